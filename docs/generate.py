@@ -74,8 +74,8 @@ def commands() -> str:
 def command(name: str = "") -> str:
     """How a command is called, its options, its words, and what else its help says."""
     forms = command_forms(name)
-    usage = "\n".join(f"{each.called} {each.usage}" for each in forms.values())
-    calls = "\n".join(f"{each.called} {each.example}" for each in forms.values() if each.example)
+    usage = "\n".join(f"{each.full_name} {each.usage}" for each in forms.values())
+    calls = "\n".join(f"{each.full_name} {each.form.example}" for each in forms.values() if each.form.example)
     parts = [f"```text\n{usage}\n```\n\n", f"Examples on the samples:\n\n```sh\n{calls}\n```\n\n" if calls else ""]
     rows: dict[tuple[str, str], list[str]] = {}
     others: dict[tuple[str, str], list[str]] = {}
@@ -113,8 +113,15 @@ def formats() -> str:
     rows = []
     for name in filter(None, COMMANDS):
         for task, form in command_forms(name).items():
-            if form.formats or form.folder:
-                rows.append((name, task, ", ".join(map(code, form.formats)), code(form.folder) if form.folder else ""))
+            if form.form.formats or form.form.folder:
+                rows.append(
+                    (
+                        name,
+                        task,
+                        ", ".join(map(code, form.form.formats)),
+                        code(form.form.folder) if form.form.folder else "",
+                    )
+                )
     merged: dict[tuple[str, ...], list[str]] = {}
     for name, task, *rest in rows:
         merged.setdefault((name, *rest), []).append(task)

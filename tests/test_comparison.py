@@ -106,7 +106,7 @@ def compared(*words: str) -> Any:
 
 def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
     found = compared(*COLDSTART, *RUNS)
-    assert found["systems"] == ["tide-kb.tab.txt", "gull-sf.tab.txt"]
+    assert found["systems"] == ["TIDE_KB", "GULL_SF"]
     assert found["resampling"]["unit"] == "LDC query"
     for path, name in zip(RUNS, found["systems"]):
         (alone,) = score(COLDSTART[:1], [*COLDSTART[1:], path], Options(expand="ISLE26")).runs
@@ -118,6 +118,35 @@ def test_coldstart_scores_each_run_as_if_alone(samples: Path) -> None:
         }
         shown = {str(measure): score for measure, score in summary_scores(alone).items()}
         assert {measure: points[measure] for measure in shown} == pytest.approx(shown, abs=1e-12)
+
+
+def test_runs_of_one_id_are_called_by_their_files_and_others_by_their_ids(samples: Path) -> None:
+    lines = Path(RUNS[0]).read_text(encoding="utf-8")
+    Path("again.tab.txt").write_text(lines, encoding="utf-8")
+    found = compared(*COLDSTART, *RUNS, "again.tab.txt")
+    assert found["systems"] == ["tide-kb.tab.txt", "GULL_SF", "again.tab.txt"]
+    Path("both.tab.txt").write_text(lines + Path(RUNS[1]).read_text(encoding="utf-8"), encoding="utf-8")
+    found = compared(*COLDSTART, "both.tab.txt", RUNS[0])
+    assert found["systems"] == ["TIDE_KB (both.tab.txt)", "GULL_SF", "tide-kb.tab.txt"]
+
+
+@pytest.mark.parametrize("name", ["TIDE_KB", "tide-kb.tab.txt", "submissions/tide-kb.tab.txt"])
+def test_a_baseline_is_named_by_run_id_or_by_file(name: str, samples: Path) -> None:
+    assert compared("--baseline", name, *COLDSTART, *RUNS)["resampling"]["baseline"] == "TIDE_KB"
+
+
+def test_a_file_of_several_runs_names_no_baseline(samples: Path) -> None:
+    Path("both.tab.txt").write_text("".join(Path(run).read_text(encoding="utf-8") for run in RUNS), encoding="utf-8")
+    outcome = cs_score("compare", *EXPAND, "--baseline", "both.tab.txt", *COLDSTART, "both.tab.txt")
+    assert outcome.status == 2
+    assert "the baseline both.tab.txt is none of the systems; there are TIDE_KB, GULL_SF" in outcome.err
+
+
+def test_a_baseline_of_predictions_may_be_named_by_its_path() -> None:
+    words = ("scifact", "--gold", "assessments/scifact-gold.jsonl", "submissions/scifact-a.jsonl")
+    path = "submissions/scifact-b.jsonl"
+    outcome = cs_score("compare", *words, path, "--baseline", path, "--bootstrap", "99", "--format", "json")
+    assert json.loads(outcome.out)["resampling"]["baseline"] == "scifact-b.jsonl"
 
 
 def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:

@@ -192,13 +192,13 @@ def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
     for task in TASKS if COMMANDS[name].by_task else ("coldstart",):
         form = load(name, task)
         assert form.help
-        assert form.called in made
+        assert form.full_name in made
         for option in form.options:
             shown, meaning = option.get_help_record()
-            assert len(meaning.split()) > 1, f"{form.called} {option.long}"
+            assert len(meaning.split()) > 1, f"{form.full_name} {option.long}"
             assert rows[f"`{shown}`".replace("|", r"\|")]["meaning"]
         for parameter in form.parameters:
-            assert f"`{parameter.shown}`" in made
+            assert f"`{parameter.label}`" in made
 
 
 def test_generated_tables_have_every_row() -> None:

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from cs_score.analysis.coldstart.budget import KINDS
 from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.mistakes import KINDS, mistakes_of
+from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.evidence.task import Examination
+from cs_score.analysis.evidence.examination import Examination
 from cs_score.base.documents import Document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
@@ -21,7 +22,7 @@ from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
 from cs_score.measures.registry import names, parse
-from cs_score.statistics.options import Resampling, limits_in_words, sentences
+from cs_score.statistics.options import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
 from cs_score.tables.statistics import Printout
@@ -89,9 +90,10 @@ def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling
 def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:
     """Return the number of wrong lines and missed classes of a Cold Start run, by the kinds of the error budget."""
     counts: Counter[str | None] = Counter()
-    for faults in mistakes_of(scored, Editor(scored.run, scored.run_id)):
-        counts.update([fault.category for fault in faults if fault.kind != "node"])
-    return {kind: counts[category] for kind, (category, _) in KINDS.items()}
+    for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
+        if fault.kind != "node":
+            counts[fault.category] += 1
+    return {name: counts[kind.category] for name, kind in KINDS.items()}
 
 
 def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: Resampling) -> Aggregate:
@@ -123,7 +125,7 @@ def _aggregate(
         version=VERSION,
         scores=tuple([_measured(measure, scores, intervals) for measure in measures]),
         limits=limits_in_words(intervals.resampling, intervals.units),
-        notes=tuple(sentences(intervals.notes)),
+        notes=tuple(note_sentences(intervals.notes)),
         fewest=FEWEST_SHOWN,
         mistakes=tuple(mistakes),
     )

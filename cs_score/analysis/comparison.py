@@ -20,16 +20,25 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
 from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source
 from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching, usual_among
-from cs_score.statistics.arithmetic import parts_of
+from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.statistics.units import Clusters, UnitTable, aligned, clusters_in, require_gold_units, unique_ids
+from cs_score.statistics.units import (
+    Clusters,
+    UnitTable,
+    align_systems,
+    clusters_of_table,
+    require_gold_units,
+    unique_ids,
+)
 from cs_score.tables.layout import Layout, Row, Table, columns
 from cs_score.tasks.task import Comparable, Statistics
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from cs_score.coldstart.scorer import OneRun
 else:
     np = Late("numpy")
 
@@ -131,7 +140,7 @@ def _compared(
     origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
     tables = {name: system.table for name, system in systems.items()}
     settings = replace(settings, unit=next(iter(systems.values())).unit)
-    units = aligned(tables, common=common)
+    units = align_systems(tables, common=common)
     first: Comparison | None = None
     if of_all:
         first_primary = primary if primary in of_all else of_all[0]
@@ -255,6 +264,51 @@ def system_names(files: Sequence[Input]) -> list[str]:
     return unique_ids([names[path] for path in paths])
 
 
+def run_names(runs: Sequence[OneRun]) -> list[str]:
+    """Return a name for each run: its run id, or the name of its file where several runs have this id.
+
+    A run of such an id in a file that holds several runs is called `RUN_ID (FILE)`.
+    """
+    count_by_run_id = Counter([run.run_id for run in runs])
+    names = []
+    for run, file_name in zip(runs, system_names([run.file for run in runs])):
+        if count_by_run_id[run.run_id] == 1:
+            names.append(run.run_id)
+        elif run.is_shared:
+            names.append(f"{run.run_id} ({file_name})")
+        else:
+            names.append(file_name)
+    return unique_ids(names)
+
+
+def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
+    """Return the names of systems by their files: by the path as it was typed, and by the name of the file.
+
+    A file of several systems, and a file name that several files share, is left out: it would name none of them.
+    """
+    name_by_file: dict[str, str] = {}
+    shared = set()
+    for file, file_name, name in zip(files, system_names(files), names):
+        for text in {name_of(file), os.path.basename(name_of(file)), file_name}:
+            if name_by_file.setdefault(text, name) != name:
+                shared.add(text)
+    return {text: name for text, name in name_by_file.items() if text not in shared}
+
+
+class Systems(Record, eq=False):
+    """Results to compare by the names of their systems, and the other names by which users may call these."""
+
+    results: Mapping[str, Any]
+    name_by_file: Mapping[str, str]
+
+    def with_baseline(self, resampling: Resampling | None) -> Resampling | None:
+        """Return settings whose baseline is the name of a system, also where it was named by its file."""
+        if resampling is None or not resampling.baseline or resampling.baseline in self.results:
+            return resampling
+        name = self.name_by_file.get(resampling.baseline, resampling.baseline)
+        return replace(resampling, baseline=name)
+
+
 # ---- Any table of units by systems
 
 TASK: Final = "table"
@@ -353,7 +407,7 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
             cells[key] = value
         names_measures = names_measures or has_measures
         if "cluster" in table.columns:
-            own = clusters_in(table)
+            own = clusters_of_table(table)
             others = {} if together is UNSET else together.clusters
             if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
                 raise InputError("has other clusters than the file before", file=table.file)
@@ -492,8 +546,8 @@ def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | Un
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.drawn(table.ids)
-        parts = parts_of(formula, np.asarray(table.rows, dtype=np.float64))
+            clusters.design(table.ids)
+        parts = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
         for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
             cluster = clusters.clusters[unit] if clusters else name
             about = {"unit": name, "cluster": cluster, "system": system}

@@ -19,7 +19,7 @@ from cs_score.base.signature import Origin, answered_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, sentences
+from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval
 from cs_score.statistics.units import UnitTable
 from cs_score.statistics.verdicts import effect_in_words, verdict_of
@@ -192,14 +192,14 @@ def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float
 
 def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str]:
     """The scores of both sides (`what` says what they are of), the difference with its interval, the notes."""
-    names = [cell(difference.names[side], 40) for side in "ab"]
+    names = [cell(difference.names[side]) for side in "ab"]
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
     sides = {side.upper(): difference.origins[side] for side in "ab"}
     lines = [title, *aligned(rows, (False, True, False)), *answered_lines(sides)]
     for sentence in comparison_sentences(difference):
         lines += wrap(one_line(sentence), width)
-    return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
+    return [*lines, *(line for note in note_sentences(difference.notes) for line in wrap(one_line(note), width))]
 
 
 def comparison_sentences(difference: TwoSided) -> list[str]:

@@ -35,7 +35,7 @@ from cs_score.statistics.options import (
     Correction,
     IntervalMethod,
     Resampling,
-    many_resamples_refused,
+    too_many_resamples,
 )
 from cs_score.statistics.units import Clusters, read_clusters
 
@@ -162,7 +162,7 @@ def resampling_of(
     Raises UsageError for impossible ones and for many resamples without `force`, InputError for a table that is none.
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
-        raise UsageError(many_resamples_refused(f"bootstrap={bootstrap}", "force=True"))
+        raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
     together: Clusters | UnsetType = UNSET
     if isinstance(clusters, Mapping):
         together = Clusters("clusters", dict(clusters))

@@ -112,7 +112,8 @@ class EvidenceResult(AnyResult["Result"]):
         if self._source is not None:
             return table_text(self._source)
         units = self._document.units
-        scores = score_lines(mode_named(self.task), self.scores, dict(zip(units.columns, units.sums())))
+        sums = dict(zip(units.columns, units.sums()))
+        scores = score_lines(mode_named(self.task), self.scores, sums, self.undefined)
         return "\n".join((*scores, "", f"signature  {self.signature}"))
 
     def __repr__(self) -> str:

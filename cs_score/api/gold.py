@@ -79,10 +79,11 @@ class Gold(Record, eq=False):
             if validate or _are_to_be_converted(files):
                 prepared = prepare_inputs(files, PreparationSettings(gold.table, limits, validate))
                 loaded = load_prepared(gold, Preparation([*prepared.files, *self._pool], prepared.runs), limits)
-                loaded = replace(loaded, remarks=[*(one.account for one in prepared.runs), *loaded.remarks])
+                accounts = [run.account for run in prepared.runs]
             else:
                 loaded = load_run(gold, [*files, *self._pool], limits)
-            return RunResult(Lines(loaded, chosen, limits))
+                accounts = []
+            return RunResult(Lines(loaded, chosen, limits, accounts=accounts))
 
     def __repr__(self) -> str:
         found = len(self._prepared.links.assessments)

@@ -16,6 +16,12 @@ from cs_score.analysis.many.assessors import (
 )
 from cs_score.analysis.many.pool_bias import POOL_BIAS_PRINTOUT, PooledRuns
 from cs_score.analysis.many.pool_bias import pool_bias as measure_pool_bias
+from cs_score.analysis.many.sampled_labels import (
+    STRATUM_COLUMNS,
+    STRATUM_COLUMNS_OF_SECOND,
+    estimate_from_labels,
+    read_second_assessments,
+)
 from cs_score.analysis.many.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
@@ -26,7 +32,7 @@ from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.batch.coldstart import cold_start_plan
+from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
 from cs_score.batch.documents import OK
 from cs_score.batch.execution import run_batch
 from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
@@ -203,14 +209,18 @@ def batch(
         tests = arguments.resampling_of(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
-    plan = cold_start_plan(
-        arguments.files_of(queries, "queries"),
-        arguments.files_of(pool, "pool"),
+    policies = policies_of_batch(
         scoring,
         scoring.policy.texts(),
         policy if isinstance(policy, str) else "given",
         arguments.policy_words(also_policy),
         option="also_policy",
+    )
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        scoring,
+        policies,
         switches=tuple(switches_of(scoring, Layout())),
         resampling=tests,
         validates=validate,
@@ -249,7 +259,7 @@ def power(
     if (comparison is None) == (sd is None):
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        return Power(planning.planned([planning.TDesign(sd)], units, aim))
+        return Power(planning.plan_test([planning.TDesign(sd)], units, aim))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
@@ -257,7 +267,7 @@ def power(
     else:
         [given] = arguments.files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))
-    return Power(planning.of_comparison(compared, measure, aim))
+    return Power(planning.plan_from_comparison(compared, measure, aim))
 
 
 @checked
@@ -288,17 +298,29 @@ def pool_bias(
 
 
 @checked
-def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence: float = 95.0) -> SampledPool:
-    """What Cold Start runs, by name, would score were all of their answers assessed, from a sample of the assessments.
+def sampled_pool(
+    runs: Results, inclusion: Input, *, second_assessments: Input | None = None, confidence: float = 95.0
+) -> SampledPool:
+    """What runs, by name, would score were all of their answers assessed, from a sample of the assessments.
 
-    `inclusion` is a table of the probabilities with which answers were assessed, as `cs-score score --inclusion` takes
-    it; `confidence` that of the limits, a percentage.
+    The runs are of Cold Start, or results of `pool`. `inclusion` is a table of the probabilities with which answers
+    were assessed, as `cs-score score --inclusion` takes it; `confidence` that of the limits, a percentage. For judged
+    answers `second_assessments` is a file of the labels of the sample, which correct those of the results.
 
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata of which
     nothing was assessed.
     """
     confidence = Resampling(1, confidence=confidence).confidence
-    given = _results("sampled_pool", runs, RunResult)
+    given = _results("sampled_pool", runs, AnyResult)
+    task = task_of("sampled_pool", *given.values())
+    if task.name != COLD_START_MODE:
+        results = {name: result._scored("sampled_pool") for name, result in given.items()}
+        columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
+        second = read_second_assessments(next(iter(results.values())), second_assessments)
+        estimates = estimate_from_labels(results, second, read_inclusion(inclusion, columns), confidence)
+        return SampledPool(estimates)
+    if second_assessments is not None:
+        raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
     scored = {name: run._for_analysis("sampled_pool") for name, run in given.items()}
     return SampledPool(estimate_from_sample(scored, read_inclusion(inclusion), confidence))
 

@@ -50,12 +50,22 @@ class Lines:
     for the problems.
     """
 
-    def __init__(self, loaded: Run, policy: Policy, limits: Justifications, before: Sequence[OneRun] = ()) -> None:
+    def __init__(
+        self,
+        loaded: Run,
+        policy: Policy,
+        limits: Justifications,
+        before: Sequence[OneRun] = (),
+        *,
+        accounts: Sequence[str] = (),
+    ) -> None:
         """Score lines that have been loaded. `before`: results of the same lines under another policy.
 
-        Raises InputError where scoring has to stop.
+        `accounts` say what preparing the runs has left out, a sentence for each run. Raises InputError where scoring
+        has to stop.
         """
         self._loaded = loaded
+        self.accounts = accounts
         self.limits = limits
         self._found = ProblemLog()
         with paused_collector():
@@ -73,7 +83,7 @@ class Lines:
                 f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return Lines(self._loaded, policy, limits, self.scores_only.runs)
+        return Lines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
 
     @cached_property
     def run(self) -> Run:
@@ -104,6 +114,15 @@ class RunResult(AnyResult[Lines]):
         """What was scored has its lines, what was loaded the stored document and its options."""
         self._source, self._stored = lines, stored
         self._options = options if lines is None else lines.scores_only.options
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy.
+
+        Where the run was validated or resolved, the first ones say what that left out. JSON does not hold these.
+        """
+        accounts = () if self._source is None else tuple(self._source.accounts)
+        return (*accounts, *super().remarks)
 
     @property
     def run_id(self) -> str:

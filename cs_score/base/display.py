@@ -85,6 +85,18 @@ def terminal_safe(text: str) -> str:
 SCREEN: Final = 80
 """Columns of a first screen."""
 
+WIDEST_TEXT: Final = 120
+"""Columns of sentences that go to no terminal."""
+
+
+def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
+    """Return how wide sentences are, where a terminal has this width (None: there is none).
+
+    What is a first screen (`is_screen`) is at most 80 columns wide.
+    """
+    width = WIDEST_TEXT if terminal_width is None else terminal_width
+    return min(width, SCREEN) if is_screen else width
+
 
 def wrapped(text: str, indent: str = "") -> list[str]:
     """Text in lines of a screen, those after the first indented; no word is broken."""

@@ -1,19 +1,19 @@
-"""The Cold Start scorer in a batch: queries and pool are loaded and indexed once, each run starts from there."""
+"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as a call for it alone does."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from cs_score.analysis.coldstart.scored import Scored as Analysed
+from cs_score.analysis.coldstart.scored import Scored as AnalysedRun
 from cs_score.analysis.many.overview import (
     Evaluation,
     TargetIndex,
@@ -35,25 +35,26 @@ from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import Layout
-from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
-from cs_score.preparation.runs import PreparedRun, load_prepared
+from cs_score.preparation.runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
+from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
 
 
 class ColdStartPlan(Plan, kw_only=True):
-    """Queries, pool and options of all runs, and the plans of runs that follow other editions, by edition.
+    """The queries, pool and options by which all runs of a batch are scored.
 
-    `policies` has one entry at least; `named` are the files that options name, by role. `layout` and `with_json` choose
-    the files of a run; `switches` are the words of a call of the scorer beside the policy, `folder` is the working
-    folder of the user, both for the `.params` file. With `validates` each run is validated in memory before it is
-    scored; with `records` problems keep their details.
+    `policies` has at least one entry. `layout` and `with_json` choose the files of a run. `switches` are the words that
+    a call of the scorer would have beside the policy, `folder` is the working folder of the user; both are written into
+    `.params`. `named` are the files that options name, by role. With `validates` each run is validated before it is
+    scored; with `records` problems keep their details. `editions` are the plans of runs that follow other editions of
+    the scorer, by edition.
     """
 
     task: str = COLD_START_MODE
@@ -71,104 +72,126 @@ class ColdStartPlan(Plan, kw_only=True):
     editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
 
     def prepare(self) -> PreparedColdStart:
+        """Read queries and pool. Raises CsScoreError if that fails."""
         return PreparedColdStart(self)
 
     @property
     def inputs(self) -> Sequence[InputFile]:
-        return (*self.queries, *self.pool, *self.named.values())
+        """The queries, the pool, and the files that options name."""
+        return [*self.queries, *self.pool, *self.named.values()]
 
     def measures(self) -> list[str]:
         """Return the measures that the options allow, the headline measure first."""
-        rankable_measures = rankable(
+        measures = rankable(
             self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
         )
-        return [str(measure) for measure in rankable_measures]
+        return [str(measure) for measure in measures]
 
     def headline(self) -> Sequence[str]:
+        """Return the measures that readable leaderboards show."""
         return headline(self.task, self.options.expand is not None)
 
     @property
     def policy_names(self) -> Sequence[str]:
+        """The names of the policies, in order."""
         return [policy.name for policy in self.policies]
 
     @property
     def edition(self) -> str:
+        """The name of the edition of the scorer by which runs are scored."""
         return self.options.edition.name
 
 
 def cold_start_plan(
-    queries: Iterable[Input],
-    pool: Iterable[Input],
-    options: Options,
-    texts: dict[str, str],
-    policy: str,
-    also: Sequence[str],
-    *,
-    option: str = "--also-policy",
-    **choices: Any,
+    queries: Iterable[Input], pool: Iterable[Input], options: Options, policies: Sequence[NamedPolicy], **choices: Any
 ) -> ColdStartPlan:
-    """The plan of runs under the policy of `options`, typed as `texts`, and those that the words `also` stand for.
+    """Return the plan of a batch that scores runs under each of the `policies`; `choices` are further fields of it.
 
-    The former is called `policy` where there are others; messages call these by `option`. Raises UsageError for what is
-    no policy or has a name that cannot be, InputError where what can be read only once cannot be read.
+    Raises InputError if an input that can be read only once, such as a pipe, cannot be read.
     """
-    others = read_policies(also, options, texts, "--also-policy")
-    name = policy if others else ""
-    for each in others:
-        if each.name in RESERVED:
-            raise UsageError(f"--also-policy {each.name}: that is a file of every batch; choose another name")
-        if each.name == name:
-            raise UsageError(f"{option} {name} is the policy in force already")
-    named = ((QUERY_LIST, options.queries), (SAMPLES, options.samples))  # these options take a list, too
+    named_files = {}
+    for role, value in ((QUERY_LIST, options.queries), (SAMPLES, options.samples)):
+        if value is not None and os.path.isfile(value):  # these options take the name of a file or a list
+            named_files[role] = InputFile(value)
     return ColdStartPlan(
-        queries=tuple(map(InputFile.of, queries)),
-        pool=tuple(map(InputFile.of, pool)),
+        queries=tuple([InputFile.of(file) for file in queries]),
+        pool=tuple([InputFile.of(file) for file in pool]),
         options=options,
-        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *others),
+        policies=tuple(policies),
         folder=os.getcwd(),
-        named={role: InputFile(value) for role, value in named if value is not None and os.path.isfile(value)},
+        named=named_files,
         **choices,
     )
 
 
+def policies_of_batch(
+    options: Options,
+    policy_texts: dict[str, str],
+    policy_name: str,
+    further_policies: Sequence[str],
+    option: str = "--also-policy",
+) -> list[NamedPolicy]:
+    """Return the policy of `options` and the further policies that a batch scores under, `["sf", "x:right=CORRECT"]`.
+
+    `policy_texts` are IGNORE, RIGHT and WRONG as typed. The policy of `options` is called `policy_name`, and has no
+    name if it is the only one. Messages call the further policies by `option`. Raises UsageError for a text that is no
+    policy, and for a name that is taken or cannot be that of a folder.
+    """
+    others = read_policies(further_policies, options, policy_texts, "--also-policy")
+    name = policy_name if others else ""
+    for other in others:
+        if other.name in RESERVED:
+            raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
+        if other.name == name:
+            raise UsageError(f"{option} {name} is the policy in force already")
+    return [NamedPolicy(name, options.policy, options.justifications, policy_texts), *others]
+
+
 class PreparedColdStart(Prepared):
-    """Queries and pool as loaded. Every run is laid over them."""
+    """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them."""
 
     plan: ColdStartPlan
 
     def __init__(self, plan: ColdStartPlan) -> None:
+        """Read queries and pool. Raises CsScoreError if that fails."""
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
-        held = {role: given.open() for role, given in plan.named.items()}
+        files_by_role = {role: file.open() for role, file in plan.named.items()}
+        query_files = [file.open() for file in plan.queries]
         self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
-        queries = [given.open() for given in plan.queries]
-        gold = open_gold(queries, plan.options, self.log_of_queries, held=held, validates=plan.validates)
-        self.gold = gold = with_pool(gold, [given.open() for given in plan.pool])
-        self.digests = gold.digests
-        log = gold.problems
-        self.occurrences = tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
-        self._policies = {policy.name: policy for policy in plan.policies}
-        self._unit = resampled_unit(gold.has_clusters)
-        self._editions: dict[str, PreparedColdStart] = {}
+        gold = open_gold(
+            query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
+        )
+        self.gold = with_pool(gold, [file.open() for file in plan.pool])
+        self.digests = self.gold.digests
+        if isinstance(self.gold.problems, RecordingLog):
+            self.occurrences = tuple(self.gold.problems.occurrences())
+        self._policy_by_name = {policy.name: policy for policy in plan.policies}
+        self._unit = resampled_unit(self.gold.has_clusters)
+        self._prepared_by_edition: dict[str, PreparedColdStart] = {}
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        hops = [str(hop) for hop in range(max(self.gold.hop_limits.values(), default=0) + 1)]
-        # LDC-MEAN has the classes of later hops in the row of the class above them.
-        return {
-            str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
-            for measure in rankable(
-                COLD_START_MODE,
-                with_ldc=bool(self.gold.table.ldc_of),
-                has_rankings=self.plan.options.edition.has_rankings,
-            )
-        }
+        """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
+        most_hops = max(self.gold.hop_limits.values(), default=0)
+        hops = [str(hop) for hop in range(most_hops + 1)]
+        measures = rankable(
+            COLD_START_MODE, with_ldc=bool(self.gold.table.ldc_of), has_rankings=self.plan.options.edition.has_rankings
+        )
+        hops_by_measure = {}
+        for measure in measures:
+            # LDC-MEAN has the classes of later hops in the row of the class above them.
+            has_two_hops = measure.table == LDC_MEAN and measure.average
+            hops_by_measure[str(measure)] = hops[:2] if has_two_hops else hops
+        return hops_by_measure
 
     @cached_property
     def target_index(self) -> TargetIndex:
+        """The equivalence classes that gold wants found."""
         return index_targets(self.gold)
 
     @property
     def evaluation(self) -> Evaluation:
+        """What the tables over all runs need to know of gold."""
         return Evaluation(
             mode=COLD_START_MODE,
             unit=self._unit,
@@ -178,197 +201,321 @@ class PreparedColdStart(Prepared):
         )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        if (other := self._following(run)) is not self:
-            return other.origin(run, digest, policy)
-        layout, options = self.plan.layout, self._policies[policy].options(self.plan.options)
+        """Return the inputs and options that the scores and files of a run are made from under a policy."""
+        prepared = self._for_edition(run.follow)
+        if prepared is not self:
+            return prepared.origin(run, digest, policy)
+        options = self._policy_by_name[policy].options(self.plan.options)
         has_ldc_index = bool(self.gold.table.ldc_of)
-        origin = origin_of(options, (*self.digests, digest), has_ldc_index, validated=self.plan.validates)
+        origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
+        layout = self.plan.layout
         return self.run_origin(
             origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json
         )
 
-    def _following(self, run: RunFile) -> PreparedColdStart:
-        """Gold as the edition reads it that a run follows."""
-        if run.follow not in self.plan.editions:
+    def _for_edition(self, edition: str) -> PreparedColdStart:
+        """Return gold as an edition of the scorer reads it; it is read when the first run asks for that edition."""
+        if edition not in self.plan.editions:
             return self
-        if run.follow not in self._editions:
-            self._editions[run.follow] = self.plan.editions[run.follow].prepare()
-        return self._editions[run.follow]
+        if edition not in self._prepared_by_edition:
+            self._prepared_by_edition[edition] = self.plan.editions[edition].prepare()
+        return self._prepared_by_edition[edition]
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
-        """The run under each policy. It is loaded once for all policies with the same limits on justifications."""
-        gold = self._following(run)
-        chosen = (gold._policies[name] for name in policies)
-        for limits, group in groupby(chosen, key=attrgetter("justifications")):
-            yield from gold._score_under(run, limits, list(group))
+        """Score a run under some policies; yield its outcome and its files under each, failed or not.
 
-    def _score_under(self, run: RunFile, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
-        made: list[PreparedRun] = []
-        loaded: dict[str, Run] = {}
-        attempt = partial(_Attempt, self, run, made)
+        The run is loaded once for all policies in a row that have the same limits on justifications.
+        """
+        prepared = self._for_edition(run.follow)
+        named_policies = [prepared._policy_by_name[name] for name in policies]
+        for limits, group in itertools.groupby(named_policies, key=attrgetter("justifications")):
+            yield from prepared._score_under_limits(run, limits, list(group))
 
-        def met(one: PreparedRun) -> None:
-            made.append(one)
-            one.check()
-
-        log = self.log_of_queries  # a single call has read nothing else when it prepares a run
+    def _score_under_limits(
+        self, run: RunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+    ) -> Iterator[Scored]:
+        """Load a run under limits on justifications, and score it under policies that all have these limits."""
+        loaded_run = _LoadedRun(self, run, limits)
         try:
-            settings = PreparationSettings(
-                queries=self.gold.table,
-                limits=limits,
-                validates=self.plan.validates,
-                new_log=type(log),
-                on_prepared=met,
-            )
-            prepared = prepare_inputs([run.file.open()], settings)
-            log = self.gold.problems.branch()
-            if not prepared.files:  # a folder that has been made since the runs were looked for
-                raise InputError(f"no file *{RUN_SUFFIX} in it", file=run.file.name, remedy="name the files of the run")
-            runs = self._chosen(prepared.files)
-            alone = None if runs[0].is_shared else load_prepared(self.gold, prepared, limits, log)
+            loaded_run.load()
         except InputError as error:
             for policy in policies:
-                yield attempt(policy, log).stopped(error)
+                attempt = _Attempt(self, run, loaded_run.accounts, policy, loaded_run.log)
+                yield attempt.stopped(error)
             return
-
-        def load(gold: Gold, one: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
-            loaded[one.run_id] = load_prepared(one.over(gold), prepared, limits, log)
-            return loaded[one.run_id]
-
         for policy in policies:
-            options, log = policy.options(self.gold.options), (alone or self.gold).problems.branch()
+            log = loaded_run.branch_of_log()
+            attempt = _Attempt(self, run, loaded_run.accounts, policy, log)
             try:
-                if alone is not None:
-                    result = score_runs(alone, options.policy, log)
-                else:
-                    result = score_apart(replace(self.gold, options=options), runs, log, load)
+                result = loaded_run.score(policy, log)
             except InputError as error:
-                yield attempt(policy, log).stopped(error)
+                yield attempt.stopped(error)
             else:
-                yield attempt(policy, log).whole(result, [alone or loaded[each.run_id] for each in result.runs])
+                yield attempt.finished(result, loaded_run.runs_of(result))
 
-    def _chosen(self, files: Sequence[Input]) -> list[OneRun]:
-        """The runs of a file that -runids choose, in its order. Raises InputError where there are none."""
-        runs, asked = runs_of(files), self.plan.options.runids
-        chosen = runs if asked is None else [one for run_id in asked for one in runs if one.run_id == run_id]
-        if not chosen:
-            there = ", ".join(one.run_id for one in runs)
-            raise InputError(f"no run called {' or '.join(asked or ())}; there is {there}", file=name_of(files[0]))
-        return chosen
+
+class _LoadedRun:
+    """A file of a batch, converted and validated if need be, and loaded on top of gold.
+
+    `accounts` tell of each run that was converted or validated; `log` has the problems met so far, also if loading
+    ends with an error.
+    """
+
+    def __init__(self, prepared: PreparedColdStart, run: RunFile, limits: Justifications) -> None:
+        """Prepare to load `run` under `limits` on justifications."""
+        self.accounts: list[PreparedRun] = []
+        # A single call has read nothing but queries when it prepares a run, and so it reports their problems only.
+        self.log: ProblemLog = prepared.log_of_queries
+        self._gold = prepared.gold
+        self._plan = prepared.plan
+        self._run = run
+        self._limits = limits
+        self._preparation = Preparation()
+        self._runs: list[OneRun] = []
+        self._only_run: Run | None = None
+        self._run_by_id: dict[str, Run] = {}
+
+    def load(self) -> None:
+        """Prepare the file, and load its run; of a file with several runs each is loaded when it is scored.
+
+        Raises InputError.
+        """
+        settings = PreparationSettings(
+            queries=self._gold.table,
+            limits=self._limits,
+            validates=self._plan.validates,
+            new_log=type(self.log),
+            on_prepared=self._on_prepared,
+        )
+        self._preparation = prepare_inputs([self._run.file.open()], settings)
+        self.log = self._gold.problems.branch()
+        if not self._preparation.files:  # a folder that was made after the runs had been looked for
+            name = self._run.file.name
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
+        self._runs = _chosen_runs(self._preparation.files, self._plan.options.runids)
+        if not self._runs[0].is_shared:
+            self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
+
+    def _on_prepared(self, account: PreparedRun) -> None:
+        """Keep the account of a run. Raises InputError if the run must not be scored."""
+        self.accounts.append(account)
+        account.check()
+
+    def branch_of_log(self) -> ProblemLog:
+        """Return a log for scoring under one policy; it has the problems of gold and of the loaded run."""
+        if self._only_run is not None:
+            return self._only_run.problems.branch()
+        return self._gold.problems.branch()
+
+    def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
+        """Score the runs of the file under a policy, each by itself; problems go to `log`. Raises InputError."""
+        options = policy.options(self._gold.options)
+        if self._only_run is not None:
+            return score_runs(self._only_run, options.policy, log)
+        return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
+
+    def _load_one(self, gold: Gold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
+        """Load one of the several runs of the file. Raises InputError."""
+        run = load_prepared(one_run.over(gold), self._preparation, self._limits, log)
+        self._run_by_id[one_run.run_id] = run
+        return run
+
+    def runs_of(self, result: Result) -> list[Run]:
+        """Return the loaded run of each run of a result."""
+        return [self._only_run or self._run_by_id[run.run_id] for run in result.runs]
+
+
+def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[OneRun]:
+    """Return the runs of some files that have one of the ids, in the order of the ids; all runs for None.
+
+    Raises InputError if there are none.
+    """
+    runs = runs_of(files)
+    if run_ids is None:
+        chosen_runs = runs
+    else:
+        chosen_runs = []
+        for run_id in run_ids:
+            chosen_runs += [run for run in runs if run.run_id == run_id]
+    if not chosen_runs:
+        known_ids = ", ".join([run.run_id for run in runs])
+        wanted_ids = " or ".join(run_ids or ())
+        raise InputError(f"no run called {wanted_ids}; there is {known_ids}", file=name_of(files[0]))
+    return chosen_runs
+
+
+# ---- The outcome of a run
 
 
 class _Attempt(Record):
-    """A run that is scored under a policy: `made` is what became of its file before that, `log` what was met since."""
+    """The scoring of a run under a policy, whether it comes to its end or not.
+
+    `accounts` tell of each run that was converted or validated before; `log` has the problems of scoring.
+    """
 
     prepared: PreparedColdStart
     run: RunFile
-    made: list[PreparedRun]
+    accounts: list[PreparedRun]
     policy: NamedPolicy
     log: ProblemLog
 
-    def whole(self, result: Result, loaded: Sequence[Run]) -> Scored:
-        """What came of it, and the files of a call of the scorer for this run alone."""
-        prepared, resampling = self.prepared, self.prepared.plan.resampling
-        limits = () if resampling is None else intervals(result, resampling)
-        of_runs: Sequence[ScoreIntervals | UnsetType] = limits or [UNSET] * len(result.runs)
-        runs = []
-        for each, of_run in zip(result.runs, of_runs):
-            # Statistics of all measures are needed for resampling only.
-            measures = list(summary_scores(each)) if of_run else [unit_measure(prepared.gold)]
-            found = collect_findings(each, prepared.target_index, measures)
-            runs.append(
-                RunScores(
-                    run_id=each.run_id,
-                    scores=dict(each.scores),
-                    intervals=of_run,
-                    findings=found,
-                    duplicates=each.duplicates,
-                    undefined=each.undefined or UNSET,
-                )
-            )
-        origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
-        remarks = (*(one.account for one in self.made), *result.warnings)
-        if not result.runs:  # the files are those of a single call, which is content with an empty run
-            error = InputError("no line of it could be scored", file=self.run.file.name)
-            outcome = self._outcome(result.problems, error, remarks=remarks)
-        else:
-            outcome = self._outcome(
+    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> Scored:
+        """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
+
+        A run without any line that could be scored has failed, but has files: a single call is content with it.
+        """
+        resampling = self.prepared.plan.resampling
+        limits = [] if resampling is None else list(intervals(result, resampling))
+        remarks = (*[account.account for account in self.accounts], *result.warnings)
+        if result.runs:
+            origin = self.prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
+            outcome = self._make_outcome(
                 result.problems,
                 state=WITH_ERRORS if result.error_count else OK,
                 signature=str(origin.signature),
                 origin=origin,
-                runs=tuple(runs),
+                runs=tuple(self._scores_of_runs(result, limits)),
                 remarks=remarks,
             )
-        files = self._files(outputs.whole_report(result), result, limits)
-        return Scored(outcome, chain(files, self._pages(result, loaded)))
+        else:
+            error = InputError("no line of it could be scored", file=self.run.file.name)
+            outcome = self._make_outcome(result.problems, error, remarks=remarks)
+        return Scored(outcome, self._files_and_pages(result, limits, loaded_runs))
 
     def stopped(self, error: InputError) -> Scored:
-        """A run that could not be scored to its end, with the files that a single call leaves of it.
+        """Return the failed outcome of a run whose scoring ended with an error, with the files that a call leaves then.
 
-        The log has the problems that the single call would have met until then.
+        Its problems are those that the single call would have met until the error.
         """
-        problems, partial = list(self.log), error.partial if isinstance(error, ScoringStopped) else None
+        problems = list(self.log)
+        partial_result = error.partial if isinstance(error, ScoringStopped) else None
+        remarks = () if partial_result is None else tuple(partial_result.warnings)
+        outcome = self._make_outcome(problems, error, remarks=remarks)
         report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
-        outcome = self._outcome(problems, error, remarks=tuple(partial.warnings) if partial is not None else ())
-        return Scored(outcome, self._files(report, partial, was_stopped=True))
+        return Scored(outcome, self._files_of_stopped(report, partial_result))
 
-    def _outcome(self, of_scorer: Iterable[Problem], error: InputError | None = None, **found: Any) -> Outcome:
-        """Its problems are those that validation has found, then those of the scorer.
+    # -- The outcome
 
-        With details they are what was met beyond what all runs share, what validation found, and the `error`.
-        """
-        problems = [*chain.from_iterable(one.problems for one in self.made), *of_scorer]
-        times = Counter[Severity]()
-        for problem in problems:
-            times[problem.severity] += problem.occurrences
-        occurrences, shared = None, self.prepared.gold.problems
-        if isinstance(self.log, RecordingLog) and isinstance(shared, RecordingLog):
-            noted = self.log.branch()
-            for one in self.made:
-                if isinstance(one.problems, RecordingLog):
-                    noted.also_report(one.problems)
-            noted.fatal += [] if error is None else [error]
-            occurrences = tuple(noted.noted_since(shared, self.run.file.name))
-        places = tuple(
-            ProblemPlace(
-                str(problem.severity),
-                problem.code,
-                problem.message,
-                "" if place is None or place.file == NO_PLACE else place.file,
-                "" if place is None else str(place.line),
+    def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
+        """Yield the scores of each run id, with intervals if there are `limits`, and what the run found."""
+        for position, run in enumerate(result.runs):
+            yield RunScores(
+                run_id=run.run_id,
+                scores=dict(run.scores),
+                intervals=limits[position] if limits else UNSET,
+                findings=collect_findings(run, self.prepared.target_index, self._measures_to_record(run, limits)),
+                duplicates=run.duplicates,
+                undefined=run.undefined or UNSET,
             )
-            for problem in problems
-            for place in problem.places
-        )
+
+    def _measures_to_record(self, run: RunResult, limits: Sequence[ScoreIntervals]) -> list[Any]:
+        """Return the measures whose statistics by unit are recorded: only resampling needs those of all measures."""
+        return list(summary_scores(run)) if limits else [unit_measure(self.prepared.gold)]
+
+    def _make_outcome(
+        self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
+    ) -> Outcome:
+        """Return an outcome whose problems are those that validation has found, then those of scoring.
+
+        It has failed if there is an `error`. `fields` are further fields of the outcome.
+        """
+        problems: list[Problem] = []
+        for account in self.accounts:
+            problems += account.problems
+        problems += scoring_problems
+        count_by_severity = Counter[Severity]()
+        for problem in problems:
+            count_by_severity[problem.severity] += problem.occurrences
         return outcome_of(
-            COLD_START_MODE, self.run, self.policy.name, failure=None if error is None else str(error),
-            errors=times[Severity.ERROR], warnings=times[Severity.WARNING], problems=places, occurrences=occurrences,
-            **found,
-        )  # fmt: skip
+            COLD_START_MODE,
+            self.run,
+            self.policy.name,
+            failure=None if error is None else str(error),
+            errors=count_by_severity[Severity.ERROR],
+            warnings=count_by_severity[Severity.WARNING],
+            problems=tuple(_problem_places(problems)),
+            occurrences=self._own_occurrences(error),
+            **fields,
+        )
 
-    def _files(
-        self, report: str, result: Result | None, limits: Sequence[ScoreIntervals] = (), was_stopped: bool = False
+    def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
+        """Return the problems of the run itself with their details: those that are not problems of gold.
+
+        Validation's problems and the `error` that ended the scoring are among them. Returns None if problems keep no
+        details in this batch.
+        """
+        problems_of_gold = self.prepared.gold.problems
+        if not (isinstance(self.log, RecordingLog) and isinstance(problems_of_gold, RecordingLog)):
+            return None
+        log = self.log.branch()
+        for account in self.accounts:
+            if isinstance(account.problems, RecordingLog):
+                log.also_report(account.problems)
+        if error is not None:
+            log.fatal.append(error)
+        return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
+
+    # -- The files
+
+    def _files_and_pages(
+        self, result: Result, limits: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
     ) -> RunFiles:
-        """The files of a call, whatever the run is called; `report` is its `.errlog`."""
+        """Yield the name and the content of each file of a run that was scored to its end."""
         plan = self.prepared.plan
-        if result is not None:
-            if plan.with_json and not was_stopped:
-                yield "out.json", encoded(json_text(result, limits))
-            files = (given.name for given in (*plan.queries, *plan.pool, self.run.file))
-            rest = ("-output_file", "out", "-error_file", "out.errlog", *files)
-            params = outputs.params_of(result.options, plan.switches, rest, plan.folder, self.policy.texts)
-            for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
-                yield f"out.{ending}", blocks
-        yield "out.errlog", [outputs.doubly_encoded(report, plan.options.edition)]
+        if plan.with_json:
+            yield "out.json", encoded(json_text(result, limits))
+        yield from self._tables(result, limits)
+        yield self._report_file(outputs.whole_report(result))
+        yield from self._pages(result, loaded_runs)
 
-    def _pages(self, result: Result, loaded: Sequence[Run]) -> RunFiles:
-        """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
-        if (page := self.prepared.plan.page) is None:
+    def _files_of_stopped(self, report: str, partial_result: Result | None) -> RunFiles:
+        """Yield the name and the content of each file of a run whose scoring ended with an error."""
+        if partial_result is not None:
+            yield from self._tables(partial_result, was_stopped=True)
+        yield self._report_file(report)
+
+    def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
+        """Yield the tables of the scorer: `out.sf`, `out.debug`, `out.params` ..., whatever the run is called."""
+        plan = self.prepared.plan
+        file_names = [file.name for file in (*plan.queries, *plan.pool, self.run.file)]
+        words = ["-output_file", "out", "-error_file", "out.errlog", *file_names]
+        params = outputs.params_of(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+            yield f"out.{ending}", blocks
+
+    def _report_file(self, report: str) -> tuple[str, list[bytes]]:
+        """Return the name and the content of the report of problems."""
+        return "out.errlog", [outputs.doubly_encoded(report, self.prepared.plan.options.edition)]
+
+    def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
+        """Yield the page of each run id, if pages are wanted; a run that cannot be analysed has none."""
+        make_page = self.prepared.plan.page
+        if make_page is None:
             return
         task = task_named(COLD_START_MODE)
-        for at, (run, lines) in enumerate(zip(result.runs, loaded)):
-            origin, signature = run.origin or result.origin, result.signature(run)
-            scored = Analysed(lines, run.run_id, self.policy.policy, run, None, origin, signature)
+        for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
+            scored = AnalysedRun(
+                run=loaded_run,
+                run_id=run.run_id,
+                policy=self.policy.policy,
+                result=run,
+                stopped=None,
+                origin=run.origin or result.origin,
+                signature=result.signature(run),
+            )
             with suppress(InputError):
-                yield page_name(at, len(result.runs)), encoded([page(task.analyze(scored))])
+                yield page_name(position, len(result.runs)), encoded([make_page(task.analyze(scored))])
+
+
+def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
+    """Yield each place of each problem; file and line are empty if a problem belongs to none."""
+    for problem in problems:
+        for place in problem.places:
+            has_place = place is not None and place.file != NO_PLACE
+            yield ProblemPlace(
+                severity=str(problem.severity),
+                code=problem.code,
+                message=problem.message,
+                file=place.file if place is not None and has_place else "",
+                line="" if place is None else str(place.line),
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
 from cs_score.measures.registry import undefined_sentences
-from cs_score.statistics.options import Family, Note, Resampling, sentences
+from cs_score.statistics.options import Family, Note, Resampling, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
 
 # ---- Making a leaderboard
@@ -168,8 +169,20 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str, resam
     if not ranked_runs:
         return RowTests([])
     tables = [run.findings.table() for _, run in ranked_runs if run.findings]
-    labels = distinct_labels([row for row, _ in ranked_runs])
-    return compare_rows(labels, tables, measure_formula(task, [measure]), resampling)
+    rows = [row for row, _ in ranked_runs]
+    labels = distinct_labels(rows)
+    settings = _with_baseline_label(resampling, rows, labels)
+    return compare_rows(labels, tables, measure_formula(task, [measure]), settings)
+
+
+def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Sequence[str]) -> Resampling:
+    """Return settings whose baseline is the label of a row, also where a user called it by its name, file or run id."""
+    if not resampling.baseline or resampling.baseline in labels:
+        return resampling
+    for row, label in zip(rows, labels):
+        if resampling.baseline in (row.run, row.run_id, row.file, os.path.basename(row.file)):
+            return replace(resampling, baseline=label)
+    return resampling
 
 
 def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled: bool) -> Row:
@@ -187,16 +200,21 @@ def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled
 
 
 def distinct_labels(systems: Sequence[System | Row]) -> list[str]:
-    """Return what tables call each run of a batch, so that no two labels are alike.
+    """Return what texts call each run of a batch, so that no two labels are alike.
 
-    A label is the name of the run, with its run id if the file has several, and a number if that is still taken:
-    `"a"`, `"b (id1)"`, `"b (id2)"`, `"a (2)"`.
+    A label is the run id. A run without one, or whose id others have, too, is called by its name, with the run id if
+    the file has several, and with a number if that is still taken: `"ID1"`, `"b (ID2)"`, `"c"`, `"c (2)"`.
     """
-    row_count_by_run = Counter([system.run for system in systems])
+    count_by_run_id = Counter([system.run_id for system in systems])
+    count_by_name = Counter([system.run for system in systems])
     names = []
     for system in systems:
-        has_one_row = row_count_by_run[system.run] == 1
-        names.append(system.run if has_one_row else f"{system.run} ({system.run_id})")
+        if system.run_id and count_by_run_id[system.run_id] == 1:
+            names.append(system.run_id)
+        elif count_by_name[system.run] == 1:
+            names.append(system.run)
+        else:
+            names.append(f"{system.run} ({system.run_id})")
     labels: dict[str, None] = {}
     for name in names:
         label = name if name not in labels else _numbered(name, {*labels, *names})
@@ -307,13 +325,13 @@ def _notes(board: Leaderboard) -> list[str]:
     for row in board.rows:
         if row.intervals:
             explanations += limit_lines(row.intervals.resampling, row.intervals.units, board.families)
-            explanations += sentences(row.intervals.notes)
+            explanations += note_sentences(row.intervals.notes)
     if board.families:
         explanations.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     lines = family_lines(board.families, board.verdicts, board.measure)
     lines += dict.fromkeys(explanations)  # each once: rows share most of them
     lines += _undefined_scores(board)
-    lines += sentences(board.notes)
+    lines += note_sentences(board.notes)
     return lines
 
 

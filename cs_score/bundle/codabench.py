@@ -42,7 +42,7 @@ def codabench_files(
 ) -> dict[str, bytes]:
     """Return the files of a bundle by name.
 
-    `reference` are the files of gold, `program` those of the scoring program, `kit` those of the starting kit. Raises
+    `reference` holds the files of gold by name, `program` the scoring program, `kit` the starting kit. Raises
     UsageError for a measure whose name is too long for a column.
     """
     metadata = yaml_text({"command": _COMMAND})

@@ -24,8 +24,8 @@ from cs_score.tasks import COLD_START, TASKS
 PACKAGE: Final = "cs-score"
 _EXTRAS: Final = {"r4c": ("r4c",)}
 """The extras of cs-score that a task needs, beside the one that makes pages."""
-
-_OF_PAGES: Final = "report"
+_EXTRA_OF_PAGES: Final = "report"
+"""The extra of cs-score that makes pages."""
 
 
 class Sample(Record):
@@ -81,24 +81,27 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
     `patterns` choose among the measures of the task; the first one ranks. Without them they are all that there can be
     for this gold, and the headline measure ranks. Raises UsageError for a pattern that no measure matches.
     """
-    known = _possible_measures(origin)
-    first = chosen(known, patterns[:1])[0] if patterns else origin.measure
-    others = [measure for measure in chosen(known, patterns) if measure != first]
-    return first, *others
+    possible_measures = _possible_measures(origin)
+    headline = chosen(possible_measures, patterns[:1])[0] if patterns else origin.measure
+    columns = [headline]
+    for measure in chosen(possible_measures, patterns):
+        if measure != headline:
+            columns.append(measure)
+    return tuple(columns)
 
 
 def _possible_measures(origin: Origin) -> list[str]:
-    """Return the measures of a task: of Cold Start those that queries and edition can have."""
-    known = list(names(origin.task))
+    """Return the measures of a task; for Cold Start only those that queries and edition can have."""
+    measures = list(names(origin.task))
     if origin.task != COLD_START:
-        return known
+        return measures
     edition = EDITIONS[origin.options.get("follow") or LATEST.name]
     headline = parse(origin.measure)
     if headline.table != LDC_MEAN:
-        known = [measure for measure in known if not measure.startswith("LDC-")]
+        measures = [measure for measure in measures if not measure.startswith("LDC-")]
     if not edition.has_rankings:
-        known = [measure for measure in known if not measure.endswith("-AP")]
-    return known
+        measures = [measure for measure in measures if not measure.endswith("-AP")]
+    return measures
 
 
 class Reference(Record):
@@ -139,12 +142,13 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 
 
 def needed_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
-    """Return the wheels that score a task and make its page, those of cs-score and of a task from outside first.
+    """Return the wheels that score a task and make its page; cs-score and a package with a task come first.
 
     Third-party wheels come from pip's index, or from a folder. Raises InputError that names a missing wheel.
     """
     target.check()
-    extras = [*_EXTRAS.get(task, ()), _OF_PAGES]
+    extras = [_EXTRA_OF_PAGES]
+    extras += _EXTRAS.get(task, ())
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     requirements = requirements_of(PACKAGE, extras)
     offer = TASKS.offers.get(task)
@@ -152,7 +156,8 @@ def needed_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
         module = offer.path.partition(":")[0].partition(".")[0]
         wheels.append(pack_installed(offer.package, [module]))
         requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
-    return [*wheels, *find_wheels(requirements, target, folder)]
+    wheels += find_wheels(requirements, target, folder)
+    return wheels
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Target, script: str) -> dict[str, bytes]:
@@ -198,12 +203,14 @@ def starting_kit(title: str, settings: Bundle, sample: Sample, form: str) -> dic
 
 
 def logo() -> bytes:
-    """Return a square picture of one colour as PNG, which stands for the logo until the organisers replace it."""
+    """Return a blue square as PNG, for the organisers to replace by their logo."""
     size = 128
-    row = b"\x00" + bytes((31, 90, 140)) * size
-    header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
-    chunks = [_png_chunk(b"IHDR", header), _png_chunk(b"IDAT", zlib.compress(row * size)), _png_chunk(b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    bits_per_sample = 8
+    red_green_blue = 2
+    header = struct.pack(">IIBBBBB", size, size, bits_per_sample, red_green_blue, 0, 0, 0)
+    row = b"\x00" + bytes((31, 90, 140)) * size  # each row begins with the number of its filter, here none
+    pixels = zlib.compress(row * size)
+    return b"\x89PNG\r\n\x1a\n" + _png_chunk(b"IHDR", header) + _png_chunk(b"IDAT", pixels) + _png_chunk(b"IEND", b"")
 
 
 def _png_chunk(kind: bytes, content: bytes) -> bytes:

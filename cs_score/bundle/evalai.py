@@ -51,7 +51,7 @@ def evalai_files(
 ) -> dict[str, bytes]:
     """Return the files of a bundle by name.
 
-    `reference` are the files of gold, `program` those of the evaluation script, `kit` those of the starting kit.
+    `reference` holds the files of gold by name, `program` the evaluation script, `kit` the starting kit.
     """
     package = {**program, "__init__.py": b"from .main import evaluate\n"}
     files = {

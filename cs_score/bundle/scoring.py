@@ -7,11 +7,10 @@ beside gold is said in a line that is the same for all submissions.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any, Final
 
 from cs_score.analysis.aggregate import Aggregate, aggregate_of_predictions, aggregate_of_run
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
@@ -85,7 +84,7 @@ def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggre
 def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
     """Read predictions without gold.
 
-    Raises SubmissionError that says in full what is wrong with their form, and for several systems in one file.
+    Raises SubmissionError for every fault of their form, which it names in full, and for several systems in one file.
     """
     mode = mode_named(task).with_options(arguments)
     try:
@@ -112,8 +111,9 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
     with paused_collector():
         queries = open_queries(options, bundle.origin, reference)
         run_id = _check_run(queries, submission)
-        files: Sequence[Input] = [*gold_paths(bundle.origin, reference, POOL), submission]
-        scored: Scored = score_for_analysis(load_run(queries, files), options.policy, run_id)
+        pool = gold_paths(bundle.origin, reference, POOL)
+        run = load_run(queries, [*pool, submission])
+        scored = score_for_analysis(run, options.policy, run_id)
     return aggregate_of_run(scored, bundle.measure, Resampling(can_grow=True))
 
 
@@ -123,13 +123,13 @@ def open_queries(options: Options, origin: Origin, folder: str) -> Gold:
     for role in (QUERY_LIST, SAMPLES):
         for path in gold_paths(origin, folder, role):
             named_files[role] = path
-    return open_gold(gold_paths(origin, folder, QUERIES), options, held=named_files)
+    return open_gold(gold_paths(origin, folder, QUERIES), options, file_by_role=named_files)
 
 
 def _check_run(queries: Gold, submission: str) -> str:
     """Return the id of the only run in a submission, which is read beside the queries that participants have.
 
-    Raises SubmissionError for what is no run, for lines that cannot be read, and for several runs.
+    Raises SubmissionError for another kind of file, for lines that cannot be read, and for several runs.
     """
     name = os.path.basename(submission)
     try:

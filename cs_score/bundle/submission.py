@@ -30,15 +30,10 @@ class SubmissionError(Exception):
 def find_submission(folder: str) -> str:
     """Return the path of the only file of a submission that was unpacked into a folder.
 
-    Hidden files and what platforms add are passed over. Raises SubmissionError where there is no file or are several,
-    and for a link, which could lead to gold.
+    Hidden files and files that platforms add are passed over. Raises SubmissionError for no file or several, and for a
+    link, which could lead to gold.
     """
-    paths = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted([name for name in folders if _is_handed_in(name)])
-        paths += [os.path.join(place, name) for name in sorted(names) if _is_handed_in(name)]
-        linked_folders = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        paths += [os.path.join(place, name) for name in linked_folders]
+    paths = _submitted_paths(folder)
     if not paths:
         raise SubmissionError("the submission has no file: hand in an archive with one file")
     if len(paths) > 1:
@@ -47,6 +42,21 @@ def find_submission(folder: str) -> str:
         raise SubmissionError(f"the submission has {len(paths)} files ({shown}): hand in an archive with one file")
     refuse_link(paths[0])
     return paths[0]
+
+
+def _submitted_paths(folder: str) -> list[str]:
+    """Return the paths of the files of a submission, and of links to folders, which are not followed."""
+    paths = []
+    for place, folders, file_names in os.walk(folder):
+        folders[:] = sorted([name for name in folders if _is_handed_in(name)])
+        for name in sorted(file_names):
+            if _is_handed_in(name):
+                paths.append(os.path.join(place, name))
+        for name in folders:
+            path = os.path.join(place, name)
+            if os.path.islink(path):
+                paths.append(path)
+    return paths
 
 
 def refuse_link(path: str) -> None:

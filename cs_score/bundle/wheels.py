@@ -1,4 +1,4 @@
-"""The wheels of a bundle: cs-score and tasks from outside packed from what is installed, all else found by pip."""
+"""The wheels of a bundle: cs-score and tasks from outside packed from their installations, others found by pip."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Target(Record):
 
     @property
     def platforms(self) -> list[str]:
-        """The platforms whose wheels run there: of a manylinux platform those of older glibc, too."""
+        """The platforms whose wheels run there: for a manylinux platform also those with an older glibc."""
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform)
         if match is None:
             return [self.platform]
@@ -63,7 +63,7 @@ class Target(Record):
 
 
 def _glibc_of_alias(alias: str) -> int:
-    """Return the second number of the glibc that an older name of a manylinux platform stands for."""
+    """Return the second number of the glibc version behind an older platform name: 17 for `manylinux2014`."""
     for glibc, name in _ALIASES.items():
         if name == alias:
             return glibc
@@ -81,17 +81,17 @@ class Wheel(Record):
 
 
 def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
-    """Return the wheel of an installed package, made of the files of its installation.
+    """Return the wheel of an installed package, made from the files of its installation.
 
-    Of a package that is installed for development, whose files lie elsewhere, the `modules` and those that the
-    installation names are packed from their source. Raises InputError for a package that is not installed.
+    The files of a package that is installed for development lie elsewhere: its `modules`, and the modules that the
+    installation names, are packed from their source. Raises InputError for a package that is not installed.
     """
     distribution = _installed(package)
     name = _normalised(distribution.metadata["Name"]).replace("-", "_")
     stem = f"{name}-{distribution.version}"
     if _is_for_development(distribution):
-        names = [*modules, *(distribution.read_text("top_level.txt") or "").split()]
-        files = _source_files(dict.fromkeys(names))
+        top_level = distribution.read_text("top_level.txt") or ""
+        files = _source_files(dict.fromkeys([*modules, *top_level.split()]))
         wheel_text = _PURE_WHEEL
     else:
         files = _installed_files(distribution)
@@ -107,7 +107,7 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
 
 
 def _folder_of_metadata(files: Iterable[str]) -> str | None:
-    """Return the folder among the files of an installation that describes it; None where there is none."""
+    """Return the folder among the files of an installation that describes it; None without such a folder."""
     for name in files:
         folder, _, rest = name.partition("/")
         if folder.endswith(".dist-info") and rest:
@@ -117,12 +117,12 @@ def _folder_of_metadata(files: Iterable[str]) -> str | None:
 
 def _installed(package: str) -> metadata.Distribution:
     """Return an installed package; a real installation comes before a folder of sources that is on Python's path."""
-    found = list(metadata.distributions(name=package))
-    for distribution in found:
+    distributions = list(metadata.distributions(name=package))
+    for distribution in distributions:
         if distribution.read_text("WHEEL"):
             return distribution
-    if found:
-        return found[0]
+    if distributions:
+        return distributions[0]
     raise InputError(f"the package {package} is not installed, so that no wheel can be made of it")
 
 
@@ -163,14 +163,14 @@ def _source_files(modules: Iterable[str]) -> dict[str, bytes]:
     """
     files = {}
     for module in modules:
-        found = importlib.util.find_spec(module)
-        if found is None or (not found.submodule_search_locations and found.origin is None):
+        spec = importlib.util.find_spec(module)
+        if spec is None or (not spec.submodule_search_locations and spec.origin is None):
             raise InputError(f"the source of the module {module} is not found")
-        if not found.submodule_search_locations:
-            path = Path(str(found.origin))
+        if not spec.submodule_search_locations:
+            path = Path(str(spec.origin))
             files[path.name] = path.read_bytes()
             continue
-        for folder in found.submodule_search_locations:
+        for folder in spec.submodule_search_locations:
             for path in _files_below(Path(folder)):
                 files[path.relative_to(Path(folder).parent).as_posix()] = path.read_bytes()
     return files
@@ -208,16 +208,16 @@ def _tag(wheel_text: str) -> str:
 
 
 def requirements_of(package: str, extras: Iterable[str] = ()) -> list[str]:
-    """Return what an installed package needs, with what these of its extras need, as pip takes it.
+    """Return the requirements of an installed package and of some of its extras, as pip takes them.
 
     `lxml>=4.9.1; extra == "x"` becomes `lxml>=4.9.1`. Raises InputError for a package that is not installed.
     """
-    wanted = set(extras)
+    chosen_extras = set(extras)
     requirements = []
     for requirement in _installed(package).requires or ():
         need, _, condition = requirement.partition(";")
         extra = re.search(r"""extra\s*==\s*['"]([\w.-]+)['"]""", condition)
-        if extra is not None and extra[1] not in wanted:
+        if extra is not None and extra[1] not in chosen_extras:
             continue
         rest = re.sub(r"""(\s*and\s*)?\(?extra\s*==\s*['"][\w.-]+['"]\)?(\s*and\s*)?""", "", condition).strip()
         requirements.append(f"{need.strip()}; {rest}" if rest else need.strip())
@@ -236,17 +236,18 @@ def _normalised(package: str) -> str:
 
 
 def find_wheels(requirements: Sequence[str], target: Target, folder: str | None) -> list[Wheel]:
-    """Return wheels of packages and of what these need in turn, for the place where the bundle will run.
+    """Return wheels of packages and of their own requirements, for the place where the bundle will run.
 
     pip looks in its index, or with `folder` in that folder alone. Raises InputError that names what is missing.
     """
     if folder is not None and not os.path.isdir(folder):
         raise UsageError(f"--wheels {folder}: no such folder")
     with tempfile.TemporaryDirectory() as place:
-        command = [*_pip_download(target, folder), "--dest", place, *requirements]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise _missing(done.stderr, target, folder)
+        command = _pip_download(target, folder)
+        command += ["--dest", place, *requirements]
+        process = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if process.returncode != 0:
+            raise _missing(process.stderr, target, folder)
         return [Wheel(path.name, path.read_bytes()) for path in sorted(Path(place).glob("*.whl"))]
 
 
@@ -263,16 +264,16 @@ def _pip_download(target: Target, folder: str | None) -> list[str]:
 
 
 def _missing(report: str, target: Target, folder: str | None) -> InputError:
-    """Return the error for what pip has not found, from what it says on standard error."""
+    """Return the error that names a missing wheel, from the report of pip on standard error."""
     where = "the index of pip" if folder is None else folder
     if "No module named pip" in report:
         return InputError("pip is needed to find wheels", remedy=f"{sys.executable} -m ensurepip")
-    found = re.search(r"No matching distribution found for (.+)", report)
-    if found is None:
+    match = re.search(r"No matching distribution found for (.+)", report)
+    if match is None:
         errors = re.findall(r"ERROR: (.+)", report) or report.split("\n") or ["no reason given"]
         return InputError(f"pip could not find the wheels: {errors[0]}", file=where)
     return InputError(
-        f"no wheel of {found[1].strip()} for Python {target.python} on {target.platform}",
+        f"no wheel of {match[1].strip()} for Python {target.python} on {target.platform}",
         file=where,
         remedy="put it into a folder and name that with --wheels, or name another --python or --platform",
     )

@@ -35,7 +35,7 @@ def _entry(head: str, value: Value) -> Iterator[str]:
 
 
 def _item(value: Value) -> Iterator[str]:
-    """Yield the lines of an item of a sequence, the first of which has a dash before it."""
+    """Yield the lines of an item of a sequence; the first line begins with a dash."""
     if not _is_nested(value):
         yield f"- {_scalar(value)}"
         return
@@ -49,5 +49,5 @@ def _is_nested(value: Value) -> bool:
 
 
 def _scalar(value: Value) -> str:
-    """Return a value that stands on one line; an empty mapping or sequence as JSON has it."""
+    """Return a value on one line; an empty mapping or sequence as JSON has it."""
     return json.dumps(value, ensure_ascii=False)

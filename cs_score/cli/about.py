@@ -11,7 +11,7 @@ from click.shell_completion import get_completion_class
 from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.version import VERSION
-from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, command, load, version_text
+from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, Section, command, load, version_text
 from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
 from cs_score.cli.topics import EXIT_STATUSES, TOPICS
 from cs_score.problems.codes import CODES
@@ -20,14 +20,14 @@ from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 _WIDTH: Final = 100
-_SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
+_FIELDS_OF_CODE: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
 SHELLS: Final = ("bash", "zsh", "fish")
 _SEE_ALSO: Final = (
     "cs-score help COMMAND [TASK] has the options of a command and an example, cs-score man COMMAND [TASK] its page, "
     "cs-score problems CODE what a problem code means, cs-score schema NAME the JSON Schema of a document."
 )
 
-_CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda found: found.codes)
+_CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda document: document.codes)
 
 
 @command(
@@ -38,30 +38,39 @@ _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__
     formats=("text", "json", "tsv"),
 )
 def problems(line: Line) -> str:
-    """What problem codes mean, from the table that the reports use. Raises UsageError for what is none."""
-    for given in line.words:
-        if given.upper() not in CODES:
-            raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(given.upper(), CODES)}")
-    document = problem_codes(map(str.upper, line.words))
+    """Return what problem codes mean, from the table that the reports use. Raises UsageError for an unknown code."""
+    for word in line.words:
+        if word.upper() not in CODES:
+            raise UsageError(f"{word} is no problem code; cs-score problems lists them{nearest(word.upper(), CODES)}")
+    document = problem_codes(word.upper() for word in line.words)
     if line.format == "json":
         return json_text(document)
     if line.format == "tsv":
         return b"".join(tsv(_CODES.table(document))).decode()
-    found = document.codes
     if line.words:
-        return "\n".join(map(_explained, found))
-    width = max(len(each.code) for each in found)
-    first = {each: each.meaning.partition(". ")[0].rstrip(".") for each in found}
-    return "".join(f"{each.code:<{width}}  {each.severity:<11}  {text}.\n" for each, text in first.items())
+        return "\n".join(_code_text(code) for code in document.codes)
+    return _list_of_codes(document.codes)
 
 
-def _explained(found: ProblemCode) -> str:
-    sections = {title: getattr(found, title.lower()) for title in _SECTIONS}
-    heads = {f"  {title + ':':<9} ": text for title, text in sections.items() if text is not None}
-    lines = (
-        textwrap.fill(text, _WIDTH, initial_indent=head, subsequent_indent=" " * 12) for head, text in heads.items()
-    )
-    return "\n".join((f"{found.code} ({found.severity})", *lines, ""))
+def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
+    """Return a line for each code: the code, its severity and the first sentence of its meaning."""
+    width = max(len(code.code) for code in codes)
+    lines = []
+    for code in codes:
+        first_sentence = code.meaning.partition(". ")[0].rstrip(".")
+        lines.append(f"{code.code:<{width}}  {code.severity:<11}  {first_sentence}.\n")
+    return "".join(lines)
+
+
+def _code_text(code: ProblemCode) -> str:
+    """Return everything about a code: a line with the code and its severity, then a paragraph for each field."""
+    lines = [f"{code.code} ({code.severity})"]
+    for title in _FIELDS_OF_CODE:
+        text = getattr(code, title.lower())
+        if text is not None:
+            beginning = f"  {title + ':':<9} "
+            lines.append(textwrap.fill(text, _WIDTH, initial_indent=beginning, subsequent_indent=" " * 12))
+    return "\n".join([*lines, ""])
 
 
 @command(
@@ -71,30 +80,32 @@ def _explained(found: ProblemCode) -> str:
     example="leaderboard",
 )
 def schema(line: Line) -> str:
-    known = sorted(KINDS)
+    """Return the JSON Schema of a kind of document, or the list of kinds. Raises UsageError for an unknown kind."""
+    kinds = sorted(KINDS)
     if not line.words:
-        return "".join(f"{name}\n" for name in known)
-    (name,) = line.words
-    if name not in known:
-        raise UsageError(f"there is no schema {name}; there are {', '.join(known)}{nearest(name, known)}")
-    return json_text(schema_of(name))
+        return "".join(f"{kind}\n" for kind in kinds)
+    kind = line.words[0]
+    if kind not in kinds:
+        raise UsageError(f"there is no schema {kind}; there are {', '.join(kinds)}{nearest(kind, kinds)}")
+    return json_text(schema_of(kind))
 
 
-def _named(words: Sequence[str]) -> Command:
-    """The command that these words name. Raises UsageError."""
-    found, rest = find(words)
-    if rest:
+def _command_named(words: Sequence[str]) -> Command:
+    """Return the command that all of these words name. Raises UsageError where there is none."""
+    named_command, further_words = find(words)
+    if further_words:
         raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
-    return found
+    return named_command
 
 
-_COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", [*filter(None, COMMANDS)])
+_COMMAND_NAMES: Final = [name for name in COMMANDS if name]
+_COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", _COMMAND_NAMES)
 
 
 @command(
     "help",
     (),
-    Parameter("[command...]", "A command, perhaps with a task, or a topic", [*filter(None, COMMANDS), *TOPICS]),
+    Parameter("[command...]", "A command, perhaps with a task, or a topic", [*_COMMAND_NAMES, *TOPICS]),
     example="analyze scifact",
     sections=[("Topics", [(name, topic.summary) for name, topic in TOPICS.items()])],
 )
@@ -105,18 +116,23 @@ def help(line: Line) -> str:
     name, *further_words = line.words
     if name in TOPICS:
         return TOPICS[name].text(further_words)
-    return _named(line.words).help_text()
+    return _command_named(line.words).help_text()
 
 
 @command("version", ())
 def version(line: Line) -> str:
+    """Return the version of cs-score, and those of the programs that commands follow."""
     return version_text()
 
 
 def all_commands() -> Iterator[Command]:
-    """Every command of this package, that of each task where there are several."""
+    """Yield every command of this package, that of each task where there are several."""
     for name, entry in COMMANDS.items():
-        yield from (load(name, task) for task in OWN_TASKS) if entry.by_task else (load(name),)
+        if entry.by_task:
+            for task in OWN_TASKS:
+                yield load(name, task)
+        else:
+            yield load(name)
 
 
 @command(
@@ -127,36 +143,67 @@ def all_commands() -> Iterator[Command]:
     sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
 )
 def man(line: Line) -> str:
-    """A manual page, for `man -l`: of the command that is named, otherwise of all commands and the call without one.
+    """Return a manual page for `man -l`: of a command, or of all commands and the call without one.
 
-    Options of commands stand on the pages of these: all in one would have thousands of lines.
+    The page of all commands leaves out their options, with which it would have thousands of lines.
     """
-    shown = _named(line.words) if line.words else load("")
-    name, does, synopsis = shown.called.replace(" ", "-"), shown.help or "", f"{shown.called} {shown.usage}"
-    sections = list(shown.all_sections())
-    if not line.words:
-        does = "score knowledge-base population runs and evidence-based fact checking"
-        synopsis = f"cs-score COMMAND [TASK] [OPTIONS] FILES...\n.br\n{synopsis}"
-        commands = [
-            (f"{verb} [TASK]" if each.by_task else verb, each.summary) for verb, each in COMMANDS.items() if verb
-        ]
-        tasks = [(task, f"Short for score {task}") for task in OWN_TASKS if task != COLD_START]
-        about_tasks = f"One of {', '.join(OWN_TASKS)}; the first one may be left out."
-        sections = [("Commands", commands + tasks), ("Tasks", about_tasks), *sections]
-        sections += [("Exit status", EXIT_STATUSES), ("See also", _SEE_ALSO)]
-    lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME", rf"{_safe(name)} \- {_safe(does)}"]
-    lines += [".SH SYNOPSIS", synopsis.replace("-", r"\-")]
+    if line.words:
+        named_command = _command_named(line.words)
+        name = named_command.full_name.replace(" ", "-")
+        usage = f"{named_command.full_name} {named_command.usage}"
+        return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
+    scorer = load("")
+    sections: list[Section] = [
+        ("Commands", _rows_of_commands()),
+        ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),
+        *scorer.all_sections(),
+        ("Exit status", EXIT_STATUSES),
+        ("See also", _SEE_ALSO),
+    ]
+    summary = "score knowledge-base population runs and evidence-based fact checking"
+    usage = f"cs-score COMMAND [TASK] [OPTIONS] FILES...\n.br\n{scorer.full_name} {scorer.usage}"
+    return _manual_page("cs-score", summary, usage, sections)
+
+
+def _rows_of_commands() -> list[tuple[str, str]]:
+    """Return every command with its summary, and every task that is short for its `score`."""
+    rows = []
+    for name, entry in COMMANDS.items():
+        if name:
+            rows.append((f"{name} [TASK]" if entry.by_task else name, entry.summary))
+    for task in OWN_TASKS:
+        if task != COLD_START:
+            rows.append((task, f"Short for score {task}"))
+    return rows
+
+
+def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section]) -> str:
+    """Return a page in roff, the language of manual pages."""
+    lines = [
+        f'.TH CS-SCORE 1 "" "cs-score {VERSION}"',
+        ".ad l",
+        ".nh",
+        ".SH NAME",
+        rf"{_roff(name)} \- {_roff(summary)}",
+        ".SH SYNOPSIS",
+        usage.replace("-", r"\-"),
+    ]
     for title, content in sections:
-        lines.append(f".SH {_safe(title.upper())}")
+        lines.append(f".SH {_roff(title.upper())}")
         if isinstance(content, str):
-            lines.append(_safe(content))
-        else:
-            lines += [line for each, text in content for line in (rf'.IP "\fB{_safe(each)}\fR" 4', _safe(text))]
+            lines.append(_roff(content))
+            continue
+        for term, meaning in content:
+            lines.append(rf'.IP "\fB{_roff(term)}\fR" 4')
+            lines.append(_roff(meaning))
     return "\n".join(lines) + "\n"
 
 
-def _safe(text: str) -> str:
-    r"""Text that roff takes as it is: `\&` keeps a leading dot from being a command, lists break at a colon."""
+def _roff(text: str) -> str:
+    r"""Return a text with its characters escaped for roff.
+
+    `\&` keeps a leading dot from being a command, `\:` lets a line break at a colon of a list.
+    """
     text = text.replace("\\", r"\e").replace("-", r"\-").replace(":", r":\:")
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
@@ -178,9 +225,9 @@ def _safe(text: str) -> str:
     ],
 )
 def completion(line: Line) -> str:
-    """The script of click with which a shell asks this program what may come next."""
-    (shell,) = line.words
-    found = get_completion_class(shell) if shell in SHELLS else None
-    if found is None:
+    """Return click's script with which a shell asks this program what may come next. Raises UsageError."""
+    shell = line.words[0]
+    script_class = get_completion_class(shell) if shell in SHELLS else None
+    if script_class is None:
         raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")
-    return found(root(), {}, "cs-score", COMPLETION_VARIABLE).source()
+    return script_class(root(), {}, "cs-score", COMPLETION_VARIABLE).source()

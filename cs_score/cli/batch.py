@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
-from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
+from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
@@ -20,10 +20,12 @@ from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_if_any
-from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
+from cs_score.cli.inputs import optional_gold_and_predictions
+from cs_score.cli.options import INTERVALS, Scoring, read_resampling, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.runs import say_policy
+from cs_score.cli.task_options import own_arguments
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.queries import is_query_file
@@ -82,14 +84,15 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     asked = Scoring(line)
     # A single call takes all other switches as well.
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
-    given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
+    given = line.with_changes(without=(*own, *options.POLICY_SWITCHES)).switches
+    policies = policies_of_batch(
+        asked.options, asked.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
+    )
     return cold_start_plan(
         queries,
         pool,
         asked.options,
-        asked.policy_texts,
-        line.get("--policy") or "given",
-        line.texts("--also-policy"),
+        policies,
         layout=asked.layout,
         with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
@@ -103,7 +106,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
 def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
     """The plan of a task of evidence, and the words that name files of predictions."""
     mode = mode_named(task)
-    gold, predictions = gold_if_any(mode, line, is_one=False)
+    gold, predictions = optional_gold_and_predictions(mode, line, is_one=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     plan = EvidencePlan(
@@ -117,28 +120,39 @@ def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
     return plan, predictions
 
 
-@verb(
-    (f"{options.OF_A_BATCH} {_OF_RUNS} --measure", f"--gold {_OF_BATCHES} --force {INTERVALS} --measure"),
-    "text json tsv",
-    files=(
-        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
-        "compressed) or a quoted pattern",
-        "Files, folders or quoted patterns",
+BATCH_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{options.OF_A_BATCH} {_OF_RUNS} --measure",
+        formats="text json tsv",
+        files=(
+            "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
+            "perhaps compressed) or a quoted pattern"
+        ),
+        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
+        example="-o scored $TWO",
+        folder="files",
     ),
-    own=_OWN,
-    of_runs=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
-    folder="files",
+    evidence=VerbForm(
+        options=f"--gold {_OF_BATCHES} --force {INTERVALS} --measure",
+        formats="text json tsv",
+        files="Files, folders or quoted patterns",
+        example="-o scored $TWO",
+        folder="files",
+    ),
+    own_options=_OWN,
     summary="Score many files of {task} predictions against one gold file",
     needs_output=True,
-    example="-o scored $TWO",
 )
+
+
+@BATCH_VERB.command
 def batch(task: str, line: Line) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.
 
     Raises CsScoreError where nothing can be scored.
     """
     if named := line.texts("--run"):
-        line = line.but({"-runids": ":".join(named)}, without=["--run"])
+        line = line.with_changes({"-runids": ":".join(named)}, without=["--run"])
     plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
     runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
     asked = BatchOptions(
@@ -216,7 +230,7 @@ def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Pla
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     others = {}
     for name in editions:
-        following = _plan_of_runs(line.but({"--follow": name}, without=["--mention-types"]), (), ())
+        following = _plan_of_runs(line.with_changes({"--follow": name}, without=["--mention-types"]), (), ())
         others[name] = replace(following, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=others), runs
 

@@ -17,8 +17,9 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.locking import conditions_of
-from cs_score.cli.options import POLICIES, SCORING, read_measures, verb
+from cs_score.cli.options import POLICIES, SCORING, read_measures
 from cs_score.cli.output import print_text
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ else:
     evalai, scoring = Late("cs_score.bundle.evalai"), Late("cs_score.bundle.scoring")
     submission, wheels = Late("cs_score.bundle.submission"), Late("cs_score.bundle.wheels")
 
-_SHOWN: Final = (
+_OWN_OPTIONS: Final = (
     Option("--platform NAME", "Where the scorer will run, as wheels name it", "manylinux2014_x86_64"),
     Option("--python VERSION", "The Python that the scorer will run on, 3.11 or later", "3.11"),
     Option("--sample FILE", "The sample submission of the starting kit", "an invented one that shows the form"),
@@ -42,10 +43,8 @@ _SHOWN: Final = (
 _WORDS: Final = "--measure --title --start --sample --wheels --python --platform"
 _OF_RUNS: Final = f"{SCORING} --policy {_WORDS}"
 _OF_EVIDENCE: Final = f"--gold {_WORDS}"
-_FILES: Final = (
-    "The query files (*.xml, perhaps compressed) and the assessments, in any order",
-    "Gold, where --gold does not name it",
-)
+_FILES_OF_RUNS: Final = "The query files (*.xml, perhaps compressed) and the assessments, in any order"
+_FILES_OF_EVIDENCE: Final = "Gold, where --gold does not name it"
 _WHEELS: Final = (
     "Wheels",
     "Packed are cs-score itself, as it is installed, and wheels of all that it needs, which pip finds. The scorer "
@@ -58,6 +57,22 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
+def _verb(more_options: str, summary: str) -> Verb:
+    """Return the verb of a platform, with further options, and the line for the help of evidence tasks."""
+    return Verb(
+        runs=VerbForm(
+            f"{_OF_RUNS}{more_options}", "text json", _FILES_OF_RUNS, [POLICIES], "-o bundle $GOLD", folder="files"
+        ),
+        evidence=VerbForm(
+            f"{_OF_EVIDENCE}{more_options}", "text json", _FILES_OF_EVIDENCE, (), "-o bundle $GOLD", folder="files"
+        ),
+        own_options=_OWN_OPTIONS,
+        sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
+        summary=summary,
+        needs_output=True,
+    )
+
+
 class _Parts(NamedTuple):
     """What every bundle is made of: the settings, and the files of gold and of the starting kit by name."""
 
@@ -68,18 +83,7 @@ class _Parts(NamedTuple):
     start: str
 
 
-@verb(
-    (_OF_RUNS, _OF_EVIDENCE),
-    "text json",
-    files=_FILES,
-    own=_SHOWN,
-    sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
-    of_runs=[POLICIES],
-    folder="files",
-    needs_output=True,
-    example="-o bundle $GOLD",
-    summary="Pack a scorer of {task} predictions for a competition on Codabench",
-)
+@_verb("", "Pack a scorer of {task} predictions for a competition on Codabench").command
 def bundle_codabench(task: str, line: Line) -> int:
     """Write the bundle of a competition. Raises CsScoreError where gold, options or wheels are wrong or missing."""
     target = _target(line)
@@ -90,18 +94,7 @@ def bundle_codabench(task: str, line: Line) -> int:
     return _deliver(line, parts.settings, files, codabench.UPLOADED)
 
 
-@verb(
-    (f"{_OF_RUNS} --split", f"{_OF_EVIDENCE} --split"),
-    "text json",
-    files=_FILES,
-    own=_SHOWN,
-    sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
-    of_runs=[POLICIES],
-    folder="files",
-    needs_output=True,
-    example="-o bundle $GOLD",
-    summary="Pack a scorer of {task} predictions for a challenge on EvalAI",
-)
+@_verb(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
 def bundle_evalai(task: str, line: Line) -> int:
     """Write the bundle of a challenge. Raises CsScoreError where gold, options or wheels are wrong or missing."""
     target = _target(line)

@@ -16,7 +16,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.sources import Input, open_source
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status, command
-from cs_score.cli.options import taken
+from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.cli.programs import DOCUMENTS, Program, Session, check_exists
 from cs_score.coldstart.layouts import detect_schema
@@ -455,10 +455,10 @@ def _lines_of_run(run_file: str) -> list[str]:
 class _Superseded(Reference):
     """A program that accepts any words; it has a help and a version."""
 
-    def read(self, typed: Sequence[str]) -> Line:
+    def parse(self, typed: Sequence[str]) -> Line:
         """Return the command line, with a page to print where the first word asks for one."""
         with contextlib.suppress(UsageError):
-            line = super().read(typed[:1])
+            line = super().parse(typed[:1])
             if line.page:
                 return line
         return Line(typed)
@@ -481,9 +481,9 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 @command(
     "samples",
     (
-        *taken("-error_file"),
+        *select_options("-error_file"),
         Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-        *taken("--seed"),
+        *select_options("--seed"),
     ),
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),

@@ -1,7 +1,8 @@
-"""Commands on click, under two contracts: ours, and that of the reference programs.
+"""Commands on click under two contracts: that of cs-score's own commands and that of the reference programs.
 
-click has the tables: options, help, completion. What is typed is read here: the reference wants exact names, values as
-the next word, options before all files, and answers at the moment a word is met.
+click holds the tables: options, helps, completion. `Command.parse` reads what was typed, since click cannot read it as
+the reference programs do: exact names, values as the next word, options before all files, and a page that is printed
+at the moment its option is met.
 """
 
 from __future__ import annotations
@@ -65,19 +66,25 @@ class Status(IntEnum):
 class Finished(int):
     """An exit status that keeps what was computed: a process that ends with it need not free millions of rows."""
 
-    _kept: object
+    _results: object
 
-    def __new__(cls, status: int, kept: object) -> Finished:
+    def __new__(cls, status: int, results: object) -> Finished:
         finished = super().__new__(cls, status)
-        finished._kept = kept
+        finished._results = results
         return finished
 
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
-"""A title of a help, and names with what they mean, or a paragraph."""
+"""A part of a help: its title, and names with their meanings or a paragraph."""
 
 Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
-"""What completion offers; a function of the task where that is another in each, or has to be imported first."""
+"""The words that completion offers, or a function that returns them for a task."""
+
+Body: TypeAlias = Callable[["Line"], int | str]
+"""The function that does the work of a command; it returns the exit status, or the text to be printed."""
+
+Page: TypeAlias = Callable[["Command", Sequence[str]], str]
+"""A function that returns the text which an option asks for, from the command and all words that were typed."""
 
 
 class Misuse(UsageError):
@@ -89,135 +96,208 @@ class Misuse(UsageError):
 
 
 class Option(click.Option):
-    """One option as it is `spelt`, with its value if it takes one, `...` where it may be repeated; and its help.
+    """An option of a command, made from the text by which help shows it.
 
-    A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
-    is `-` or ends in the same way, so that no input is taken by mistake. `shown` is the default that help shows, `also`
-    are further spellings, `choices` is what completion offers, with colons or commas between them where the value is a
-    list, and `page` makes the text that is printed at once where the option is met.
+    `--gold FILE` takes a value, `--gold FILE...` may be repeated, `--check` takes none. The value of `--json
+    [FILE.json]` may be left out and is `-` then; it is taken from the next word only where that is `-` or has the same
+    ending, so that no input is taken by mistake.
     """
 
     def __init__(
-        self, spelt: str, help: str, shown: str | None = None, choices: Choices = (), *, also: Sequence[str] = (),
-        page: Callable[[Command, Sequence[str]], str] | None = None,
-    ) -> None:  # fmt: skip
-        many = spelt.endswith("...")
-        name, _, value = spelt.removesuffix("...").partition(" ")
-        self.long, self.value, self.shown, self.page = name, value or None, shown, page
-        separator = ":" if value == "LIST" else "," if "," in value else "\0"
+        self,
+        usage: str,
+        help: str,
+        default_text: str | None = None,
+        choices: Choices = (),
+        *,
+        also: Sequence[str] = (),
+        page: Page | None = None,
+    ) -> None:
+        """Make an option from its `usage` text.
 
-        def offer(ctx: click.Context, param: click.Parameter, current: str) -> list[CompletionItem]:
-            return offered(choices, ctx, current, current[: current.rfind(separator) + 1])
+        `default_text` is the default that help shows, `choices` is what completion offers, `also` are further
+        spellings. `page` makes a text that is printed at once where the option is met.
+        """
+        is_repeated = usage.endswith("...")
+        name, _, value = usage.removesuffix("...").partition(" ")
+        self.long = name
+        self.value = value or None
+        self.default_text = default_text
+        self.page = page
+        self._choices = choices
+        self._separator = _separator_of(value)
+        names = [name.lstrip("-").replace("-", "_"), name, *also]
+        if value:
+            super().__init__(names, help=help, metavar=value, multiple=is_repeated, shell_complete=self._complete)
+        else:
+            super().__init__(names, help=help, is_flag=True)
 
-        takes = {"is_flag": True} if not value else {"metavar": value, "multiple": many, "shell_complete": offer}
-        super().__init__([name.lstrip("-").replace("-", "_"), name, *also], help=help, **takes)
+    def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+        """Return what may complete a value; of a list only its last item is completed."""
+        finished_items = typed[: typed.rfind(self._separator) + 1]
+        return completions(self._choices, context, typed, finished_items)
 
     @property
     def is_addition(self) -> bool:
         """Whether the reference programs lack it."""
         return self.long.startswith("--")
 
-    def spelled_twice(self) -> Option:
-        """The same option for a command of our own, which takes the reference's switches with two dashes as well."""
+    def with_two_dashes(self) -> Option:
+        """Return the option for a command of our own, which takes the reference's switches with two dashes as well."""
         if self.is_addition:
             return self
-        twice = copy.copy(self)
-        twice.opts = [*self.opts, f"-{self.long.replace('_', '-')}"]
-        return twice
+        option = copy.copy(self)
+        option.opts = [*self.opts, f"-{self.long.replace('_', '-')}"]
+        return option
 
     def get_help_record(self, ctx: click.Context | None = None) -> tuple[str, str]:
-        """Its names with its value, and its meaning with its default."""
-        names = ", ".join(sorted({self.long, *(name for name in self.opts if len(name) == 2)}, key=len))
-        value = "" if self.value is None else f" {self.value}"
-        default = "" if self.shown is None else f" [default: {self.shown}]"
-        return f"{names}{value}", f"{self.help}{default}"
+        """Return its names with its value, and its meaning with its default, for a help."""
+        short_names = {name for name in self.opts if len(name) == 2}
+        names = sorted({self.long} | short_names, key=len)
+        names_text = ", ".join(names)
+        if self.value is not None:
+            names_text += f" {self.value}"
+        meaning = self.help or ""
+        if self.default_text is not None:
+            meaning += f" [default: {self.default_text}]"
+        return names_text, meaning
+
+
+def _separator_of(value: str) -> str:
+    """Return what separates the items of an option's value; the value of most options is no list."""
+    if value == "LIST":
+        return ":"
+    return "," if "," in value else "\0"
 
 
 class Parameter(click.Argument):
-    """A word that is no option, as usage has it: `[NAME...]` may be left out and repeated, `output...` is written."""
+    """A word of a command that is no option, made from the text by which usage shows it.
 
-    def __init__(self, spelt: str, help: str, choices: Choices = ()) -> None:
-        self.shown, self.meaning = spelt.strip("[.]"), help
-        self.is_output = self.shown.startswith("output")
+    `[NAME...]` may be left out and repeated; a name that begins with `output` is a file to write.
+    """
+
+    def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
+        self.label = usage.strip("[.]")
+        self.meaning = help
+        self.is_output = self.label.startswith("output")
+        self._choices = choices
         super().__init__(
-            [self.shown.lower()], required="[" not in spelt, nargs=-1 if "..." in spelt else 1,
-            shell_complete=lambda ctx, param, current: offered(choices, ctx, current),
-        )  # fmt: skip
+            [self.label.lower()],
+            required="[" not in usage,
+            nargs=-1 if "..." in usage else 1,
+            shell_complete=self._complete,
+        )
+
+    def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+        """Return what may complete the word."""
+        return completions(self._choices, context, typed)
 
 
-def offered(choices: Choices, ctx: click.Context, current: str, kept: str = "") -> list[CompletionItem]:
-    """What may complete a word, behind what is `kept` of it; files where there is nothing to choose."""
+def completions(choices: Choices, context: click.Context, typed: str, finished_items: str = "") -> list[CompletionItem]:
+    """Return the choices that complete a word; the shell offers files where there are none.
+
+    `finished_items` is the beginning of the word that stays as it is: the items of a list before the last one.
+    """
     if callable(choices):
-        choices = tuple(choices(ctx.command.place[1])) if isinstance(ctx.command, Command) else ()
+        command = context.command
+        choices = tuple(choices(command.verb_and_task[1])) if isinstance(command, Command) else ()
     if not choices:
-        return [CompletionItem(current, type="file")]
-    return [CompletionItem(f"{kept}{each}") for each in choices if each.startswith(current[len(kept) :])]
+        return [CompletionItem(typed, type="file")]
+    last_item = typed[len(finished_items) :]
+    return [CompletionItem(f"{finished_items}{choice}") for choice in choices if choice.startswith(last_item)]
 
 
-OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit", "--write-lock"))
+OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit", "--write-lock"))
 """Options of our own commands that name files to write."""
 
 
 class Line:
-    """What was typed: the options given with their last values (None for those that take none), and the other words.
+    """A parsed command line: options with their values, other words, and where the result goes.
 
-    `typed` are all words as they came, `page` is the text that one of them asks for. `format` is that of the result;
-    with `file` it is not printed but goes there, with `folder` the command writes its files there.
+    `typed` are all words as they came, `words` those that are no options, `switches` the options with their last values
+    (None for an option without value). `page` is the text that one of the options asks for instead of the work.
+    `format` is that of the result; with `file` it is not printed but goes there, with `folder` the command writes its
+    files there.
     """
 
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
-        self.typed, self.words, self.page = tuple(typed), tuple[str, ...](), ""
-        self._defaults = defaults
+        self.typed = tuple(typed)
+        self.words: tuple[str, ...] = ()
+        self.page = ""
         self.switches: dict[str, str | None] = {}
-        self._values: dict[str, list[str]] = {}
         self.format = "text"
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
+        self._defaults = defaults
+        self._values_by_option: dict[str, list[str]] = {}
 
     def __contains__(self, name: str) -> bool:
+        """Say whether an option was typed."""
         return name in self.switches
 
-    def give(self, option: Option, value: str | None) -> None:
-        """Keep an option with its value; of several values of an option the last one counts."""
+    def add(self, option: Option, value: str | None) -> None:
+        """Add an option with its value; of several values of an option the last one counts."""
         self.switches[option.long] = value
-        self._values.setdefault(option.long, []).extend(() if value is None else (value,))
+        values = self._values_by_option.setdefault(option.long, [])
+        if value is not None:
+            values.append(value)
 
     def get(self, name: str) -> str | None:
-        """Value of an option; None where it was not given."""
+        """Return the value of an option, None where it was not typed."""
         return self.switches.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Value of an option, or the default; without one that which help shows."""
-        if (value := self.switches.get(name)) is not None:
+        """Return the value of an option, else `default`, else the default that help shows."""
+        value = self.switches.get(name)
+        if value is not None:
             return value
-        return default if default is not None else self._defaults[name] or ""
+        if default is not None:
+            return default
+        return self._defaults[name] or ""
 
     def texts(self, name: str) -> list[str]:
-        """All values of an option that may be repeated."""
-        return self._values.get(name, [])
+        """Return all values of an option that may be repeated."""
+        return self._values_by_option.get(name, [])
 
     def first(self, names: str) -> str | None:
-        """The first of these options that was given."""
-        return next((name for name in names.split() if name in self), None)
+        """Return the first of the options, separated by spaces, that was typed; None where none was."""
+        for name in names.split():
+            if name in self.switches:
+                return name
+        return None
 
-    def but(self, given: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()) -> Line:
-        """The command line with other options `given`, and without some."""
-        other, gone = copy.copy(self), set(without)
-        other.switches = {name: value for name, value in {**self.switches, **given}.items() if name not in gone}
-        return other
+    def with_changes(
+        self, changes: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()
+    ) -> Line:
+        """Return the command line with the values of some options changed, and without others."""
+        line = copy.copy(self)
+        removed_options = set(without)
+        switches = {**self.switches, **changes}
+        line.switches = {name: value for name, value in switches.items() if name not in removed_options}
+        return line
 
     def inputs(self) -> list[str]:
-        """Everything given that may be a file to read."""
-        values = (value for name, values in self._values.items() if name not in OUTPUTS for value in values)
-        named = [*self.words, *values]
-        return named + [entry.path for word in named if os.path.isdir(word) for entry in os.scandir(word)]
+        """Return every word and value that may be a file to read, with the files inside folders."""
+        names = list(self.words)
+        for option, values in self._values_by_option.items():
+            if option not in OUTPUT_OPTIONS:
+                names.extend(values)
+        files_in_folders: list[str] = []
+        for name in names:
+            if os.path.isdir(name):
+                files_in_folders.extend(entry.path for entry in os.scandir(name))
+        return names + files_in_folders
 
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
     ) -> OutputPlan:
-        """What is read and written, checked. Raises UsageError or OutputError; touches no file."""
-        read = self.inputs() if inputs is None else inputs
-        plan = OutputPlan(read, [*outputs], "--force" in self, folder)
+        """Return the checked plan of what is read and written; no file is touched.
+
+        Raises UsageError or OutputError where an output may not be written.
+        """
+        if inputs is None:
+            inputs = self.inputs()
+        plan = OutputPlan(inputs, list(outputs), "--force" in self, folder)
         plan.check()
         return plan
 
@@ -229,14 +309,14 @@ _OUTPUT: Final = Option(
     "--output PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
 )
 
-_FORMAT_OF: Final = {
+_FORMAT_OF_ENDING: Final = {
     ".json": "json", ".tsv": "tsv", ".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text",
     ".xml": "junit", ".svg": "svg",
 }  # fmt: skip
 _MADE_OF_SVG: Final = ("pdf", "png")
 """Formats of images that other programs make of SVG."""
 
-_PAGE_OF: Final = {
+_PAGE_COMMANDS: Final = {
     "score": "report",
     "analyze": "report",
     "explain": "report",
@@ -256,7 +336,7 @@ _BEGINNINGS: Final = {
 
 
 def failure_text(format_: str, message: str) -> str:
-    """Why nothing was done, for programs that read JSON; other formats have no place for it but standard error."""
+    """Return why nothing was done as JSON; empty for other formats, which have no place for it but standard error."""
     if format_ != "json":
         return ""
     error = {"kind": "error", "error": one_line(message)}
@@ -265,7 +345,7 @@ def failure_text(format_: str, message: str) -> str:
 
 @contextlib.contextmanager
 def _remarks_before_errors() -> Iterator[None]:
-    """Print the remarks that an error bears before it goes on."""
+    """Print the remarks that come with an error before the error goes on."""
     try:
         yield
     except CsScoreError as error:
@@ -273,13 +353,32 @@ def _remarks_before_errors() -> Iterator[None]:
         raise
 
 
-class Command(click.Command):
-    """A command of our own: options anywhere, status 2 for wrong usage.
+class Form(NamedTuple):
+    """What a command is beside its options and words: its help, its formats, where its result goes."""
 
-    `body` does the work and returns the exit status; `sections` are further parts of the help; `example` are the words
-    of a call that runs on the samples. `formats` are those of the result, the usual one first; `folder` is the one that
-    -o writes into a folder, `files` where it is none of them; with `needs_output` -o must be given. `failure` makes the
-    text of an error in one of the formats, empty where it has no place for it.
+    example: str = ""
+    """The words of a call that runs on the samples."""
+    summary: str = ""
+    """A line for help; empty for that of the table of commands."""
+    sections: Sequence[Section] = ()
+    """Further parts of the help."""
+    formats: Sequence[str] = ()
+    """The formats of the result, the usual one first; none for a command that makes no result of its own."""
+    folder: str = ""
+    """The format that -o writes into a folder; one that is not in `formats` is no value of --format."""
+    needs_output: bool = False
+    """Whether -o must be given."""
+    failure: Callable[[str, str], str] = failure_text
+    """Returns the text for an error, from the format and the message; empty where the format has no place for it."""
+
+
+NO_FORM: Final = Form()
+
+
+class Command(click.Command):
+    """A command of our own: options stand anywhere, wrong usage is status 2.
+
+    `body` does the work for a command line, and returns the exit status or a text to print.
     """
 
     failed = Status.FAILED
@@ -287,120 +386,187 @@ class Command(click.Command):
     options_first = False
 
     def __init__(
-        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Callable[[Line], int | str],
-        sections: Iterable[Section] = (), example: str = "", summary: str = "", formats: Sequence[str] = (),
-        folder: str = "", needs_output: bool = False, failure: Callable[[str, str], str] = failure_text,
-    ) -> None:  # fmt: skip
-        self.body, self.sections, self.example = body, tuple(sections), example
-        self.formats, self.folder, self.needs_output, self.failure = tuple(formats), folder, needs_output, failure
-        self.parameters, self.entry = parameters, COMMANDS.get(name)
-        own = [*options]
-        if formats:
-            usual = "by the ending of -o" if needs_output else f"by the ending of -o, else {formats[0]}"
-            own.append(Option("--format NAME", f"Format of the result: {', '.join(formats)}", usual, self.formats))
-            own += [_JSON, _OUTPUT] if "json" in formats else [_OUTPUT]
-        own += [QUIET, *self._pages()]
-        self.options = own if self.options_first else [option.spelled_twice() for option in own]
-        self.spellings = {spelling: option for option in self.options for spelling in option.opts}
-        meaning = summary or (self.entry.summary if self.entry else "")
-        super().__init__(name, params=[*self.options, *parameters], add_help_option=False, help=meaning)
+        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = NO_FORM
+    ) -> None:
+        self.body = body
+        self.form = form
+        self.parameters = parameters
+        self.entry = COMMANDS.get(name)
+        all_options = [*options, *self._format_options(), QUIET, *self._page_options()]
+        if not self.options_first:
+            all_options = [option.with_two_dashes() for option in all_options]
+        self.options = all_options
+        self.option_by_spelling: dict[str, Option] = {}
+        for option in all_options:
+            self.option_by_spelling.update(dict.fromkeys(option.opts, option))
+        summary = form.summary
+        if not summary and self.entry is not None:
+            summary = self.entry.summary
+        super().__init__(name, params=[*all_options, *parameters], add_help_option=False, help=summary)
 
-    def _pages(self) -> Iterator[Option]:
-        """The options that are answered with a text at once."""
-        names = ("-help", ["-h", "--help"]) if self.options_first else ("--help", ["-h", "-help"])
-        yield Option(names[0], "Show this text", also=names[1], page=_help_asked)
-        yield Option("--version", "Show the version of cs-score", page=lambda *_: version_text())
+    def _format_options(self) -> Iterator[Option]:
+        """Yield the options that say in which format and where the result is written."""
+        formats = self.form.formats
+        if not formats:
+            return
+        usual = "by the ending of -o"
+        if not self.form.needs_output:
+            usual += f", else {formats[0]}"
+        yield Option("--format NAME", f"Format of the result: {', '.join(formats)}", usual, formats)
+        if "json" in formats:
+            yield _JSON
+        yield _OUTPUT
+
+    def _page_options(self) -> Iterator[Option]:
+        """Yield the options that are answered with a text at once."""
+        if self.options_first:
+            yield Option("-help", "Show this text", also=["-h", "--help"], page=_requested_help)
+        else:
+            yield Option("--help", "Show this text", also=["-h", "-help"], page=_requested_help)
+        yield Option("--version", "Show the version of cs-score", page=_own_version)
         if self.entry is not None and self.entry.follows:
-            yield Option("-version", "Show the version that is followed", page=_followed)
+            yield Option("-version", "Show the version that is followed", page=_followed_version)
 
     @property
-    def called(self) -> str:
+    def full_name(self) -> str:
+        """The words by which it is called, such as `cs-score analyze scifact`."""
         return f"cs-score {self.name}".rstrip()
 
     @property
-    def place(self) -> tuple[str, str]:
-        """The command and the task that it is for, as the table has them."""
+    def verb_and_task(self) -> tuple[str, str]:
+        """Its name in the table of commands, and the task that it is for."""
         verb, _, task = (self.name or "").partition(" ")
         if verb in FAMILIES:
             member, _, task = task.partition(" ")
             return f"{verb} {member}", task or COLD_START
-        return ("score", verb) if verb in TASKS else (verb, task or COLD_START)
+        if verb in TASKS:
+            return "score", verb
+        return verb, task or COLD_START
 
     def run(self, typed: Sequence[str]) -> int:
-        """Do what the words ask for; the exit status. Raises CsScoreError, said in the format asked for, too."""
+        """Do what the words ask for. Return the exit status.
+
+        Raises CsScoreError, which is also printed in the format that was asked for, where that has a place for it.
+        """
         try:
-            line = self.read(typed)
+            line = self.parse(typed)
             if line.page:
                 write_text("stdout", line.page)
                 return Status.DONE
-            shows_runs = self.place[0] == "batch"
-            clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
+            shows_runs = self.verb_and_task[0] == "batch"
+            clock = contextlib.nullcontext() if shows_runs else with_clock(self.full_name)
             with quietly("--quiet" in line), clock, _remarks_before_errors():
-                return self._delivered(line)
+                return self._run_and_write(line)
         except CsScoreError as error:
-            wanted = [after for word, after in pairwise([*typed, ""]) if word == "--format"]
-            wanted += [word.partition("=")[2] for word in typed if word.startswith("--format=")]
-            if wanted and wanted[-1] in self.formats and (text := self.failure(wanted[-1], str(error))):
-                write_text("stdout", text)
+            self._print_failure(error, typed)
             raise
+
+    def _print_failure(self, error: CsScoreError, typed: Sequence[str]) -> None:
+        """Print an error in the format that was asked for, in a command line that may not be read to its end."""
+        format_ = ""
+        for word, next_word in pairwise([*typed, ""]):
+            if word == "--format":
+                format_ = next_word
+            elif word.startswith("--format="):
+                format_ = word.partition("=")[2]
+        if format_ in self.form.formats:
+            text = self.form.failure(format_, str(error))
+            if text:
+                write_text("stdout", text)
 
     # ---- Reading what was typed
 
-    def read(self, typed: Sequence[str]) -> Line:
-        """What these words say, without doing it. Raises UsageError."""
-        line = Line(typed, {option.long: option.shown for option in self.options})
-        words, rest = list[str](), deque(typed)
-        lacking: Option | None = None
+    def parse(self, typed: Sequence[str]) -> Line:
+        """Return the command line that the words make, without doing anything. Raises UsageError."""
+        line = Line(typed, {option.long: option.default_text for option in self.options})
+        words: list[str] = []
+        rest = deque(typed)
+        first_without_value: Option | None = None
         while rest:
             word = rest.popleft()
             if word == "--" and not self.options_first:
-                words += rest
+                words.extend(rest)
                 break
             if not word.startswith("-") or (word == "-" and (words or not self.options_first)):
                 words.append(word)
                 continue
             if self.options_first and words:
                 raise self._misplaced(word, len(words) + len(rest) + 1)
-            name, equals, value = word.partition("=")
-            option = self.spellings.get(name)
-            if option is None or (equals and self.options_first and not option.is_addition):
-                raise self._unknown(word, name, typed)
+            option = self._option_of(word, typed)
             if option.page is not None:
                 line.page = option.page(self, typed)
                 return line
-            if option.value is None and equals:
-                raise Misuse(f"{option.long} takes no value", f"ERROR: Unknown switch: {word}")
-            if option.value is None or equals:
-                line.give(option, value if equals else None)
-            elif option.value.startswith("["):
-                line.give(option, self._file_of(option, rest))
-            elif rest and (self.options_first or rest[0].partition("=")[0] not in self.spellings):
-                line.give(option, rest.popleft())
-            else:
-                lacking = lacking or option
-        if lacking is not None:
-            missing = next((p.shown for p in self.parameters if p.required), "") if self.options_first else ""
-            raise Misuse(
-                f"{lacking.long} needs a value: {lacking.value}",
-                f"ERROR: Not enough arguments; {missing} must be provided",
-            )
+            if self._has_value(option, word, rest):
+                line.add(option, self._value_of(option, word, rest))
+            elif first_without_value is None:
+                first_without_value = option
+        if first_without_value is not None:
+            raise self._without_value(first_without_value)
         if not self.options_first:
             self._refuse_repetitions(line)
         line.words = tuple(words)
-        line.switches = {each.long: line.switches[each.long] for each in self.options if each.long in line.switches}
+        line.switches = self._in_order_of_options(line.switches)
         self._check_words(line)
         return line
 
-    def _file_of(self, option: Option, rest: deque[str]) -> str:
-        """The file of an option that can do without. Raises UsageError for a word that is none and no option."""
-        if rest and (rest[0] == "-" or ending_of(rest[0]) == ending_of(str(option.value)[1:-1]) or is_stream(rest[0])):
+    def _option_of(self, word: str, typed: Sequence[str]) -> Option:
+        """Return the option that a word names, such as `--gold` or `--gold=FILE`. Raises UsageError."""
+        name, equals, _ = word.partition("=")
+        option = self.option_by_spelling.get(name)
+        if option is None:
+            raise self._unknown(word, typed)
+        if equals and self.options_first and not option.is_addition:
+            raise self._unknown(word, typed)
+        if equals and option.value is None and option.page is None:
+            raise Misuse(f"{option.long} takes no value", f"ERROR: Unknown switch: {word}")
+        return option
+
+    def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
+        """Say whether an option has the value it needs, in its own word or as the next one of `rest`."""
+        if option.value is None or "=" in word or option.value.startswith("["):
+            return True
+        if not rest:
+            return False
+        return self.options_first or rest[0].partition("=")[0] not in self.option_by_spelling
+
+    def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
+        """Return the value of an option, None for one without; a value of its own word is taken from `rest`."""
+        if option.value is None:
+            return None
+        _, equals, value = word.partition("=")
+        if equals:
+            return value
+        if option.value.startswith("["):
+            return self._optional_file(option, rest)
+        return rest.popleft()
+
+    def _optional_file(self, option: Option, rest: deque[str]) -> str:
+        """Return the file of an option that can do without one, `-` where the next word is none.
+
+        Raises UsageError for a word that is neither such a file nor an option.
+        """
+        if not rest or (rest[0] != "-" and rest[0].startswith("-")):
+            return "-"
+        wanted_ending = ending_of(str(option.value)[1:-1])
+        if rest[0] == "-" or ending_of(rest[0]) == wanted_ending or is_stream(rest[0]):
             return rest.popleft()
-        if rest and not rest[0].startswith("-"):
-            raise UsageError(
-                f"{option.long} takes a file; did you mean {option.long} result.json? {rest[0]} does not end in .json "
-                "(perhaps compressed)"
-            )
-        return "-"
+        raise UsageError(
+            f"{option.long} takes a file; did you mean {option.long} result.json? {rest[0]} does not end in .json "
+            "(perhaps compressed)"
+        )
+
+    def _in_order_of_options(self, switches: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Return the options that were typed in the order of the command's own options."""
+        return {option.long: switches[option.long] for option in self.options if option.long in switches}
+
+    def _without_value(self, option: Option) -> Misuse:
+        """Return the error for an option without its value; the reference names the first word that it lacks then."""
+        missing = ""
+        if self.options_first:
+            missing = next((parameter.label for parameter in self.parameters if parameter.required), "")
+        return Misuse(
+            f"{option.long} needs a value: {option.value}", f"ERROR: Not enough arguments; {missing} must be provided"
+        )
 
     def _refuse_repetitions(self, line: Line) -> None:
         """Raise UsageError where an option that takes one value has several."""
@@ -413,7 +579,7 @@ class Command(click.Command):
 
     def _remedy_for_repetition(self, option: Option, line: Line) -> str:
         """Return what to write instead of an option with several values."""
-        task = self.place[1]
+        task = self.verb_and_task[1]
         if option.long == "--predictions":
             files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
             return (
@@ -424,57 +590,74 @@ class Command(click.Command):
                 f"there is one gold file a call; several systems are compared by cs-score compare {task} --gold GOLD "
                 f"A B and listed by cs-score batch {task}"
             )
-        if option.long == "--policy" and "--also-policy" in self.spellings:
+        if option.long == "--policy" and "--also-policy" in self.option_by_spelling:
             return "--also-policy adds another policy"
         return "give it once"
 
     def _check_words(self, line: Line) -> None:
-        """Raises UsageError where an option or a word is missing, or there is one too many."""
-        if self.needs_output and "--output" not in line:
-            raise UsageError(f"-o PATH must be given, such as: {self.called} {self.example}")
+        """Raise UsageError where an option or a word is missing, or there is a word too many."""
+        if self.form.needs_output and "--output" not in line:
+            raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
         for parameter in self.parameters[len(line.words) :]:
             if parameter.required:
-                missing = f"Not enough arguments; {parameter.shown} must be provided"
+                missing = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(missing, f"ERROR: {missing}")
-        most = self._most_words()
-        if len(line.words) > most:
-            advice = f"too many words: {' '.join(line.words[most:])}" if most else f"unexpected word {line.words[0]}"
-            raise Misuse(advice, "ERROR: Too many arguments")
+        most_words = self._most_words()
+        if len(line.words) <= most_words:
+            return
+        advice = f"unexpected word {line.words[0]}"
+        if most_words:
+            advice = f"too many words: {' '.join(line.words[most_words:])}"
+        raise Misuse(advice, "ERROR: Too many arguments")
 
     def _most_words(self) -> int:
-        return sys.maxsize if any(parameter.nargs < 0 for parameter in self.parameters) else len(self.parameters)
+        """Return how many words the command takes."""
+        if any(parameter.nargs < 0 for parameter in self.parameters):
+            return sys.maxsize
+        return len(self.parameters)
 
-    def _misplaced(self, word: str, count: int) -> UsageError:
-        """An option behind the first file, which the reference takes for a file and counts among the words."""
+    def _misplaced(self, word: str, number_of_words: int) -> UsageError:
+        """Return the error for an option behind the first file, which the reference takes for a file."""
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        return UsageError(advice) if count <= self._most_words() else Misuse(advice, "ERROR: Too many arguments")
+        if number_of_words <= self._most_words():
+            return UsageError(advice)
+        return Misuse(advice, "ERROR: Too many arguments")
 
-    def _unknown(self, word: str, name: str, typed: Sequence[str]) -> UsageError:
+    def _unknown(self, word: str, typed: Sequence[str]) -> UsageError:
+        """Return the error for a word that looks like an option and is none, with the nearest one."""
+        name, _, value = word.partition("=")
         printed = f"ERROR: Unknown switch: {word}"
         for option in self.options:
-            if _plain(option.long) == _plain(name):  # the reference knows no other spelling
-                value = word.partition("=")[2] or option.value or ""
-                return Misuse(f"unknown switch {word}; write {f'{option.long} {value}'.rstrip()}", printed)
-        elsewhere = "" if self.options_first else _option_elsewhere(self, name, typed)
-        return Misuse(elsewhere or f"unknown switch {name}{nearest(name, self.spellings)}", printed)
+            if _without_dashes(option.long) == _without_dashes(name):  # the reference knows no other spelling
+                call = f"{option.long} {value or option.value or ''}".rstrip()
+                return Misuse(f"unknown switch {word}; write {call}", printed)
+        advice = ""
+        if not self.options_first:
+            advice = _advice_on_option(self, name, typed)
+        if not advice:
+            advice = f"unknown switch {name}{nearest(name, self.option_by_spelling)}"
+        return Misuse(advice, printed)
 
     # ---- Where the result goes
 
-    def _delivered(self, line: Line) -> int:
-        """Do it with the result in the format and at the place that --format and -o say. Raises UsageError."""
-        if self.formats:
-            self._choose(line)
+    def _run_and_write(self, line: Line) -> int:
+        """Do the work, with the result in the format and at the place of --format and -o. Return the exit status.
+
+        Raises UsageError for a format or a place that is not possible.
+        """
+        if self.form.formats:
+            self._choose_output(line)
         if line.file is None:
             with outputs_together():
-                return self._done(line)
+                return self._run_body(line)
         plan = line.plan([line.file])
         try:
             with outputs_together():
                 with captured() as blocks:
-                    status = self._done(line)
+                    status = self._run_body(line)
                 write_packed(line.file.path, blocks)
         except (CsScoreError, KeyboardInterrupt) as error:
             if not isinstance(error, UsageError):
@@ -482,47 +665,83 @@ class Command(click.Command):
             raise
         return status
 
-    def _done(self, line: Line) -> int:
-        found = self.body(line)
-        if isinstance(found, int):
-            return found
-        write_text("stdout", found)
+    def _run_body(self, line: Line) -> int:
+        """Do the work, and print its text where it returns one. Return the exit status."""
+        result = self.body(line)
+        if isinstance(result, int):
+            return result
+        write_text("stdout", result)
         return Status.DONE
 
-    def _choose(self, line: Line) -> None:
-        """The format of the result, and the file or the folder for it. Raises UsageError."""
-        path = None if line.get("--output") == "-" else line.get("--output")
-        always_folder = bool(self.folder) and self.needs_output
-        of_ending = None if path is None or always_folder else _FORMAT_OF.get(ending_of(path))
-        usual = self.folder if path is not None and self.folder and not always_folder else self.formats[0]
-        line.format = line.get("--format") or ("json" if "--json" in line else None) or of_ending or usual
-        if line.format not in {*self.formats, usual}:
-            self._refuse_images(line.format, path)
-            self._refuse_pages(line.format, path)
-            raise UsageError(
-                f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
-            )
+    def _choose_output(self, line: Line) -> None:
+        """Set the format of the result, and the file or the folder for it. Raises UsageError."""
+        path = line.get("--output")
+        if path == "-":
+            path = None
+        line.format = self._format_of(line, path)
+        if path is None:
+            return
+        if not self._is_folder(line.format):
+            line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+            return
+        if not self._always_writes_folder():
+            self._refuse_unknown_ending(path)
+        line.folder = path
+        if line.format not in self.form.formats:
+            line.format = self.form.formats[0]
+
+    def _always_writes_folder(self) -> bool:
+        """Say whether -o is a folder in every format."""
+        return bool(self.form.folder) and self.form.needs_output
+
+    def _is_folder(self, format_: str) -> bool:
+        """Say whether -o is a folder in this format."""
+        return self._always_writes_folder() or format_ == self.form.folder
+
+    def _format_of(self, line: Line, path: str | None) -> str:
+        """Return the format that the options ask for, else that of the ending of `path`, else the usual one.
+
+        Raises UsageError for a format that the command lacks.
+        """
+        usual = self.form.formats[0]
+        format_of_path = None
+        if path is not None and not self._always_writes_folder():
+            format_of_path = _FORMAT_OF_ENDING.get(ending_of(path))
+            usual = self.form.folder or usual
+        format_of_json = "json" if "--json" in line else None
+        format_ = line.get("--format") or format_of_json or format_of_path or usual
+        if format_ not in {*self.form.formats, usual}:
+            self._refuse_images(format_, path)
+            self._refuse_pages(format_, path)
+            formats = self.form.formats
+            raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{nearest(format_, formats)}")
         if path is not None and "--format" not in line:
             self._refuse_images(ending_of(path).removeprefix("."), path)
-        if path is not None and (always_folder or line.format == self.folder):
-            if not always_folder and re.fullmatch(r"\.[a-z]{2,5}", end := ending_of(path)) and not os.path.isdir(path):
-                known = ", ".join(each for each, format_ in _FORMAT_OF.items() if format_ in self.formats)
-                raise UsageError(f"-o {path}: no format ends in {end}, but {known}; for a folder write {path}{os.sep}")
-            line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
-        elif path is not None:
-            line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+        return format_
+
+    def _refuse_unknown_ending(self, path: str) -> None:
+        """Raise UsageError for a folder to be made whose name ends as that of a file does."""
+        ending = ending_of(path)
+        if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
+            return
+        endings = [known for known, format_ in _FORMAT_OF_ENDING.items() if format_ in self.form.formats]
+        raise UsageError(
+            f"-o {path}: no format ends in {ending}, but {', '.join(endings)}; for a folder write {path}{os.sep}"
+        )
 
     def _refuse_pages(self, format_: str, path: str | None) -> None:
         """Raise UsageError for a page of what another command makes pages of."""
-        verb, task = self.place
-        if format_ != "html" or verb not in _PAGE_OF:
+        verb, task = self.verb_and_task
+        if format_ != "html" or verb not in _PAGE_COMMANDS:
             return
-        words = " ".join(["cs-score", _PAGE_OF[verb], *([] if task == COLD_START else [task])])
-        raise UsageError(f"{verb} prints no page; {words} does: write {words} ... -o {path or 'page.html'}")
+        call = f"cs-score {_PAGE_COMMANDS[verb]}"
+        if task != COLD_START:
+            call += f" {task}"
+        raise UsageError(f"{verb} prints no page; {call} does: write {call} ... -o {path or 'page.html'}")
 
     def _refuse_images(self, format_: str, path: str | None) -> None:
         """Raise UsageError for a format that other programs make of the charts of this command."""
-        if format_ not in _MADE_OF_SVG or "svg" not in self.formats:
+        if format_ not in _MADE_OF_SVG or "svg" not in self.form.formats:
             return
         stem = "chart" if path is None else os.path.splitext(path)[0]
         raise UsageError(
@@ -533,14 +752,14 @@ class Command(click.Command):
     # ---- Help
 
     def help_text(self) -> str:
-        """What it is, how it is called, an example, and everything that it takes."""
+        """Return the help: a summary, the usage, an example, and every option and word with its meaning."""
         formatter = click.HelpFormatter(width=help_width())
-        formatter.write_text(f"{self.called}:  {self.help}" if self.options_first else f"{self.help}.")
+        formatter.write_text(f"{self.full_name}:  {self.help}" if self.options_first else f"{self.help}.")
         formatter.write_paragraph()
-        formatter.write_usage(self.called, self.usage)
-        if self.example:
+        formatter.write_usage(self.full_name, self.usage)
+        if self.form.example:
             formatter.write_paragraph()
-            text = f"Example: {self.called} {self.example}"
+            text = f"Example: {self.full_name} {self.form.example}"
             formatter.write(f"{textwrap.fill(text, formatter.width, subsequent_indent='  ', break_on_hyphens=False)}\n")
         for title, content in self.all_sections():
             with formatter.section(title):
@@ -553,35 +772,51 @@ class Command(click.Command):
     @property
     def usage(self) -> str:
         """The words of a call, by their names."""
-        words = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
-        words += ["-o PATH"] if self.needs_output else []
+        labels = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
+        if self.form.needs_output:
+            labels.append("-o PATH")
         for parameter in self.parameters:
-            shown = parameter.shown.upper() + ("..." if parameter.nargs < 0 else "")
-            words.append(shown if parameter.required else f"[{shown}]")
-        return " ".join(words)
+            label = parameter.label.upper()
+            if parameter.nargs < 0:
+                label += "..."
+            labels.append(label if parameter.required else f"[{label}]")
+        return " ".join(labels)
 
     def all_sections(self) -> Iterator[Section]:
-        """Options, words and what else is to be said."""
-        theirs = sorted(option.get_help_record() for option in self.options if not option.is_addition)
-        if theirs:
-            yield "Switches", theirs
-        ours = [option.get_help_record() for option in self.options if option.is_addition]
-        yield "Additions" if theirs and self.options_first else "Options", ours
+        """Yield the parts of the help: switches of the reference, own options, words, further parts."""
+        switches = sorted(option.get_help_record() for option in self.options if not option.is_addition)
+        if switches:
+            yield "Switches", switches
+        additions = [option.get_help_record() for option in self.options if option.is_addition]
+        yield "Additions" if switches and self.options_first else "Options", additions
         if self.parameters:
-            yield "Arguments", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
-        yield from self.sections
+            yield "Arguments", [(parameter.label, parameter.meaning) for parameter in self.parameters]
+        yield from self.form.sections
 
 
-def _help_asked(command: Command, typed: Sequence[str]) -> str:
-    """The help of a command, of the task that is named behind the option where one is."""
-    verb, _ = command.place
-    named = next((word for word in typed if word in TASKS), None)
-    return (load(verb, named) if named and verb and COMMANDS[verb].by_task else command).help_text()
+def _requested_help(command: Command, typed: Sequence[str]) -> str:
+    """Return the help of a command, of the task that one of the words names where it has one for each task."""
+    verb, _ = command.verb_and_task
+    if not verb or not COMMANDS[verb].by_task:
+        return command.help_text()
+    for word in typed:
+        if word in TASKS:
+            return load(verb, word).help_text()
+    return command.help_text()
 
 
-def _followed(command: Command, typed: Sequence[str]) -> str:
-    chosen = [after for word, after in pairwise(typed) if word == "--follow"]
-    return f"{command.called} version {chosen[-1] if chosen else command.entry and command.entry.follows}\n"
+def _own_version(command: Command, typed: Sequence[str]) -> str:
+    """Return the text of --version, which is the same for every command."""
+    return version_text()
+
+
+def _followed_version(command: Command, typed: Sequence[str]) -> str:
+    """Return a line with the version of the reference program that a command follows, or that --follow names."""
+    version = command.entry and command.entry.follows
+    for word, next_word in pairwise(typed):
+        if word == "--follow":
+            version = next_word
+    return f"{command.full_name} version {version}\n"
 
 
 OTHER_NAMES: Final = {
@@ -609,7 +844,7 @@ VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "
 
 def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
     """Return a command line with the options of official evaluators replaced by ours."""
-    words = [command.called]
+    words = [command.full_name]
     for word in typed:
         name, equals, value = word.partition("=")
         if name in WITHOUT_NEED:
@@ -620,40 +855,74 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _option_elsewhere(command: Command, name: str, typed: Sequence[str]) -> str:
-    """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
-    own = {option.long for option in command.options}
-    meant = OTHER_NAMES.get(name)
-    if meant == "--measure" and meant in own:
-        return f"{name} is called {meant} here"
-    if meant in own and "--gold" in own:
-        return f"{name} is called {meant} here; write {_line_in_our_words(command, typed)}"
-    if name in WITHOUT_NEED and "--gold" in own:
-        return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
-    verb, task = command.place
-    if verb and COMMANDS[verb].by_task:
-        if name in FILE_OPTIONS and task == COLD_START:
-            return f"{name}: files have no options; write {command.called} -expand BASE QUERIES.xml POOL RUN"
-        if name in VERB_OF and name not in own:
-            task = "" if task == COLD_START else f" {task}"
-            return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task} ..."
-        tasks = [other for other in OWN_TASKS if other != task and name in load(verb, other).spellings]
-        if tasks:
-            of = "evidence tasks" if "coldstart" not in tasks and task == "coldstart" else ", ".join(tasks)
-            return f"{name} is an option of {of}: cs-score {verb} {tasks[0]} {name} ..."
-    if name in command.spellings or nearest(name, command.spellings):
+def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
+    """Return what to write instead of an option that the command lacks; empty where nothing is near."""
+    return (
+        _advice_on_evaluators_option(command, name, typed)
+        or _advice_on_other_task(command, name)
+        or _advice_on_other_command(command, name)
+    )
+
+
+def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[str]) -> str:
+    """Return the command line in our words where `name` is an option of an official evaluator; empty else."""
+    own_names = {option.long for option in command.options}
+    our_name = OTHER_NAMES.get(name)
+    if our_name == "--measure" and our_name in own_names:
+        return f"{name} is called {our_name} here"
+    if "--gold" not in own_names:
         return ""
-    everywhere = {each for other in COMMANDS if other for each in load(other).spellings}
-    near = re.search(r"--?[\w-]+", nearest(name, everywhere))
-    for meant in (name, *([near.group()] if near else [])):
-        others = [each for each in COMMANDS if each and each != verb and meant in load(each).spellings][:3]
-        if others:
-            shown = "" if meant == name else f"{meant} "
-            return f"{name} is no option of {command.called}, but {shown}of {', '.join(others)}"
+    if our_name in own_names:
+        return f"{name} is called {our_name} here; write {_line_in_our_words(command, typed)}"
+    if name in WITHOUT_NEED:
+        return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
     return ""
 
 
-def _plain(name: str) -> str:
+def _advice_on_other_task(command: Command, name: str) -> str:
+    """Return where an option belongs that is a word, a verb, or an option of other tasks; empty else."""
+    verb, task = command.verb_and_task
+    if not verb or not COMMANDS[verb].by_task:
+        return ""
+    if name in FILE_OPTIONS and task == COLD_START:
+        return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
+    if name in VERB_OF and all(option.long != name for option in command.options):
+        task_word = "" if task == COLD_START else f" {task}"
+        return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task_word} ..."
+    other_tasks = [other for other in OWN_TASKS if other != task and name in load(verb, other).option_by_spelling]
+    if not other_tasks:
+        return ""
+    owners = ", ".join(other_tasks)
+    if task == COLD_START:
+        owners = "evidence tasks"
+    return f"{name} is an option of {owners}: cs-score {verb} {other_tasks[0]} {name} ..."
+
+
+def _advice_on_other_command(command: Command, name: str) -> str:
+    """Return the other commands that have an option of this or nearly this name; empty where there are none."""
+    if name in command.option_by_spelling or nearest(name, command.option_by_spelling):
+        return ""
+    verb, _ = command.verb_and_task
+    spellings: set[str] = set()
+    for other in COMMANDS:
+        if other:
+            spellings.update(load(other).option_by_spelling)
+    similar_names = [name]
+    similar = re.search(r"--?[\w-]+", nearest(name, spellings))
+    if similar:
+        similar_names.append(similar.group())
+    for similar_name in similar_names:
+        owners = [
+            other for other in COMMANDS if other and other != verb and similar_name in load(other).option_by_spelling
+        ]
+        if owners:
+            label = "" if similar_name == name else f"{similar_name} "
+            return f"{name} is no option of {command.full_name}, but {label}of {', '.join(owners[:3])}"
+    return ""
+
+
+def _without_dashes(name: str) -> str:
+    """Return an option's name as it is compared: without leading dashes, with `-` for `_`."""
     return name.lstrip("-").replace("_", "-")
 
 
@@ -665,36 +934,49 @@ class Reference(Command):
     options_first = True
 
 
-Body: TypeAlias = Callable[[Line], int | str]
-"""Does the work of a command; gives the exit status, or the text to be printed."""
-
-
 def command(
-    name: str, options: Iterable[Option], *words: Parameter, contract: type[Command] = Command, **more: Any
+    name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Make a command, when it is asked for, of the function that does its work."""
-    return lambda body: lambda _: contract(name, options, *words, body=body, **more)
+    """Return a decorator for the function that does a command's work; it gives the function that makes the command.
+
+    `form` are the fields of `Form`. The table of commands calls what the decorator gives with the command's task.
+    """
+
+    def decorate(body: Body) -> Callable[[str], Command]:
+        def make(task: str) -> Command:
+            return contract(name, options, *parameters, body=body, form=Form(**form))
+
+        return make
+
+    return decorate
 
 
 # ---- The tree of commands
 
 
 class Entry(NamedTuple):
-    """A command in the table: what help lists it under and says of it, the module with the function of its name (which
-    makes one `by_task`), and the version of the reference program whose place it takes."""
+    """A command in the table of commands."""
 
     group: str
+    """The heading under which help lists it."""
     summary: str
     module: str
+    """The module of `cs_score.cli` with the function that makes the command; it is called as the command is."""
     by_task: bool = False
+    """Whether there is one for each task."""
     follows: str | None = None
+    """The version of the reference program whose place it takes."""
 
 
-SCORE, _WHY, _SEVERAL = "Score", "Why a score is what it is", "Many runs or systems"
-BEFORE, ABOUT = "Before the Cold Start scorer", "About cs-score"
+SCORE: Final = "Score"
+_WHY: Final = "Why a score is what it is"
+_SEVERAL: Final = "Many runs or systems"
+BEFORE: Final = "Before the Cold Start scorer"
+ABOUT: Final = "About cs-score"
 
 
 def _before(summary: str, module: str = "companions", follows: str = FOLLOWED) -> Entry:
+    """Return the entry of a program before the scorer."""
     return Entry(BEFORE, summary, module, follows=follows)
 
 
@@ -743,35 +1025,39 @@ FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai"
 
 
 def help_width() -> int:
-    """Columns of a help."""
+    """Return the number of columns of a help: those of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
         return WIDEST
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def version_text() -> str:
-    """Our version, and those of the programs that commands follow."""
-    width = max(map(len, COMMANDS))
-    follow = (
-        f"  {name:<{width}}  follows {each.follows}\n" for name, each in COMMANDS.items() if name and each.follows
-    )
-    return f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n{''.join(follow)}"
+    """Return our version, and those of the programs that commands follow, a line each."""
+    width = max(len(name) for name in COMMANDS)
+    lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
+    for name, entry in COMMANDS.items():
+        if name and entry.follows:
+            lines.append(f"  {name:<{width}}  follows {entry.follows}\n")
+    return "".join(lines)
 
 
 def load(name: str, task: str = COLD_START) -> Command:
     """Return a command; imports its module. Raises UsageError where a part of the package that it needs is missing."""
-    return _loaded(name, task if COMMANDS[name].by_task else "")
+    return _load_for_task(name, task if COMMANDS[name].by_task else "")
 
 
 @functools.cache
-def _loaded(name: str, task: str) -> Command:
+def _load_for_task(name: str, task: str) -> Command:
+    """Return a command for a task, which is empty for a command that is the same for all. Raises UsageError."""
     try:
         module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
     except ModuleNotFoundError as error:
-        part = error.name or ""
-        if not part.startswith("cs_score."):
+        missing = error.name or ""
+        if not missing.startswith("cs_score."):
             raise
-        raise UsageError(f"{name} needs {part}, which this installation lacks; install cs-score as a whole") from None
+        raise UsageError(
+            f"{name} needs {missing}, which this installation lacks; install cs-score as a whole"
+        ) from None
     make = getattr(module, re.sub("[- ]", "_", name or "bare"))
     command: Command = make(task or name)
     return command

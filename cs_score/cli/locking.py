@@ -12,10 +12,10 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_if_any
-from cs_score.cli.options import own_arguments
+from cs_score.cli.inputs import optional_gold_and_predictions
 from cs_score.cli.output import print_text
 from cs_score.cli.runs import Runs
+from cs_score.cli.task_options import own_arguments
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import origin_of
 from cs_score.coldstart.scorer import run_files
@@ -70,7 +70,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
     mode = mode_named(task).with_options(own_arguments(task, line))
-    gold_file, words = gold_if_any(mode, line, is_one=not refusal)
+    gold_file, words = optional_gold_and_predictions(mode, line, is_one=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:

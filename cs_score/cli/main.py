@@ -8,7 +8,6 @@ import signal
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final
 
 import click
@@ -43,92 +42,113 @@ SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
 
 
 def first_page() -> str:
-    """What it is, lines to copy, the commands, and where the rest stands."""
+    """Return the page of `cs-score --help`: what the program does, lines to copy, the commands, and where to go on."""
     formatter = click.HelpFormatter(width=min(help_width(), 80))
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
     formatter.write(_EXAMPLES)
-    first, *others = (task for task in TASKS if task != COLD_START)
-    for group in dict.fromkeys(each.group for each in COMMANDS.values()):
-        names = [name for name, each in COMMANDS.items() if name and each.group == group]
+    evidence_tasks = [task for task in TASKS if task != COLD_START]
+    for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
         with formatter.section(group):
-            if group in (BEFORE, ABOUT):  # click would break a line inside a name
-                text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
-                formatter.write(textwrap.indent(text, "  ") + "\n")
-                continue
-            rows = [(name, COMMANDS[name].summary) for name in names if name.partition(" ")[0] not in FAMILIES]
-            for family in dict.fromkeys([name.partition(" ")[0] for name in names]):
-                if family in FAMILIES:
-                    rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
-            if group == SCORE:
-                rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
-            formatter.write_dl(rows, col_max=16)
+            _write_group(formatter, group, evidence_tasks)
     formatter.write_paragraph()
-    below = (
-        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
+    text = (
+        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(evidence_tasks)}. "
         "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what "
         "these are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is "
         "called like a command is written ./NAME."
     )
-    formatter.write(f"{textwrap.fill(below, formatter.width, break_on_hyphens=False)}\n")
+    formatter.write(f"{textwrap.fill(text, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()
 
 
-class Tree(click.Group):
-    """Commands by name, one of which needs none. Only completion and those who look at the tree run it."""
+def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Sequence[str]) -> None:
+    """Write the commands of a group: with their summaries, or by name alone where they are many."""
+    names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
+    if group in (BEFORE, ABOUT):  # click would break a line inside a name
+        text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
+        formatter.write(textwrap.indent(text, "  ") + "\n")
+        return
+    rows = []
+    for name in names:
+        family = name.partition(" ")[0]
+        if family not in FAMILIES:
+            rows.append((name, COMMANDS[name].summary))
+        elif name == f"{family} {FAMILIES[family][0]}":
+            rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
+    if group == SCORE:
+        first_task, *other_tasks = evidence_tasks
+        rows.append((first_task, f"Short for score {first_task}; {', '.join(other_tasks)} likewise"))
+    formatter.write_dl(rows, col_max=16)
 
-    def __init__(self, name: str, names: Sequence[str], make: Callable[[str], click.Command], default: str) -> None:
+
+class Tree(click.Group):
+    """Commands by name, with a default for a word that names none.
+
+    Only completion and programs that look at the tree use it; `main` finds commands with `find`.
+    """
+
+    def __init__(self, name: str, commands: Sequence[str], load: Callable[[str], click.Command], default: str) -> None:
         super().__init__(name, add_help_option=False)
-        self._names, self._make, self._default = names, make, default
+        self._command_names = commands
+        self._load = load
+        self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._names)
+        """Return the names of the commands, the default left out."""
+        return list(self._command_names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return self._make(name) if name in (*self._names, self._default) else None
+        """Return a command by name, None where there is none."""
+        if name == self._default or name in self._command_names:
+            return self._load(name)
+        return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        is_named = not args or args[0] in self._names
-        return super().parse_args(ctx, args if is_named else [self._default, *args])
+        """Parse the words behind the group's name; words that name no command belong to the default."""
+        if args and args[0] not in self._command_names:
+            args = [self._default, *args]
+        return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        found = super().shell_complete(ctx, incomplete)
-        command = self._make(self._default)
-        with command.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
-            found += command.shell_complete(context, incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
+        """Return what may complete a word: names of commands, and what the default command takes."""
+        items = super().shell_complete(ctx, incomplete)
+        default = self._load(self._default)
+        with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
+            items.extend(default.shell_complete(context, incomplete))
+        return items or [CompletionItem(incomplete, type="file")]
 
 
 def root() -> Tree:
-    """Return the tree of all commands: each by its name, those of tasks below their verb, the scorer without any."""
+    """Return all commands: each by its name, those of tasks below their verb, the scorer without any."""
     names = [name for name in COMMANDS if name and " " not in name]
-    tasks = [task for task in TASKS if task != COLD_START]
-    return Tree("cs-score", [*names, *FAMILIES, *tasks], _command_of_tree, "")
+    names.extend(FAMILIES)
+    names.extend(task for task in TASKS if task != COLD_START)
+    return Tree("cs-score", names, _command_of_first_word, "")
 
 
-def _command_of_tree(name: str) -> click.Command:
-    """Return a command of the tree, with those below it where there are any."""
-    if name in TASKS:
-        return load("score", name)
-    if name in FAMILIES:
-        members = FAMILIES[name]
-        return Tree(name, members, lambda member: _command_of_tree(f"{name} {member}"), members[0])
-    if not COMMANDS[name].by_task:
-        return load(name)
-    further = [other.removeprefix(f"{name} ") for other in COMMANDS if other.startswith(f"{name} ")]
-    return Tree(name, [*TASKS, *further], partial(_command_below, name), COLD_START)
+def _command_of_first_word(word: str) -> click.Command:
+    """Return the command that a first word names; for a verb with tasks, the tree of its tasks."""
+    if word in FAMILIES:
+        members = FAMILIES[word]
+        return Tree(word, members, lambda member: _command_of_first_word(f"{word} {member}"), members[0])
+    if word in TASKS:
+        return load("score", word)
+    if not COMMANDS[word].by_task:
+        return load(word)
+    further_words = [name.removeprefix(f"{word} ") for name in COMMANDS if name.startswith(f"{word} ")]
 
+    def command_of_second_word(second: str) -> click.Command:
+        return load(word, second) if second in TASKS else load(f"{word} {second}")
 
-def _command_below(verb: str, word: str) -> Command:
-    """Return the command that a verb and a word behind it name: a task, or another command such as `compare table`."""
-    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
+    return Tree(word, [*TASKS, *further_words], command_of_second_word, COLD_START)
 
 
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """Return the command that the first words name, otherwise the scorer, and the words behind its name.
+    """Return the command that the first words name, else the scorer, and the words behind its name.
 
     Raises UsageError for a first word that is no file, but nearly the name of a command or a task, and where a family
-    such as `bundle` is named without one of its commands.
+    of commands such as `bundle` is named without one of its commands.
     """
     first, *rest = words or [""]
     second = rest[0] if rest else ""
@@ -145,25 +165,26 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
 
 
 def _with_task(name: str, rest: list[str]) -> tuple[Command, list[str]]:
-    """Return a command, of the task that the next word names where there are several, and the words behind that.
+    """Return a command, for the task that the next word names if it has several, and the words behind that.
 
     Raises UsageError for a next word that is no file, but nearly the name of a task.
     """
-    if not COMMANDS[name].by_task:
+    if not COMMANDS[name].by_task or not rest:
         return load(name), rest
-    if rest and rest[0] in TASKS:
+    if rest[0] in TASKS:
         return load(name, rest[0]), rest[1:]
-    _refuse_mistyped(rest[0] if rest else "", "task")
+    _refuse_mistyped(rest[0], "task")
     return load(name), rest
 
 
-def _refuse_mistyped(word: str, what: str) -> None:
-    """Raise UsageError for a word that is no file, but nearly the name of a command or a task."""
+def _refuse_mistyped(word: str, kind: str) -> None:
+    """Raise UsageError for a word that is no file, but nearly the name of a `command` or a `task`."""
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
-    known = (*COMMANDS, *FAMILIES, *TASKS) if what == "command" else (*TASKS,)
-    if meant := nearest(word, filter(None, known)):
-        raise UsageError(f"no {what} `{word}`, and no such file{meant}")
+    names = [name for name in (*COMMANDS, *FAMILIES) if name] if kind == "command" else []
+    suggestion = nearest(word, [*names, *TASKS])
+    if suggestion:
+        raise UsageError(f"no {kind} `{word}`, and no such file{suggestion}")
 
 
 # ---- The process
@@ -214,7 +235,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
-    """Wrong usage that the reference has a text for, and its usage text, on standard output; our line on the other."""
+    """Print wrong usage: the reference's text and its usage on standard output, our line on standard error.
+
+    Return the exit status, which is `status` unless standard output is closed.
+    """
     advice = str(error)
     if command is not None:
         if command.options_first:
@@ -222,16 +246,18 @@ def _misused(command: Command | None, error: Misuse, status: int, help_text: str
                 write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
             except CsScoreError as closed:
                 return _complain(str(closed), command.failed)
-        advice = advice if advice.endswith("?") else f"{advice}; see {command.called} -help"
+        advice = advice if advice.endswith("?") else f"{advice}; see {command.full_name} -help"
     return _complain(advice, status)
 
 
 def interrupted() -> int:
+    """Print that the user interrupted the command. Return the exit status for that."""
     return _complain("interrupted", 128 + signal.SIGINT)
 
 
 def _reason(error: OSError | ImportError) -> str:
-    if isinstance(error, ImportError) and "failed to map segment" in str(error):  # a library that is there
+    """Return what went wrong with the system, in words for people."""
+    if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
         return _NO_MEMORY
     try:
         os.getcwd()
@@ -244,6 +270,7 @@ def _reason(error: OSError | ImportError) -> str:
 
 
 def _complain(message: str, status: int) -> int:
+    """Print a line on standard error, if there is memory for it. Return `status`."""
     try:
         with contextlib.suppress(OutputError):
             write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")

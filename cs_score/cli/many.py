@@ -17,17 +17,28 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import locking, options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import named_by
+from cs_score.cli.inputs import inputs_named_by
 from cs_score.cli.locking import LOCK_OPTIONS
-from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
+from cs_score.cli.options import (
+    FILES,
+    FILES_OF_EVIDENCE,
+    INTERVALS,
+    POLICIES,
+    SCORING,
+    read_measures,
+    read_resampling,
+    select_options,
+    whole_number,
+)
 from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
 from cs_score.cli.runs import Runs
 from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
+from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
@@ -76,47 +87,54 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 # ---- Comparisons
 
 
-@verb(
-    (
-        f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
-        f"--gold {_COMPARING} --second-assessments --per-unit",
+COMPARE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
+        formats=_COMPARED_AS,
+        files=(
+            "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run "
+            "is scored by itself. A folder stands for its files *.tab.txt"
+        ),
+        sections=[POLICIES],
+        example="$TWO",
     ),
-    _COMPARED_AS,
-    files=(
-        "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run is "
-        "scored by itself. A folder stands for its files *.tab.txt",
-        "One file for each system",
+    evidence=VerbForm(
+        options=f"--gold {_COMPARING} --second-assessments --per-unit",
+        formats=_COMPARED_AS,
+        files="One file for each system",
+        example="$TWO",
     ),
-    own=_OF_COMPARISONS,
+    own_options=_OF_COMPARISONS,
     sections=_OF_FORMATS,
-    of_runs=[POLICIES],
-    needs_files=False,
-    example="$TWO",
     summary="Compare {task} systems on the same gold file",
+    needs_files=False,
 )
+
+
+@COMPARE_VERB.command
 def compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    if "--inclusion" in line and "--second-assessments" in line:
+    if name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimate_from_sample(line)
+        return estimate_from_sample(name, line, most=None)
     if "--second-assessments" in line:
         return _compare_assessors(name, line)
     resampling = read_resampling(line, always=True, with_family=True)
-    given, task = named_by(name, line, fewest=2, most=None), task_named(name)
+    given, task = inputs_named_by(name, line, fewest=2, most=None), task_named(name)
     path = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(path)).clear()
     systems = given.several()
-    found = comparison.compare(task, systems, resampling, **_choices_of(line))
+    found = comparison.compare(task, systems.results, systems.with_baseline(resampling), **_choices_of(line))
     if path is not None:
         clusters = UNSET if resampling is None else resampling.clusters
-        write_packed(path, tsv(comparison.per_unit(task, systems, clusters)))
+        write_packed(path, tsv(comparison.per_unit(task, systems.results, clusters)))
     return _print_comparison(line, found)
 
 
 @command(
     "compare table",
-    taken(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
+    select_options(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
@@ -170,7 +188,7 @@ def _compare_assessors(name: str, line: Line) -> int:
         given = Runs(line)
         with paused_collector():
             opened = given.open_runs()
-            names = sampled_pools.names_of_runs(opened.runs)
+            names = comparison.run_names(opened.runs)
             for assessed in (opened.assessments, [second]):
                 gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
@@ -180,7 +198,8 @@ def _compare_assessors(name: str, line: Line) -> int:
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
-        sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        for side_line in (line, line.with_changes({"--gold": second})):
+            sides.append(inputs_named_by(name, side_line, fewest=1, most=None).several().results)
         judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
     measure = next(iter(read_measures(line)), None)
     has_labels = name != COLD_START and bool(judgments[0])
@@ -195,15 +214,24 @@ def _compare_assessors(name: str, line: Line) -> int:
 _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
 
 
-@verb(
-    (f"{_RUNS} {_OF_POWER}", f"--gold {_OF_POWER}"),
-    "text json tsv svg",
-    files=(
-        "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
-        "--sd",
-        "One file for each system, or JSON of compare",
+POWER_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_RUNS} {_OF_POWER}",
+        formats="text json tsv svg",
+        files=(
+            "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none "
+            "with --sd"
+        ),
+        sections=[POLICIES],
+        example="--difference 0.1 $TWO",
     ),
-    own=(
+    evidence=VerbForm(
+        options=f"--gold {_OF_POWER}",
+        formats="text json tsv svg",
+        files="One file for each system, or JSON of compare",
+        example="--difference 0.1 $TWO",
+    ),
+    own_options=(
         Option("--difference D", "Also say how many units a difference D of two scores needs"),
         Option("--alpha LEVEL", "Level of the two-sided test", "0.05"),
         Option("--power SHARE", "Probability with which a difference is to be found", "0.8"),
@@ -219,11 +247,12 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
             "As .svg the curve of power by difference.",
         )
     ],
-    of_runs=[POLICIES],
-    needs_files=False,
-    example="--difference 0.1 $TWO",
     summary="What difference of {task} systems a test set detects",
+    needs_files=False,
 )
+
+
+@POWER_VERB.command
 def power(name: str, line: Line) -> int:
     """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
     deviation, difference, alpha, share = (
@@ -234,17 +263,17 @@ def power(name: str, line: Line) -> int:
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
+        found = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, aim)
+        found = plan_from_comparison(compared, measure, aim)
     else:
         measure = task.measure_of(measure)
-        results = named_by(name, line, fewest=2, most=None).several()
+        results = inputs_named_by(name, line, fewest=2, most=None).several().results
         measures = [measure or comparison.headline_measure(task, results)]
-        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
+        found = plan_from_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([_curve(found).standalone().encode()])
@@ -271,7 +300,7 @@ _TEAMS: Final = Option(
 
 @command(
     "pool-bias",
-    taken(f"{_RUNS} --measure --teams --force", [_TEAMS]),
+    select_options(f"{_RUNS} --measure --teams --force", [_TEAMS]),
     Parameter(
         "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
     ),
@@ -320,13 +349,26 @@ def _gate_of(line: Line) -> checking.Gate:
     return checking.Gate(least, drops, resampling if "--significant" in line else None, "--any-baseline" in line)
 
 
-@verb(
-    (
-        f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
-        f"--gold --predictions {_LIMITS}",
+def _failure_text(format_: str, message: str) -> str:
+    """Return the text for an error of `check` in one of its formats."""
+    return checking.error_text(format_, message)
+
+
+CHECK_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES,
+        sections=[POLICIES],
+        example="--min SF-AP=0.4 $ONE",
     ),
-    "text json tsv junit github",
-    own=(
+    evidence=VerbForm(
+        options=f"--gold --predictions {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES_OF_EVIDENCE,
+        example="--min $MEASURE=0.1 $ONE",
+    ),
+    own_options=(
         Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
@@ -339,11 +381,12 @@ def _gate_of(line: Line) -> checking.Gate:
             "cannot be scored, or the baseline cannot be compared.",
         )
     ],
-    of_runs=[POLICIES],
-    failure=lambda form, text: checking.error_text(form, text),
+    failure=_failure_text,
     summary="Hold {task} predictions against limits and a baseline",
-    example=("--min SF-AP=0.4 $ONE", "--min $MEASURE=0.1 $ONE"),
 )
+
+
+@CHECK_VERB.command
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
     if "--write-lock" in line:
@@ -352,7 +395,7 @@ def check(task: str, line: Line) -> int:
         return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
-    with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
+    with scored_by(task, line.with_changes(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)

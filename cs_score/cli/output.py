@@ -1,4 +1,4 @@
-"""Where what a command says and writes goes: files, standard output, standard error; colours; how far a command is."""
+"""Write what commands print: on files and standard streams, with colours and progress on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from functools import partial
 from typing import IO, Any, Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
@@ -24,21 +23,28 @@ from cs_score.base.sources import reason_of
 _COLOURS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 
-def _paints(pattern: str) -> Callable[[str], str]:
-    """What colours the groups of a pattern in a text."""
+class _Painter:
+    """Colours the parts of a text that the named groups of a pattern match: `good`, `mild` or `bad`."""
 
-    def painted(match: re.Match[str]) -> str:
-        return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern, re.MULTILINE)
 
-    return partial(re.compile(pattern, re.MULTILINE).sub, painted)
+    def __call__(self, text: str) -> str:
+        """Return the text with colours."""
+        return self._pattern.sub(_painted, text)
 
 
-with_status: Final = _paints(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
-"""Warnings and errors at the beginning of a line."""
-with_deltas: Final = _paints(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
-"""Differences of scores, which are printed with their sign."""
-with_changes: Final = _paints(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
-"""Lines that a unified diff adds or takes away."""
+def _painted(match: re.Match[str]) -> str:
+    """Return the matched text in the colour of its group."""
+    return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
+
+
+with_status: Final = _Painter(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
+"""Colours warnings and errors at the beginning of a line."""
+with_deltas: Final = _Painter(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+"""Colours differences of scores, which are printed with their sign."""
+with_changes: Final = _Painter(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
+"""Colours the lines that a unified diff adds or removes."""
 
 Value = TypeVar("Value")
 _IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
@@ -49,7 +55,7 @@ is_quiet: Final = _IS_QUIET.get
 
 
 def can_show_colours(stream: IO[str] | None) -> bool:
-    """Whether what is written there is seen on a terminal that can show colours."""
+    """Say whether a stream goes to a terminal that can show colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
     if stream is None or is_plain or _CAPTURED.get() is not None:
         return False
@@ -60,7 +66,8 @@ def can_show_colours(stream: IO[str] | None) -> bool:
 
 
 @contextlib.contextmanager
-def _with(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
+def _with_value(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
+    """Set a context variable for the time of the block."""
     token = variable.set(value)
     try:
         yield value
@@ -69,34 +76,37 @@ def _with(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
 
 
 def captured() -> AbstractContextManager[list[bytes]]:
-    """Within, what is written on standard output is kept instead."""
-    return _with(_CAPTURED, [])
+    """Collect what the block writes on standard output, instead of printing it."""
+    return _with_value(_CAPTURED, [])
 
 
 def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
-    """Within, `say` prints nothing if so wanted (`--quiet`)."""
-    return _with(_IS_QUIET, is_quiet)
+    """Silence `say` for the time of the block if `is_quiet` (the option --quiet)."""
+    return _with_value(_IS_QUIET, is_quiet)
 
 
 def say(text: str) -> None:
-    """A remark or a report on standard error, which `--quiet` silences; what ends a command is written in any case."""
+    """Print a remark or a report on standard error, unless --quiet silences it.
+
+    A line about an error that ends the command is printed by `main` in any case.
+    """
     if not is_quiet():
         write_text("stderr", text)
 
 
 def remark(text: str) -> None:
-    """A line on standard error about what was done."""
+    """Print a line on standard error about what was done."""
     say(f"cs-score: {one_line(text)}\n")
 
 
 def warn(*texts: str, file: str | None = None) -> None:
-    """Lines on standard error about what should be known beside a result."""
+    """Print warnings beside a result on standard error, a line each, with the file they are about."""
     for text in texts:
         say(f"cs-score: warning: {InputError(text, file=file)}\n")
 
 
 class Destination(Record):
-    """The value of an output switch: a stream, in any letter case, or a path or prefix."""
+    """The place that an output switch names: a stream, in any letter case, or a path or prefix."""
 
     text: str
 
@@ -111,11 +121,13 @@ class Destination(Record):
         return self.text.lower() if self.text.lower() in ("stdout", "stderr") else None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
-        """The file that an option names; none for a stream."""
-        return () if self.stream is not None else (PlannedOutput(option, self.text, existing),)
+        """Return the file that an option names as a planned output; nothing for a stream."""
+        if self.stream is not None:
+            return ()
+        return (PlannedOutput(option, self.text, existing),)
 
     def write(self, blocks: Iterable[bytes]) -> None:
-        """Write there; a file appears whole or not at all, and a terminal gets control characters as escapes.
+        """Write blocks of bytes; a file appears whole or not at all, and a terminal gets control characters as escapes.
 
         Raises OutputError, also where a stream is closed, full, or nobody reads it any more.
         """
@@ -127,13 +139,14 @@ class Destination(Record):
         self.write_safe(blocks)
 
     def write_safe(self, blocks: Iterable[bytes]) -> None:
-        """Write on a stream what a terminal may get as it is, such as colours of our own. Raises OutputError."""
+        """Write bytes on a stream that a terminal may get as they are, such as our own colours. Raises OutputError."""
         is_output = self.stream == "stdout"
         captured_blocks = _CAPTURED.get()
         if is_output and captured_blocks is not None:
             captured_blocks.extend(blocks)
             return
-        name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
+        name = "standard output" if is_output else "standard error"
+        stream = sys.stdout if is_output else sys.stderr
         failure = OutputError if is_output else ReportError
         if stream is None:  # the process was started with the stream closed
             raise failure(f"{name} is closed")
@@ -156,13 +169,15 @@ STDERR: Final = Destination("stderr")
 
 
 def file_named(text: str) -> Destination:
-    """A file, also where its name is that of a stream."""
+    """Return the destination for a file, also where its name is that of a stream."""
     destination = Destination(text)
-    return destination if destination.stream is None else Destination(os.path.join(os.curdir, text))
+    if destination.stream is None:
+        return destination
+    return Destination(os.path.join(os.curdir, text))
 
 
 def _is_seen(stream: str) -> bool:
-    """Return whether a terminal shows what is written on `stdout` or `stderr`."""
+    """Say whether `stdout` or `stderr` goes to a terminal."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
     handle = sys.stdout if stream == "stdout" else sys.stderr
@@ -170,7 +185,7 @@ def _is_seen(stream: str) -> bool:
 
 
 def write_text(stream: str, text: str) -> None:
-    """Text on `stdout` or `stderr`, in UTF-8; control characters are escaped where it is a terminal."""
+    """Write text on `stdout` or `stderr`, in UTF-8; a terminal gets control characters as escapes."""
     handle = sys.stdout if stream == "stdout" else sys.stderr
     if _is_seen(stream):
         text = terminal_safe(text)
@@ -179,99 +194,104 @@ def write_text(stream: str, text: str) -> None:
     Destination(stream).write_safe([text.encode("utf-8", "surrogateescape")])
 
 
-def print_text(text: str, painted: Callable[[str], str] = str) -> None:
-    """Text on standard output, with one line feed at its end, control characters escaped wherever it goes.
+def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
+    """Print text on standard output with one line feed at its end; control characters are escaped wherever it goes.
 
-    `painted` adds colours, where these are wanted. What the encoding of standard output lacks is written as an escape.
-    Raises OutputError.
+    `add_colours` is used where a terminal shows colours. Characters that the encoding of standard output lacks are
+    written as escapes. Raises OutputError.
     """
-    encoding = (_CAPTURED.get() is None and getattr(sys.stdout, "encoding", None)) or "utf-8"
+    encoding = "utf-8"
+    if _CAPTURED.get() is None:
+        encoding = getattr(sys.stdout, "encoding", None) or encoding
     text = terminal_safe(text.removesuffix("\n"))
     if can_show_colours(sys.stdout):
-        text = painted(text)
+        text = add_colours(text)
     STDOUT.write_safe([f"{text}\n".encode(encoding, "backslashreplace")])
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
-    """Write a problem report: as text on standard error, elsewhere the `blocks` that it is recorded as."""
+    """Write a report of problems: its text on standard error, its recorded `blocks` of bytes anywhere else."""
     if errors.stream == "stderr":
         say(text)
     else:
         errors.write(blocks)
 
 
-# ---- How far a command is
+# ---- Progress
 
 PATIENCE: Final = 2
-"""Seconds without a word of how far a command is."""
+"""Seconds after which progress is shown."""
 
-_SHOWN: Final[list[str]] = []
-"""What stands on the terminal of how far the command is: a line that whatever is written next takes away."""
+_PROGRESS_LINE: Final[list[str]] = []
+"""The line of progress on the terminal, if there is one; the next text that is written replaces it."""
 
 
 def shows_progress() -> bool:
-    """Whether somebody may see how far a command is."""
+    """Say whether progress can be seen: standard error is a terminal, and --quiet was not typed."""
     return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
 def _show(text: str) -> None:
-    if [text] != _SHOWN:
-        _SHOWN[:] = [text]
+    """Write a line of progress over the one before it."""
+    if [text] != _PROGRESS_LINE:
+        _PROGRESS_LINE[:] = [text]
         os.write(2, f"\r\x1b[K{text}".encode())
 
 
 def _clear() -> None:
-    if _SHOWN:
-        _SHOWN.clear()
+    """Remove the line of progress from the terminal."""
+    if _PROGRESS_LINE:
+        _PROGRESS_LINE.clear()
         os.write(2, b"\r\x1b[K")
 
 
 def show_progress(text: str) -> None:
-    """Show how far a command is in a line of the terminal, until anything else is written."""
+    """Show a line of progress on the terminal until anything else is written."""
     with contextlib.suppress(OSError):  # a closed terminal ends no work
         _show(text[: shutil.get_terminal_size().columns - 1])
 
 
 @contextlib.contextmanager
-def with_clock(doing: str) -> Iterator[None]:
-    """Within, what takes over two seconds shows on a terminal for how long it has been at work."""
+def with_clock(activity: str) -> Iterator[None]:
+    """Show on a terminal how long the block has been at work, once it takes over two seconds."""
     if not shows_progress():
         yield
         return
-    start, done = time.monotonic(), threading.Event()
-
-    def tick() -> None:
-        pause: float = PATIENCE
-        while not done.wait(pause):
-            pause = 1
-            if not any("%" in text for text in _SHOWN):  # a bar says more
-                _show(f"{doing}, {time.monotonic() - start:.0f} s")
-
-    thread = threading.Thread(target=tick, daemon=True)
+    is_done = threading.Event()
+    thread = threading.Thread(target=_show_clock, args=(activity, is_done), daemon=True)
     thread.start()
     try:
         yield
     finally:
-        done.set()
+        is_done.set()
         thread.join()
         _clear()
 
 
-def with_bar(items: Sequence[Value], doing: str = "aligning") -> Iterator[Value]:
-    """Pass `items` on; what takes over two seconds shows on a terminal how far it is."""
-    is_shown, start = shows_progress(), time.monotonic()
+def _show_clock(activity: str, is_done: threading.Event) -> None:
+    """Show every second how long an activity has taken, until it is done."""
+    start = time.monotonic()
+    pause: float = PATIENCE
+    while not is_done.wait(pause):
+        pause = 1
+        has_bar = any("%" in text for text in _PROGRESS_LINE)
+        if not has_bar:
+            _show(f"{activity}, {time.monotonic() - start:.0f} s")
+
+
+def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
+    """Yield the items, and show on a terminal how many of them are done, once that takes over two seconds."""
+    is_visible = shows_progress()
+    start = time.monotonic()
     for number, item in enumerate(items):
-        if is_shown and time.monotonic() - start > PATIENCE:
-            _show(f"{doing} {100 * number // len(items)} %")
+        if is_visible and time.monotonic() - start > PATIENCE:
+            _show(f"{activity} {100 * number // len(items)} %")
         yield item
     _clear()
 
 
-WIDEST_TEXT: Final = 120
-"""Columns of a text that goes to no terminal."""
-
-
-def text_width() -> int:
-    """The columns that a text may take."""
-    is_shown = sys.stdout is not None and sys.stdout.isatty() and _CAPTURED.get() is None
-    return shutil.get_terminal_size().columns if is_shown else WIDEST_TEXT
+def text_width() -> int | None:
+    """Return the columns of the terminal on which a text is shown; None where it goes to a pipe or a file."""
+    if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
+        return None
+    return shutil.get_terminal_size().columns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,9 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import Line
-from cs_score.cli.options import Scoring, read_resampling, report_on_stderr
+from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import remark, say, warn
+from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
@@ -100,7 +100,7 @@ class Runs(Scoring):
         other_policies = self.line.texts("--also-policy")
         return {
             "policies": read_policies(other_policies, self.options_per_run, self.policy_texts, "--also-policy"),
-            "by": groups.crossed(self.line.texts("--by")),
+            "by": groups.read_crossings(self.line.texts("--by")),
             "resampling": read_resampling(self.line),
         }
 
@@ -265,8 +265,8 @@ class Runs(Scoring):
 
     # -- Several runs
 
-    def several(self) -> Mapping[str, Result]:
-        """Score several runs, each by itself. Returns their results by name."""
+    def several(self) -> comparison.Systems:
+        """Score several runs, each by itself, and return their results by name."""
         with paused_collector():
             opened = self.open_runs()
             if len(opened.runs) < 2:
@@ -277,12 +277,13 @@ class Runs(Scoring):
             gold = with_pool(opened.gold, opened.assessments)
             results = score_each(gold, opened.runs, self.load_alone)
         say_policy(self, _count_duplicates(results))
-        result_by_name = dict(zip(_names_in_table(opened.runs), results))
-        for name, result in result_by_name.items():
+        names = comparison.run_names(opened.runs)
+        for name, result in zip(names, results):
             warn(*result.warnings, file=name)
             if result.error_count:
                 warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
-        return result_by_name
+        files = [run.file for run in opened.runs]
+        return comparison.Systems(dict(zip(names, results)), comparison.names_by_file(files, names))
 
     # -- Two to compare
 
@@ -310,7 +311,7 @@ class Runs(Scoring):
         a = self._score_of_pair(gold, run_a, self.options_per_run)
         b = self._score_of_pair(gold, run_b, self.options_per_run)
         say_policy(self, a.result.duplicates + b.result.duplicates)
-        name_a, name_b = _names_in_table(selection.runs)
+        name_a, name_b = comparison.run_names(selection.runs)
         return a, b, (name_a, name_b)
 
     def _score_twice(
@@ -325,7 +326,7 @@ class Runs(Scoring):
         inputs_of_b = self
         names_of_changes = []
         if changes.edition is not None:
-            inputs_of_b = Runs(self.line.but({"--follow": changes.edition}))
+            inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
             names_of_changes.append(f"edition {inputs_of_b.options_per_run.follow}")
         options_of_b = inputs_of_b.options_per_run
         if changes.policy is not None:
@@ -382,20 +383,6 @@ def _description(run: OneRun) -> str:
 
 def _descriptions(runs: Iterable[OneRun]) -> str:
     return ", ".join([_description(run) for run in runs])
-
-
-def _names_in_table(runs: Sequence[OneRun]) -> list[str]:
-    """Return the names of runs in a table: those of their files, or their ids where a file holds several runs."""
-    count_by_run_id = Counter([run.run_id for run in runs])
-    names = []
-    for run, file_name in zip(runs, comparison.system_names([run.file for run in runs])):
-        if not run.is_shared:
-            names.append(file_name)
-        elif count_by_run_id[run.run_id] == 1:
-            names.append(run.run_id)
-        else:
-            names.append(f"{run.run_id} ({file_name})")
-    return names
 
 
 def _count_duplicates(results: Iterable[Result]) -> int:

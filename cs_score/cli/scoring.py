@@ -23,14 +23,16 @@ from cs_score.cli import options
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions
-from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
+from cs_score.cli.options import read_measures, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
+from cs_score.cli.problem_report import report_on_stderr
 from cs_score.cli.runs import Runs, load_as_prepared, say_policy
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import is_nothing
+from cs_score.coldstart.options import Options, is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
@@ -41,7 +43,7 @@ from cs_score.tasks import COLD_START, task_named
 if TYPE_CHECKING:
     from cs_score.analysis import comparison
     from cs_score.analysis.coldstart import scored as analyses
-    from cs_score.analysis.many import sampled_pools
+    from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.problems import reports
@@ -53,6 +55,7 @@ else:
     comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    sampled_labels = Late("cs_score.analysis.many.sampled_labels")
     documents = Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 
@@ -243,7 +246,7 @@ def _bare_call(line: Line) -> Call:
 
 @command(
     "",
-    options.taken(f"{options.OF_A_CALL} -error_file -output_file --json"),
+    options.select_options(f"{options.OF_A_CALL} -error_file -output_file --json"),
     Parameter("files...", options.FILES),
     contract=Reference,
     example=options.EXAMPLE,
@@ -463,13 +466,21 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
-        if result is None:
+        if result is not None:
+            _say_that_near_misses_were_not_sought(call)
+        else:
             check_discipline(gold.options.discipline)
             if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
                 gold, assessments = with_pool(gold, assessments, problems), []
             result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+
+
+def _say_that_near_misses_were_not_sought(call: Call) -> None:
+    """Say that a run scored in parts was not searched for answers that nearly equal assessed ones, as others are."""
+    if call.options.discipline == Options().discipline:
+        remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 
 
 def _predictions_scored(task: str, line: Line) -> PredictionsScored:
@@ -483,7 +494,7 @@ def _predictions_scored(task: str, line: Line) -> PredictionsScored:
     plan = line.plan([*own, *of_items, *of_units], given.inputs)
     resampling = read_resampling(line)
     plan.clear()
-    results = given.each(given.files[0])
+    results = given.results_of_file(given.files[0])
     limits = {}
     if resampling is not None:
         limits = {name: intervals(result, resampling) for name, result in results.items()}
@@ -502,22 +513,43 @@ def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resa
     return layout.tsv(comparison.per_unit(task_named(task), results, clusters))
 
 
-def estimate_from_sample(line: Line) -> int:
-    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
+def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
+    """Print what runs would score were all of the pool assessed; return the exit status.
+
+    `most` is how many files of predictions a line may name, None where there is no limit. Raises UsageError,
+    InputError.
+    """
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
+    if task != COLD_START:
+        return _estimate_from_labels(line, Predictions(task, line, most=most))
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
     resampling = read_resampling(line, always=True)
     given = Runs(line)
     with paused_collector():
         opened = given.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = sampled_pools.names_of_runs(opened.runs)
+        names = comparison.run_names(opened.runs)
         loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
         confidence = resampling.confidence if resampling else 95.0
         found = sampled_pools.estimate_from_sample(scored, inclusion, confidence)
     return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, found)
+
+
+def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
+    """Print what runs of judged answers would score were all labels those of the sample; return the exit status."""
+    second_file = line.get("--second-assessments")
+    columns = sampled_labels.STRATUM_COLUMNS
+    if second_file is not None:
+        columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
+    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
+    resampling = read_resampling(line, always=True)
+    results = predictions.several().results
+    second = sampled_labels.read_second_assessments(next(iter(results.values())), second_file)
+    confidence = resampling.confidence if resampling else 95.0
+    estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
+    return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
 def print_found(line: Line, printout: Printout, found: Any) -> int:
@@ -526,20 +558,30 @@ def print_found(line: Line, printout: Printout, found: Any) -> int:
     return Status.DONE
 
 
-@verb(
-    (
-        f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
-        f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+SCORE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+        formats="text json tsv markdown latex",
+        files=options.FILES,
+        sections=(options.POLICIES, options.FIELDS),
+        folder="files",
     ),
-    "text json tsv markdown latex",
-    own=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
-    of_runs=(options.POLICIES, options.FIELDS),
-    folder=("files", ""),
+    evidence=VerbForm(
+        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+        formats="text json tsv markdown latex",
+        files=options.FILES_OF_EVIDENCE,
+    ),
+    own_options=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
 )
+
+
+@SCORE_VERB.command
 def score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     if "--inclusion" in line:
-        return estimate_from_sample(line)
+        return estimate_from_sample(task, line)
+    if "--second-assessments" in line:
+        raise UsageError("--second-assessments goes with --inclusion here; without it give it to cs-score compare")
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()

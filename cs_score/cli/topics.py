@@ -36,7 +36,6 @@ FORMATS: Final = (
     ("markdown", "Tables for a page or an issue."),
     ("latex", "Tables for a paper (booktabs)."),
     ("html", "A page in one file that needs no network."),
-    ("pdf, png", "A chart; needs the extra `plots`."),
     ("svg", "A chart; browsers and Inkscape make PDF and PNG of it."),
     ("junit, github, sarif", "For continuous integration: check, and the programs before the scorer (--problems)."),
 )
@@ -119,7 +118,7 @@ def formats_text(words: Sequence[str]) -> str:
     _refuse(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
-        for format_ in load(name).formats:
+        for format_ in load(name).form.formats:
             commands_by_format.setdefault(format_, []).append(name)
     rows = []
     for format_, commands in commands_by_format.items():

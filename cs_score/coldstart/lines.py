@@ -1,24 +1,20 @@
-"""The lines of runs and assessments once they are linked to queries; the limits that run lines are held to.
+"""The lines of runs and assessments once they are linked to the queries that they answer.
 
-The links of a run lie over those of the gold standard: they look things up there and leave it as it is, so that one
-gold standard serves many runs. What is beyond the limits is reported; in the scorer it changes no score
-(rule limits), the validators write the other lines only.
+The links of a run lie over those of gold: what they lack is looked up there, and gold stays as it is, so that one gold
+serves many runs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field, force_setattr
-from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import Query, QuerySet, find_predicate, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import UnreadLine, document_of
-from cs_score.problems.log import Place, ProblemLog
+from cs_score.problems.log import Place
 
 # What an assessor said of an answer; also the name of its category before any policy.
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
@@ -35,9 +31,13 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 
 
 class LinkedQuery(Record, eq=False):
-    """A query that lines answer: one of the query files, or a follow-on query about the answer to its `parent`. `slots`
-    are those still to be filled, its answers' own first: that is the `known_slot` where the inventory has it, and
-    `single` if it takes one value; the inventory lacks the `unknown_next`. `is_ldc`: the id has the LDC form.
+    """A query that lines answer: one of a query file, or a follow-on query about an answer to the query `parent`.
+
+    `full_id` is the id that lines name (`CSX_ENG_00fb79cef8_efa464516d81`), `short_id` its last component, `base_id`
+    the short id of the query of the first hop. `level` is 0 for the first hop. `slots` are those still to be filled:
+    the first one by answers to this query, the others by answers to its follow-on queries. `known_slot` is the first
+    slot, None if the inventory lacks it; `single` says whether it takes one value. `unknown_next` are the later slots
+    that the inventory lacks. `is_ldc` says whether the id has the form of an LDC query (`CSX_0001`).
     """
 
     full_id: str
@@ -57,23 +57,29 @@ Answer: TypeAlias = tuple[str, str, str]
 
 
 class Judgement(NamedTuple):
-    """Of the assessments of one answer the one that counts, and whether several of them are correct."""
+    """How an answer was judged: the assessment that counts, and whether several assessments of it are correct."""
 
     assessment: Assessment
     is_ambiguous: bool
 
     def and_also(self, assessment: Assessment) -> Judgement:
-        """With one more assessment, in load order: the first correct one counts, or the first of all."""
+        """Return the judgement with one more assessment, a later one in load order.
+
+        The first correct assessment counts, or the first of all if none is correct.
+        """
         if assessment.judgment != CORRECT:
             return self
-        was_correct = self.assessment.judgment == CORRECT
-        return Judgement(self.assessment if was_correct else assessment, was_correct)
+        if self.assessment.judgment == CORRECT:
+            return Judgement(self.assessment, is_ambiguous=True)
+        return Judgement(assessment, is_ambiguous=False)
 
 
 class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
-    """The query about one answer, by its short id, and the assessments of that answer; runs add nothing here. `query`
-    is the one that was answered, None where a query file defines a query of this id. `assessment` is the first one,
-    `accepting` the last accepted one; `judgements` by query and answer are there if there are several assessments.
+    """The query about one answer, and the assessments of that answer; runs add nothing here.
+
+    `id` is its short id. `query` is the query that was answered, None where a query file defines a query of this id.
+    `assessment` is the first assessment of the answer, `accepting` the last one that accepts it. `judgements` are there
+    if there are several assessments: how the answer was judged, by query and justified answer.
     """
 
     id: str
@@ -83,27 +89,35 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
     judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
 
     def copy(self) -> FollowOn:
+        """Return a copy to which assessments can be added without changing this object."""
         judgements = None if self.judgements is None else self.judgements.copy()
         return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
 
     def add(self, assessment: Assessment) -> None:
+        """Add an assessment of the answer, in load order."""
         if assessment.is_accepted:
             self.accepting = assessment
         if self.assessment is None:
             self.assessment = assessment
             return
         if self.judgements is None:
-            self.judgements = {(self.assessment.query, self.assessment.answer): Judgement(self.assessment, False)}
-        key = assessment.query, assessment.answer
-        known = self.judgements.get(key)
-        self.judgements[key] = Judgement(assessment, False) if known is None else known.and_also(assessment)
+            first_key = (self.assessment.query, self.assessment.answer)
+            self.judgements = {first_key: Judgement(self.assessment, is_ambiguous=False)}
+        key = (assessment.query, assessment.answer)
+        judgement = self.judgements.get(key)
+        if judgement is None:
+            self.judgements[key] = Judgement(assessment, is_ambiguous=False)
+        else:
+            self.judgements[key] = judgement.and_also(assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
-        """How the answer to a query was judged with just this justification."""
+        """Return how the answer to a query was judged with exactly this justification, None if it was not."""
         if self.judgements is not None:
             return self.judgements.get((query, answer))
-        first = self.assessment
-        return Judgement(first, False) if first and first.query is query and first.answer == answer else None
+        assessment = self.assessment
+        if assessment is None or assessment.query is not query or assessment.answer != answer:
+            return None
+        return Judgement(assessment, is_ambiguous=False)
 
 
 NOT_YET_MADE: Final = FollowOn("", None)
@@ -114,6 +128,8 @@ Making it takes a quarter of the time and of the memory of validation, and most 
 
 
 class AnswerLine:
+    """What responses and assessments have in common: a line of a file with a justified answer."""
+
     __slots__ = ()
 
     number: int
@@ -126,34 +142,42 @@ class AnswerLine:
 
     @property
     def relation(self) -> str:
+        """The canonical relation provenance."""
         return self.answer[0]
 
     @property
     def value(self) -> str:
+        """The text of the answer."""
         return self.answer[1]
 
     @property
     def provenance(self) -> str:
+        """The canonical value provenance."""
         return self.answer[2]
 
     @property
     def docid(self) -> str:
-        """Return the document of the value provenance (docs/background/ties.md, 5)."""
+        """The document of the value provenance (rule document-of-a-line)."""
         return document_of(self.answer[2])
 
     @property
     def place(self) -> Place:
+        """The file and the number of the line."""
         return Place(self.file, self.number)
 
     def error(self, problem: str, remedy: str) -> InputError:
+        """Return an error that names the file and the line."""
         return InputError(problem, file=self.file, place=f"line {self.number}", remedy=remedy)
 
 
 class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it: 16 bytes less for each line
-    """A line of a run. `index` counts the run lines of the whole input from 0 (load order); `node` is the FQ node id,
-    None without node ids. `follow_on` is `NOT_YET_MADE` for some lines of a run that is validated. `kept` is the answer
-    where its columns are not canonical as they stand, or an assessment holds it; otherwise it is read from the text
-    when asked for, which saves much memory.
+    """A line of a run.
+
+    `index` counts the run lines of the whole input from 0 (load order); `number` is that in its file. `node` is the FQ
+    node id (`CSX_ENG_00fb79cef8:E1`), None without node ids. `follow_on` is the query about the answer; some lines of a
+    run that is validated have `NOT_YET_MADE` there. `stored_answer` is the answer where its columns are not canonical
+    as they stand, or an assessment holds it; otherwise it is read from the text when it is needed, which saves much
+    memory.
     """
 
     index: int
@@ -165,11 +189,11 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     node: str | None
     follow_on: FollowOn
     file: str
-    kept: Answer | None
+    stored_answer: Answer | None
 
     @property
     def target(self) -> str:
-        """Return the short id of the query about the answer."""
+        """The short id of the query about the answer."""
         if self.follow_on is NOT_YET_MADE:
             _, value, provenance = self.answer
             return follow_on_id(self.query.full_id, value, provenance)
@@ -177,15 +201,19 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 
     @property
     def answer(self) -> Answer:
-        if self.kept is not None:
-            return self.kept
+        """The answer with its justification, in canonical form."""
+        if self.stored_answer is not None:
+            return self.stored_answer
         _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
         return relation, value, provenance
 
 
 class Assessment(Record, AnswerLine):
-    """A line of an assessment file. `is_accepted`: the answer was judged correct or inexact; exactly such lines have an
-    equivalence class as `value_class`. Mention types are None in layouts without them; `target` is the follow-on query.
+    """A line of an assessment file.
+
+    `is_accepted` says whether the answer was judged correct or inexact; exactly such lines have an equivalence class as
+    `value_class`. The mention types of the answer and of its class are None in layouts without them. `target` is the
+    short id of the query about the answer.
     """
 
     number: int
@@ -202,8 +230,9 @@ class Assessment(Record, AnswerLine):
 
 
 class SkippedLine(NamedTuple):
-    """A line that was not accepted though its answer created the follow-on query `target`; `docid` is the document of
-    its provenance, `before` the number of lines of its kind accepted before.
+    """A line that was not accepted, although its answer created the follow-on query `target`.
+
+    `docid` is the document of its value provenance, `before` the number of lines of its kind accepted before it.
     """
 
     target: str
@@ -216,14 +245,17 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of a layer in load order, with what they lead to; the methods look `below`, too. `follow_ons`
-    are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are those of the second
-    hop without a parent line before them; `is_in_order`: no line of a later hop stands before one that gives the answer
-    it asks about. `passed_over` are the follow-on queries that `skipped` lines lead to. `given` has, by follow-on
-    query, the node of the first run line with its answer, as far as lines were looked at for that (`lines_in_given`):
-    empty if it has none, None if no line is known to give it. `waiting` are the run lines whose follow-on queries are
-    not yet made; `altered` are indexes of run lines, among them all that a validated run writes in another way than
-    they were read.
+    """The accepted lines of gold, or of a run over gold, and the queries that they answer and lead to.
+
+    The methods also look at `below`, the links of gold. Lines are in load order, `follow_ons` by short id, `queries` by
+    full id, the run lines of `nodes` by FQ node id. `without_parent` are lines of the second hop that no parent line
+    precedes; `is_in_order` says that no line of a later hop precedes the line whose answer it asks about.
+    `skipped_follow_ons` are the follow-on queries that `skipped` lines lead to.
+
+    `node_by_follow_on` has the node of the first run line that gives the answer to be asked about: empty if the line
+    has no node, None if no line is known to give it. The first `lines_looked_at` run lines were entered there.
+    `waiting` are the run lines whose follow-on queries are not yet made. `altered` are indexes of run lines, among them
+    all that a validated run writes in another way than they were read.
     """
 
     table: QuerySet
@@ -235,9 +267,9 @@ class Links(Struct, eq=False):
     is_in_order: bool = True
     skipped: list[SkippedLine] = field(default_factory=list)
     unread: list[UnreadLine] = field(default_factory=list)
-    given: dict[str, str | None] = field(default_factory=dict)
-    lines_in_given: int = 0
-    passed_over: set[str] = field(default_factory=set)
+    node_by_follow_on: dict[str, str | None] = field(default_factory=dict)
+    lines_looked_at: int = 0
+    skipped_follow_ons: set[str] = field(default_factory=set)
     queries: dict[str, LinkedQuery] = field(default_factory=dict)
     follow_ons: dict[str, FollowOn] = field(default_factory=dict)
     waiting: list[Response] = field(default_factory=list)
@@ -246,7 +278,7 @@ class Links(Struct, eq=False):
     def __post_init__(self) -> None:
         if self.below is not None and not self.below.follow_ons and self.below.below is None:
             self.below = None  # nothing to look up there
-        if self.below is None and not self.follow_ons:  # what was pickled has them
+        if self.below is None and not self.follow_ons:  # links that were pickled have them
             # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
             self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
 
@@ -256,23 +288,32 @@ class Links(Struct, eq=False):
             target = response.target
             follow_on = self.follow_ons.get(target)
             if follow_on is None:
-                follow_on = self.follow_ons[target] = FollowOn(target, response.query)
+                follow_on = FollowOn(target, response.query)
+                self.follow_ons[target] = follow_on
             force_setattr(response, "follow_on", follow_on)
         self.waiting.clear()
 
     def follow_on(self, short_id: str) -> FollowOn | None:
+        """Return the follow-on query of this short id, None if no line leads to it."""
         if self.waiting:
             self.make_follow_ons()
-        found = self.follow_ons.get(short_id)
-        return found if found is not None or self.below is None else self.below.follow_on(short_id)
+        follow_on = self.follow_ons.get(short_id)
+        if follow_on is None and self.below is not None:
+            return self.below.follow_on(short_id)
+        return follow_on
 
     def query(self, full_id: str) -> LinkedQuery | None:
-        found = self.queries.get(full_id)
-        return found if found is not None or self.below is None else self.below.query(full_id)
+        """Return the query of this full id, None if no line has named it yet."""
+        query = self.queries.get(full_id)
+        if query is None and self.below is not None:
+            return self.below.query(full_id)
+        return query
 
     def was_skipped(self, short_id: str) -> bool:
-        """Whether a line that was not accepted gives the answer which a follow-on query asks about."""
-        return short_id in self.passed_over or (self.below is not None and self.below.was_skipped(short_id))
+        """Return whether a line that was not accepted gives the answer which a follow-on query asks about."""
+        if short_id in self.skipped_follow_ons:
+            return True
+        return self.below is not None and self.below.was_skipped(short_id)
 
     def node_giving(self, short_id: str) -> str | None:
         """Return the node of the first run line of this layer with the answer that a follow-on query asks about.
@@ -282,31 +323,46 @@ class Links(Struct, eq=False):
         """
         if self.waiting:
             self.make_follow_ons()
-        while self.lines_in_given < len(self.responses):
-            response = self.responses[self.lines_in_given]
-            self.lines_in_given += 1
+        while self.lines_looked_at < len(self.responses):
+            response = self.responses[self.lines_looked_at]
+            self.lines_looked_at += 1
             if len(response.query.slots) > 1:
-                self.given.setdefault(response.target, response.node or "")
-        return self.given.get(short_id)
+                self.node_by_follow_on.setdefault(response.target, response.node or "")
+        return self.node_by_follow_on.get(short_id)
 
-    def _is_given(self, short_id: str) -> bool:
+    def _has_line_giving(self, short_id: str) -> bool:
         """Return whether a run line of this layer or below gives the answer that a follow-on query asks about."""
         node = self.node_giving(short_id)
-        if short_id in self.given or self.below is None:
+        if short_id in self.node_by_follow_on or self.below is None:
             return node is not None
-        return self.below._is_given(short_id)
+        return self.below._has_line_giving(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
-        found = self.query(query.full_id)
-        if found is not None:
-            return found
-        parts, slots = parse_query_id(query.full_id), query.requested_slots
-        is_ldc = parts is not None and not parts.expanded
-        return LinkedQuery(query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc)
+        """Return a query of the query table as lines of the first hop answer it."""
+        linked_query = self.query(query.full_id)
+        if linked_query is not None:
+            return linked_query
+        parts = parse_query_id(query.full_id)
+        about = _about_slots(query.requested_slots)
+        return LinkedQuery(
+            full_id=query.full_id,
+            short_id=query.short_id,
+            base_id=query.base_id,
+            level=0,
+            slots=query.requested_slots,
+            known_slot=about.known_slot,
+            single=about.single,
+            unknown_next=about.unknown_next,
+            parent=None,
+            is_ldc=parts is not None and not parts.expanded,
+        )
 
     def class_of_query(self, query: LinkedQuery) -> str:
-        """The equivalence class whose members a query's answers belong below (rule ground-truth). Raises InputError
-        where no accepted line leads to the query.
+        """Return the class below which the answers to a query belong (rule ground-truth).
+
+        Answers to the query itself belong below its full id, answers to a follow-on query below the equivalence class
+        of the answer it asks about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if that was not accepted. Raises
+        InputError where no accepted line leads to the query.
         """
         if query.parent is None:
             return query.full_id
@@ -314,7 +370,7 @@ class Links(Struct, eq=False):
         if follow_on is not None:
             if follow_on.accepting is not None:
                 return follow_on.accepting.value_class
-            if follow_on.assessment is None and self.was_skipped(query.short_id) and not self._is_given(query.short_id):
+            if follow_on.assessment is None and self._was_only_skipped(query.short_id):
                 raise InputError(
                     "queryid undefined in QuerySet->get()",
                     place=f"query {query.full_id}",
@@ -323,30 +379,63 @@ class Links(Struct, eq=False):
                 )
         return f"{self.class_of_query(query.parent)}:0"
 
+    def _was_only_skipped(self, short_id: str) -> bool:
+        """Return whether only lines that were not accepted give the answer which a follow-on query asks about."""
+        return self.was_skipped(short_id) and not self._has_line_giving(short_id)
+
     def is_accepted(self, query: LinkedQuery) -> bool:
-        """Whether the answer that a query asks about was judged correct or inexact; true of the first hop."""
-        follow_on = self.follow_on(query.short_id) if query.level else None
-        return not query.level or (follow_on is not None and follow_on.accepting is not None)
+        """Return whether the answer that a query asks about was judged correct or inexact; true of the first hop."""
+        if not query.level:
+            return True
+        follow_on = self.follow_on(query.short_id)
+        return follow_on is not None and follow_on.accepting is not None
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
-    full_id, slots = f"{parent.full_id}_{short_id}", parent.slots[1:]
-    return LinkedQuery(full_id, short_id, parent.base_id, parent.level + 1, slots, *_about_slots(slots), parent)
+    """Return the query about an answer to `parent`, as lines of the next hop answer it."""
+    slots = parent.slots[1:]
+    about = _about_slots(slots)
+    return LinkedQuery(
+        full_id=f"{parent.full_id}_{short_id}",
+        short_id=short_id,
+        base_id=parent.base_id,
+        level=parent.level + 1,
+        slots=slots,
+        known_slot=about.known_slot,
+        single=about.single,
+        unknown_next=about.unknown_next,
+        parent=parent,
+    )
+
+
+class _SlotFacts(NamedTuple):
+    """What the inventory says of the slots of a query; the fields are those of `LinkedQuery`."""
+
+    known_slot: str | None
+    single: bool
+    unknown_next: tuple[str, ...]
 
 
 @functools.lru_cache(maxsize=4096)
-def _about_slots(slots: tuple[str, ...]) -> tuple[str | None, bool, tuple[str, ...]]:
-    predicate = find_predicate(slots[0]) if slots else None
+def _about_slots(slots: tuple[str, ...]) -> _SlotFacts:
+    """Return what the inventory says of the slots that are still to be filled."""
     unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
-    return (slots[0], predicate.single, unknown_next) if predicate is not None else (None, False, unknown_next)
+    predicate = find_predicate(slots[0]) if slots else None
+    if predicate is None:
+        return _SlotFacts(None, False, unknown_next)
+    return _SlotFacts(slots[0], predicate.single, unknown_next)
 
 
 def load_order(line: Response) -> tuple[int, int]:
+    """Return the sort key of run lines by line number, then by load order."""
     return line.number, line.index
 
 
 def left_sum(values: Iterable[float]) -> float:
-    """Sum from left to right in double precision; `sum` of newer Pythons compensates, the reference does not."""
+    """Return the sum from left to right in double precision, as the reference adds up.
+
+    Python's `sum` compensates for rounding since 3.12, and gives other last digits.
+    """
     total = 0.0
     for value in values:
         total += value
@@ -354,13 +443,15 @@ def left_sum(values: Iterable[float]) -> float:
 
 
 def best_first(lines: Iterable[Response]) -> list[Response]:
-    """Lines by confidence descending, then line number, then load order."""
+    """Return run lines by confidence, the highest first; of equal ones by line number, then in load order."""
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
-    """Confidence of a node from those of its lines (rule node-confidence): the i-th best weighs 1/i, `most` count
-    (None: all), and fewer lines are divided by the weight of `most` all the same.
+    """Return the confidence of a node from those of its lines (rule node-confidence).
+
+    The i-th best confidence weighs 1/i, and the `most` best count (None: all). The sum is divided by the weights of
+    `most` lines, also where the node has fewer: 0.9 and 0.8 with 3 give (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.
     """
     if not confidences:
         return 0.0
@@ -375,155 +466,5 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 
 @functools.cache
 def _sum_of_weights(lines: int) -> float:
+    """Return the sum of the weights 1/1, 1/2, 1/3, ... of so many lines."""
     return left_sum(1 / rank for rank in range(1, lines + 1))
-
-
-# The problems about discarded lines; nothing else in the scorer reports them.
-CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
-
-
-Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
-"""What may discard a line: too many lines of its node from one document (A), or in all (B); another node fills a slot
-that takes one value; all lines that give the answer its query asks about were discarded."""
-
-
-class Discard(NamedTuple):
-    """Why a line was discarded first: by which limit, and in favour of which lines (of none for `parent`)."""
-
-    limit: Limit
-    kept: Sequence[Response] = ()
-
-
-class DiscardRules:
-    """Marks the run lines beyond the limits; marks persist from one file to the next (rule limits). `marked` are the
-    indexes of discarded responses, `why` the reasons; `applied` has how many lines had been loaded each time.
-    `needs_all_queries`: lines of a third hop stand below discarded ones, so that other queries decide on them.
-    """
-
-    def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
-        self.marked: set[int] = set()
-        self.why: dict[int, Discard] = {}
-        self.needs_all_queries = False
-        self.applied: list[int] = []
-        self._limits, self._problems = limits, problems
-
-    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
-        """Apply both rules to all run lines loaded so far, which are also given by FQ node id. `are_in_order`: all
-        lines of later hops stand behind a line that gives the answer which they ask about.
-        """
-        self.applied.append(len(responses))
-        per_document, most = self._limits.per_document, self._limits.most
-        crowded = [
-            lines
-            for lines in nodes.values()
-            if (most is not None and len(lines) > most)
-            or (
-                per_document is not None
-                and len(lines) > per_document
-                # A document with more lines than that leaves fewer other documents.
-                and len({line.docid for line in lines}) <= len(lines) - per_document
-            )
-        ]
-        if crowded or self.marked or not are_in_order:  # otherwise all answers that are asked about are there
-            self._limit_justifications(responses, crowded)
-        self._keep_single_values(responses, nodes)
-
-    def apply_again(
-        self, applied: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
-    ) -> None:
-        """Apply both rules to lines as often as rules with other limits were applied while they were loaded."""
-        for loaded in applied:
-            some = {name: [line for line in lines if line.index < loaded] for name, lines in nodes.items()}
-            self.apply(responses[:loaded], {name: lines for name, lines in some.items() if lines}, False)
-
-    def _limit_justifications(self, responses: Sequence[Response], nodes: Iterable[Sequence[Response]]) -> None:
-        # The order of nodes within a level shows nowhere: they share no line, and reports are sorted.
-        crowded: dict[int, list[Sequence[Response]]] = defaultdict(list)
-        for lines in nodes:
-            crowded[lines[-1].query.level].append(lines)
-        queries = {*map(attrgetter("query"), responses)}
-        for level in sorted({query.level for query in queries}):
-            for lines in crowded[level]:
-                by_document: dict[str, list[Response]] = defaultdict(list)
-                for line in self._left(lines):
-                    by_document[line.docid].append(line)
-                for of_document in by_document.values():
-                    self._keep_best(of_document, self._limits.per_document, "document")
-                self._keep_best(self._left(lines), self._limits.most, "node")
-            unanswered = {query.short_id for query in queries if query.level == level + 1}
-            if unanswered:  # only lines of this level lead to queries of the next
-                unanswered.difference_update(map(attrgetter("follow_on.id"), self._left(responses)))
-            for line in responses if unanswered else ():
-                if line.query.level == level + 1 and line.query.short_id in unanswered:
-                    self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
-
-    def _left(self, lines: Sequence[Response]) -> Sequence[Response]:
-        return [line for line in lines if line.index not in self.marked] if self.marked else lines
-
-    def _keep_best(self, lines: Sequence[Response], most: int | None, limit: Limit) -> None:
-        if most is not None and len(lines) > most:
-            ordered = best_first(lines)
-            why = Discard(limit, ordered[:most])
-            for line in ordered[most:]:
-                self._discard(line, "DISCARDED_ENTRY", why)
-
-    def _discard(self, line: Response, code: str, why: Discard, end: str = "\n") -> None:
-        self.marked.add(line.index)
-        self.why.setdefault(line.index, why)
-        self._problems.add(code, f"\n{line.text}{end}", place=line.place)
-
-    def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        single = _single_valued(nodes)
-        if self._limits.most is not None and all(len(children) == 1 for _, _, children in single):
-            return  # no node is discarded, and below those that were before nothing is left
-        answers = Counter(line.follow_on.id for line in self._left(responses))
-        asking: dict[str, list[Response]] = defaultdict(list)
-        for line in responses:
-            if line.query.level > 0:
-                asking[line.query.short_id].append(line)
-        orphaned: dict[int, dict[str, None]] = defaultdict(dict)
-
-        def discard(line: Response, code: str, why: Discard, end: str) -> None:
-            if line.index not in self.marked:
-                answers[line.target] -= 1
-                if answers[line.target] == 0:
-                    orphaned[line.query.level][line.target] = None
-            self._discard(line, code, why, end)
-
-        for _, level, children in sorted(single, key=lambda group: len(group[0])):
-            winner = min(children, key=lambda node: self._rank(nodes[node], node))
-            why = Discard("single-valued", nodes[winner])
-            for line in (line for child in children if child != winner for line in nodes[child]):
-                discard(line, "DISCARDED_ENTRY", why, "")
-            # All of the level is looked at, also below nodes that other groups have discarded.
-            for target in orphaned.pop(level, ()):
-                for line in self._left(asking[target]):
-                    self.needs_all_queries |= line.target in asking
-                    discard(line, "DISCARDED_DEPENDENT", Discard("parent"), "\n")
-
-    def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, float, int, int]:
-        """What nodes of a single-valued slot are ranked by; the smallest wins."""
-        kept = self._left(lines)
-        if not kept and self._limits.most is None:
-            raise lines[0].error(
-                f"no confidence for node {node}: all of its lines were discarded",
-                "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
-                "slot needs a line that is left; use a number for M",
-            )
-        first = min(kept or lines, key=load_order)
-        confidence = node_confidence([line.confidence for line in kept], self._limits.most)
-        return -confidence, 0 if kept else 1, first.number, first.index
-
-
-def _single_valued(nodes: Mapping[str, Sequence[Response]]) -> list[tuple[str, int, list[str]]]:
-    """The nodes that compete for one value: the node above them, their level, and their names."""
-    parents = {node.rpartition(":")[0] for node, lines in nodes.items() if lines[0].query.single}
-    groups: dict[str, list[str]] = defaultdict(list)
-    for node in nodes if parents else ():
-        if (parent := node.rpartition(":")[0]) in parents:
-            groups[parent].append(node)
-    return [
-        (parent, first_line.query.level, children)
-        for parent, children in groups.items()
-        if (first_line := nodes[min(children, key=len)][0]).query.single
-    ]

@@ -1,4 +1,4 @@
-"""Loading files of lines: every line finds its query, the query that asks about its answer, and its node.
+"""Load runs and assessments: every line finds its query, the query that asks about its answer, and its node.
 
 Lines are linked in load order: they may name only queries that earlier lines have created (rule lines).
 """
@@ -9,7 +9,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
@@ -20,9 +20,10 @@ from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, o
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.forms import describe_folder, is_nil_line, line_to_type, without_nil_lines
 from cs_score.coldstart.layouts import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
+from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
-from cs_score.coldstart.queries import QuerySet, has_slot, language_code, read_query_id
+from cs_score.coldstart.queries import QueryId, QuerySet, has_slot, language_code, read_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _MOST_KNOWN: Final = 1 << 18  # answers that are remembered: with their texts they need some 80 MB
@@ -33,7 +34,7 @@ KnownAnswers: TypeAlias = dict[str, KnownAnswer]
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
-    """What finds an answer to the query of this full id: columns hold no tabs, so no other answer has the same."""
+    """Return the key of an answer among the known ones; columns hold no tabs, so no other answer has the same key."""
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
 
@@ -45,8 +46,38 @@ class NoAnswerYetError(InputError):
     """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
 
 
+class _AssessmentColumns(NamedTuple):
+    """Where the columns of an assessment layout are; those of mention types are None in layouts without them."""
+
+    query: int
+    answer: int
+    code: int
+    provenance_code: int
+    value_class: int
+    mention: int | None
+    class_mention: int | None
+
+    @classmethod
+    def of(cls, schema: Schema) -> _AssessmentColumns:
+        """Find the columns in a layout of assessments."""
+        position = schema.columns.index
+        return cls(
+            query=position("QUERY_AND_SLOT_NAME"),
+            answer=position("RELATION_PROVENANCE_TRIPLES"),
+            code=position("VALUE_ASSESSMENT"),
+            provenance_code=position("PROVENANCE_ASSESSMENT"),
+            value_class=position("VALUE_EC"),
+            mention=schema.position("VALUE_MENTION_TYPE"),
+            class_mention=schema.position("EC_MENTION_TYPE"),
+        )
+
+
 class Loading:
-    """Lines being loaded, file after file: `links` so far, `discard` with those beyond the limits."""
+    """Load runs and assessments, file after file.
+
+    `links` are the lines so far with what they lead to, `discard` has those beyond the limits, `layouts` the layout of
+    each file by name, `digests` the digest of each file, `remarks` what people should know of the files.
+    """
 
     def __init__(
         self,
@@ -54,34 +85,45 @@ class Loading:
         limits: Justifications,
         problems: ProblemLog,
         *,
-        below: Links | None = None,
-        known: KnownAnswers | None = None,
-        documents: tab_files.DocumentLengths | None = None,
-        alone: str | None = None,
+        gold_links: Links | None = None,
+        known_answers: KnownAnswers | None = None,
+        document_lengths: tab_files.DocumentLengths | None = None,
+        only_run_id: str | None = None,
         allow_comments: bool = False,
         is_validation: bool = False,
-        note: Callable[[InputError], None] | None = None,
+        on_error: Callable[[InputError], None] | None = None,
         after_run: Callable[[], None] | None = None,
     ) -> None:
-        """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs;
-        `alone`: the run whose lines are loaded. For the programs before the scorer: `documents`, which provenances are
-        checked against; `is_validation`: no line is scored, so that follow-on queries are made when they are needed;
-        `note`, which takes the error of a line that cannot be linked, so that loading goes on;
-        `after_run`, called after each run file.
+        """Prepare to load lines that answer the queries of a table.
+
+        `gold_links` are the links of gold, over which the lines are laid. `known_answers` remembers the answers of
+        earlier runs. `only_run_id` is the run whose lines are loaded, None for all.
+
+        For the programs before the scorer: `document_lengths`, which provenances are checked against;
+        `is_validation` where no line is scored, so that follow-on queries are made when they are needed; `on_error`,
+        which takes the error of a line that cannot be linked, so that loading goes on; `after_run`, which is called
+        after each run file.
         """
-        self.table, self.problems = table, problems
-        self.links = Links(table, below)
-        self.discard = lines.DiscardRules(limits, problems)
+        self.table = table
+        self.problems = problems
+        self.links = Links(table, gold_links)
+        self.discard = DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
         self.layouts: dict[str, Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
         self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
-        # What gold knows of follow-on queries; there is nothing below gold.
-        self._below: Mapping[str, FollowOn] = {} if self.links.below is None else self.links.below.follow_ons
-        self._known, self._documents, self._alone = known, documents, alone
-        self._allow_comments, self._note, self._after_run = allow_comments, note, after_run
+        # The follow-on queries of gold; there is nothing below gold.
+        self._gold_follow_ons: Mapping[str, FollowOn] = {}
+        if self.links.below is not None:
+            self._gold_follow_ons = self.links.below.follow_ons
+        self._known_answers = known_answers
+        self._document_lengths = document_lengths
+        self._only_run_id = only_run_id
+        self._allow_comments = allow_comments
+        self._on_error = on_error
+        self._after_run = after_run
         # Gold would be looked at for each follow-on query, editions may hash text in another way or have fewer slots.
         self._makes_follow_ons_late = is_validation and self.links.below is None and table.edition is LATEST
         self._file = ""
@@ -89,16 +131,27 @@ class Loading:
         self._clear_starts: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in order. Raises InputError for lines that cannot be linked and unknown layouts."""
-        how = self._edition, self._allow_comments, self._alone
+        """Load runs and assessments in order; a folder stands for its files.
+
+        Raises InputError for lines that cannot be linked and unknown layouts.
+        """
         with paused_collector():
-            for given in (member for named in files for member in members(named)):
-                with open_source(given) as source:
-                    tab_file = tab_files.read_tab_file(source, self.problems, *how)
-                    if tab_file is not None:
-                        self.note_layout(tab_file.name, tab_file.schema)
-                        self.load_lines(tab_file)
-                    self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
+            for file in files:
+                for member in members(file):
+                    self._load_file(member)
+
+    def _load_file(self, file: Input) -> None:
+        """Load one file and keep its digest."""
+        with open_source(file) as source:
+            tab_file = tab_files.read_tab_file(
+                source, self.problems, self._edition, self._allow_comments, self._only_run_id
+            )
+            if tab_file is None:
+                self.digests.append(source.digest(role_of(None)))
+                return
+            self.note_layout(tab_file.name, tab_file.schema)
+            self.load_lines(tab_file)
+            self.digests.append(source.digest(role_of(tab_file.schema)))
 
     def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
@@ -116,25 +169,11 @@ class Loading:
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
-        is_run = tab_file.schema.kind is FileKind.RUN
-        if not is_run and self.links.below is not None and self.links.below.assessments:
-            raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         self._file = tab_file.name
-        assessments_before = len(self.links.assessments)
-        link = self._link_run if is_run else self._link_assessments
-        while True:  # after an error, linking the same file goes on with the next line
-            try:
-                link(tab_file)
-                break
-            except InputError as error:
-                if self._note is None:
-                    raise
-                self._note(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-                if tab_file.schema is RUN_2014:  # says the same of every line
-                    break
-        if not is_run:
-            self._remark_on_mention_types(tab_file, self.links.assessments[assessments_before:])
+        if tab_file.schema.kind is not FileKind.RUN:
+            self._load_assessments(tab_file)
             return
+        self._link_all(self._link_run, tab_file)
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
@@ -144,51 +183,84 @@ class Loading:
         if self._after_run is not None:
             self._after_run()
 
+    def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
+        """Link the lines of an assessment file. Raises InputError where gold has assessments already."""
+        if self.links.below is not None and self.links.below.assessments:
+            raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
+        count_before = len(self.links.assessments)
+        self._link_all(self._link_assessments, tab_file)
+        self._remark_on_mention_types(tab_file, self.links.assessments[count_before:])
+
+    def _link_all(self, link_lines: Callable[[tab_files.TabFile], None], tab_file: tab_files.TabFile) -> None:
+        """Link all lines of a file that can be linked; errors of the others go to `on_error`, or are raised."""
+        while True:
+            try:
+                link_lines(tab_file)
+                return
+            except InputError as error:
+                if self._on_error is None:
+                    raise
+                self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
+            if tab_file.schema is RUN_2014:  # says the same of every line
+                return
+            # Linking the same file again goes on with the next line.
+
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
         """Remark on correct answers that are taken for no name because of the text in the column of mention types."""
         at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
         if at_type is None or self._edition.ignores_each_nominal:
             return
         accepted = [assessment for assessment in assessments if assessment.is_accepted]
-        others = [line for line in accepted if line.value_mention not in _MENTION_TYPES and line.class_mention != "NOM"]
-        is_unnamed = all(line.value_mention != "NAM" and line.class_mention != "NOM" for line in accepted)
-        if not others and not (accepted and is_unnamed):
+        has_name = any(line.value_mention == "NAM" or line.class_mention == "NOM" for line in accepted)
+        unnamed = []
+        for assessment in accepted:
+            if assessment.value_mention not in _MENTION_TYPES and assessment.class_mention != "NOM":
+                unnamed.append(assessment)
+        if not unnamed and (has_name or not accepted):
             return
-        types = some(repr(text) for text in dict.fromkeys(line.value_mention for line in others or accepted))
+        unnamed = unnamed or accepted
+        types = some(repr(text) for text in dict.fromkeys(assessment.value_mention for assessment in unnamed))
         at_class = tab_file.schema.columns.index("VALUE_EC")
         program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
-        effect = "all of them are ignored and every score is 0" if is_unnamed else "nodes without another are ignored"
+        effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
         self.remarks.append(
-            f"{tab_file.name}: {len(others or accepted)} of {len(accepted)} answers that it calls correct are no names "
+            f"{tab_file.name}: {len(unnamed)} of {len(accepted)} answers that it calls correct are no names "
             f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
             f"names: {line_to_type(program, tab_file.name, 'names')}"
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
         """Remark on lines that say that a query has no answer, which Cold Start runs do not have."""
-        lines_of_run = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
-        if lines_of_run:
+        nil_lines = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
+        if nil_lines:
             self.remarks.append(
-                f"{tab_file.name}: {len(lines_of_run)} NIL line(s) of regular slot filling are no answers and count as "
+                f"{tab_file.name}: {len(nil_lines)} NIL line(s) of regular slot filling are no answers and count as "
                 f"errors; to leave them out: {without_nil_lines(tab_file.name)}"
             )
 
-    # Long, since a call for each of a million lines costs more than a step of what it does here.
+    # Long, since a call for each of a million lines costs more than a step of what it does here; attributes that every
+    # line needs are looked up once.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
-        name = tab_file.name
+        """Add the lines of a run file to the links. Raises InputError for a line whose query is not there."""
+        file = tab_file.name
         if tab_file.schema is RUN_2014:
             raise self._error_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, slots = self.links, self._slots
+        links = self.links
+        slots = self._slots
         plain_types: set[str] = set()
-        known = None if self._known is None else self._known.get
-        linked, responses, nodes = links.queries, links.responses, links.nodes
-        follow_ons, below = links.follow_ons, self._below
-        is_late, not_yet_made, waiting = self._makes_follow_ons_late, lines.NOT_YET_MADE, links.waiting
+        find_known_answer = (self._known_answers or {}).get
+        query_by_id = links.queries
+        responses = links.responses
+        nodes = links.nodes
+        follow_ons = links.follow_ons
+        gold_follow_ons = self._gold_follow_ons
+        is_late = self._makes_follow_ons_late
+        not_yet_made = lines.NOT_YET_MADE
         clear_starts = self._clear_starts
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
-            query = linked.get(full_id) or self._find_query(full_id, number)
+            query = query_by_id.get(full_id) or self._find_query(full_id, number)
             confidence = tab_files.plain_confidence(confidence_text) or self._confidence(confidence_text, number)
             if value_type not in plain_types and self._is_plain_type(value_type, number):
                 plain_types.add(value_type)
@@ -199,50 +271,61 @@ class Loading:
                 and ("_ENG_" in provenance or provenance[:4] in clear_starts)
                 and not query.unknown_next
                 and not query.is_ldc
-                and tab_files.are_plain(relation, provenance, self._documents)
+                and tab_files.are_plain(relation, provenance, self._document_lengths)
             ):
-                kept = None
+                stored_answer = None
                 follow_on = not_yet_made
             else:
-                found = None if known is None else known(answer_key(full_id, relation, value, provenance))
-                kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
-                if kept is not None:
-                    provenance = kept[2]
+                known_answer = find_known_answer(answer_key(full_id, relation, value, provenance))
+                stored_answer, target = known_answer or self._read_answer(
+                    query, (relation, value, provenance), number, text
+                )
+                if stored_answer is not None:
+                    provenance = stored_answer[2]
                     links.altered.add(len(responses))
-                known_follow_on = follow_ons.get(target) or below.get(target)
-                follow_on = known_follow_on or self._new_follow_on(target, query, provenance, number)
-                if kept is not None and known_follow_on is None:
-                    kept = _as_entry_point(kept)
+                earlier_follow_on = follow_ons.get(target) or gold_follow_ons.get(target)
+                follow_on = earlier_follow_on or self._new_follow_on(target, query, provenance, number)
+                if stored_answer is not None and earlier_follow_on is None:
+                    stored_answer = _as_entry_point(stored_answer)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on.id, provenance, len(responses), number, query, text)
+                self._skip(follow_on.id, provenance, len(responses), (number, text, columns), query)
                 continue
-            prefix = self._prefix(query) if query.level else full_id
+            prefix = self._node_prefix(query) if query.level else full_id
             node = None
-            of_node: Sequence[Response] | None = None
+            lines_of_node: Sequence[Response] | None = None
             if has_nodes and columns[8] != NO_NODE:
                 node = prefix + columns[8]
-                of_node = nodes.get(node)
-                if of_node is not None:
-                    node = of_node[0].node  # one text for all lines of a node
+                lines_of_node = nodes.get(node)
+                if lines_of_node is not None:
+                    node = lines_of_node[0].node  # one text for all lines of a node
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name, kept
+                index=len(responses),
+                number=number,
+                text=text,
+                query=query,
+                run_id=sys.intern(run_id),
+                confidence=confidence,
+                node=node,
+                follow_on=follow_on,
+                file=file,
+                stored_answer=stored_answer,
             )
             responses.append(response)
             if follow_on is not_yet_made:
-                waiting.append(response)
+                links.waiting.append(response)
             if node is None:
                 continue
-            if of_node is None:
+            if lines_of_node is None:
                 nodes[node] = (response,)  # most nodes have one line: a list for each would take 40 bytes more
-            elif isinstance(of_node, list):
-                of_node.append(response)
+            elif isinstance(lines_of_node, list):
+                lines_of_node.append(response)
             else:
-                nodes[node] = [*of_node, response]
+                nodes[node] = [*lines_of_node, response]
             if not prefix:
                 links.without_parent.append(response)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
-        """Return the error of the first line of a run that cannot be scored."""
+        """Return the error of the first line of a run that cannot be scored (rule seven-column-runs)."""
         number, *_ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
         return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
@@ -257,85 +340,142 @@ class Loading:
             self.links.altered.add(len(self.links.responses))
         return is_legal and value_type.isupper()
 
-    def _prefix(self, query: LinkedQuery) -> str:
-        """What ids of nodes begin with: the query, at hop 1 the node that first gave the answer, empty if none has."""
+    def _node_prefix(self, query: LinkedQuery) -> str:
+        """Return the text before the node id of a line in its FQ node id; `query` is one of a later hop.
+
+        It is the node that first gave the answer asked about, empty if no line before gives it; beyond the second hop
+        the id of the query.
+        """
         parent = self.links.node_giving(query.short_id)
         if parent is None:
             self.links.is_in_order = False
-        return (parent or "") if query.level == 1 else query.full_id
+        if query.level > 1:
+            return query.full_id
+        return parent or ""
 
     def _link_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
-        position = tab_file.schema.columns.index
-        at_query, at_answer = position("QUERY_AND_SLOT_NAME"), position("RELATION_PROVENANCE_TRIPLES")
-        at_code, at_provenance_code = position("VALUE_ASSESSMENT"), position("PROVENANCE_ASSESSMENT")
-        at_class = position("VALUE_EC")
-        at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
-        at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
-        assumed, slots, judgments = self._edition.assumed_mention, self._slots, lines.JUDGMENT_OF_CODE
+        columns_of = _AssessmentColumns.of(tab_file.schema)
         self.links.make_follow_ons()
-        linked, assessments, follow_ons = self.links.queries, self.links.assessments, self.links.follow_ons
-        for number, text, columns in tab_file.lines:
-            full_id, _, slot = columns[at_query].partition(":")
-            query = linked.get(full_id) or self._find_query(full_id, number)
-            relation, value, provenance = columns[at_answer : at_answer + 3]
-            kept, target = self._read_answer(query, relation, value, provenance, number, text)
-            answer = kept or (relation, value, provenance)
-            follow_on = follow_ons.get(target)
-            if follow_on is None and (known := self._below.get(target)) is not None:
-                follow_on = follow_ons[target] = known.copy()  # gold's own never changes
-            if follow_on is None:
-                follow_on = self._new_follow_on(target, query, answer[2], number)
-                answer = _as_entry_point(answer)
-            code, value_class = columns[at_code], columns[at_class]
-            is_accepted = code == "C" or code == "X"
-            has_class = value_class != "0" and value_class != ""
-            if is_accepted and not has_class:
-                problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
-                raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
-            if has_class and not is_accepted:
-                problem = "Equivalence class without correct entry"
-                problem += f", query = {query.short_id}, judgment = , ec = {value_class}"
-                raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
-            is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
-            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(target, answer[2], len(assessments), number, query, text)
-                continue
-            for given in (code, columns[at_provenance_code]):
-                if given not in judgments:
-                    where = f"{given} in file: {self._file} at line: {number}"
-                    problem = f"Unknown assessment code: {where if self._edition.names_unknown_code else ''}"
-                    remedy = f"the codes are {' '.join(judgments)}"
-                    raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
-            mention, class_mention = assumed, "0" if assumed and value_class == "0" else assumed
-            if at_mention is not None and at_class_mention is not None:
-                mention, class_mention = sys.intern(columns[at_mention]), sys.intern(columns[at_class_mention])
-            judged = judgments[code], is_accepted, sys.intern(value_class), mention, class_mention
-            assessment = Assessment(number, text, query, answer, *judged, target, self._file)
-            assessments.append(assessment)
-            follow_on.add(assessment)
+        for line in tab_file.lines:
+            self._link_assessment(line, columns_of, tab_file)
+
+    def _link_assessment(
+        self, line: tab_files.Line, columns_of: _AssessmentColumns, tab_file: tab_files.TabFile
+    ) -> None:
+        """Add a line of an assessment file to the links, or to the skipped lines."""
+        number, text, columns = line
+        full_id, _, slot = columns[columns_of.query].partition(":")
+        query = self.links.queries.get(full_id) or self._find_query(full_id, number)
+        relation, value, provenance = columns[columns_of.answer : columns_of.answer + 3]
+        stored_answer, target = self._read_answer(query, (relation, value, provenance), number, text)
+        answer = stored_answer or (relation, value, provenance)
+        follow_on = self._assessed_follow_on(target)
+        if follow_on is None:
+            follow_on = self._new_follow_on(target, query, answer[2], number)
+            answer = _as_entry_point(answer)
+        code = columns[columns_of.code]
+        value_class = columns[columns_of.value_class]
+        is_accepted = code == "C" or code == "X"
+        self._check_class(number, query, is_accepted, value_class)
+        is_plain = slot == query.known_slot and all(map(str.strip, columns))
+        if self._slots is not None and slot not in self._slots:
+            is_plain = False
+        if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
+            self._skip(target, answer[2], len(self.links.assessments), line, query)
+            return
+        self._check_code(code, number)
+        self._check_code(columns[columns_of.provenance_code], number)
+        mention, class_mention = self._mention_types(columns, columns_of)
+        assessment = Assessment(
+            number=number,
+            text=text,
+            query=query,
+            answer=answer,
+            judgment=lines.JUDGMENT_OF_CODE[code],
+            is_accepted=is_accepted,
+            value_class=sys.intern(value_class),
+            value_mention=mention,
+            class_mention=class_mention,
+            target=target,
+            file=self._file,
+        )
+        self.links.assessments.append(assessment)
+        follow_on.add(assessment)
+
+    def _assessed_follow_on(self, target: str) -> FollowOn | None:
+        """Return the follow-on query that an assessment is added to, None if no line before leads to it.
+
+        One of gold is copied, since gold never changes.
+        """
+        follow_on = self.links.follow_ons.get(target)
+        if follow_on is None:
+            gold_follow_on = self._gold_follow_ons.get(target)
+            if gold_follow_on is not None:
+                follow_on = gold_follow_on.copy()
+                self.links.follow_ons[target] = follow_on
+        return follow_on
+
+    def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
+        """Raise InputError for an accepted answer without equivalence class, and for another one that has a class."""
+        has_class = value_class not in ("0", "")
+        if is_accepted and not has_class:
+            problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
+            raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+        if has_class and not is_accepted:
+            problem = "Equivalence class without correct entry"
+            problem += f", query = {query.short_id}, judgment = , ec = {value_class}"
+            raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
+
+    def _check_code(self, code: str, number: int) -> None:
+        """Raise InputError for a text that is no assessment code."""
+        if code in lines.JUDGMENT_OF_CODE:
+            return
+        where = f"{code} in file: {self._file} at line: {number}"
+        problem = f"Unknown assessment code: {where if self._edition.names_unknown_code else ''}"
+        remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
+        raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
+
+    def _mention_types(self, columns: Sequence[str], columns_of: _AssessmentColumns) -> tuple[str | None, str | None]:
+        """Return the mention types of an answer and of its class, as the line or else the edition has them."""
+        if columns_of.mention is not None and columns_of.class_mention is not None:
+            return sys.intern(columns[columns_of.mention]), sys.intern(columns[columns_of.class_mention])
+        mention = self._edition.assumed_mention
+        if mention and columns[columns_of.value_class] == "0":
+            return mention, "0"
+        return mention, mention
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
+        """Return the query that a line names, and remember it. Raises InputError if there is none yet."""
         query = self.links.query(full_id)
         if query is None:
-            # Most ids ask about an answer that was linked before, and are known to be sound without being parsed.
-            parent_id, _, short_id = full_id.rpartition("_")
-            follow_on = self.links.follow_on(short_id)
-            parent = None if follow_on is None else follow_on.query
-            is_known = parent is not None and parent.full_id == parent_id
-            query = lines.link_follow_on(parent, short_id) if parent and is_known else self._parsed(full_id, number)
+            query = self._query_about_answer(full_id) or self._parse_query(full_id, number)
         self.links.queries[full_id] = query
         return query
 
-    def _parsed(self, full_id: str, number: int) -> LinkedQuery:
-        remedy, code = "this is no query id; it should end in ten or twelve hexadecimal digits", "UNPARSABLE_QUERY_ID"
-        parts = read_query_id(full_id, remedy, file=self._file, place=f"line {number}", code=code)
-        found: LinkedQuery | None = None
-        loaded = self.table.by_id.get(parts.short)
-        follow_on = self.links.follow_on(parts.short)
-        if loaded is not None:
-            found = self.links.root(loaded)
-            if found.full_id == full_id and len(loaded.entry_points) > 1:
+    def _query_about_answer(self, full_id: str) -> LinkedQuery | None:
+        """Return the query of an id PARENT_TARGET if an earlier line answers PARENT and leads to it, otherwise None.
+
+        Most ids of follow-on queries are found here, and need not be parsed.
+        """
+        parent_id, _, short_id = full_id.rpartition("_")
+        follow_on = self.links.follow_on(short_id)
+        if follow_on is None or follow_on.query is None or follow_on.query.full_id != parent_id:
+            return None
+        return lines.link_follow_on(follow_on.query, short_id)
+
+    def _parse_query(self, full_id: str, number: int) -> LinkedQuery:
+        """Return the query of an id, which is parsed and looked up by its short id.
+
+        Raises InputError, with the likely reason, where the text is no query id, and where no query has this id.
+        """
+        remedy = "this is no query id; it should end in ten or twelve hexadecimal digits"
+        place = f"line {number}"
+        parts = read_query_id(full_id, remedy, file=self._file, place=place, code="UNPARSABLE_QUERY_ID")
+        query = self._query_of_short_id(parts.short)
+        if query is not None and query.full_id == full_id:
+            loaded_query = self.table.by_id.get(parts.short)
+            if loaded_query is not None and len(loaded_query.entry_points) > 1:
                 problem = "Attempt to execute method generate_query on query "
                 raise self._error(
                     number,
@@ -343,73 +483,110 @@ class Loading:
                     "runs and assessments name the queries made from its entry points (switch -expand)",
                     "QUERY_NOT_EXPANDED",
                 )
-        elif follow_on is not None and follow_on.query is not None:
-            found = lines.link_follow_on(follow_on.query, parts.short)
-        if found is not None and found.full_id == full_id:
-            return found
-        if full_id.startswith("\ufeff"):
-            remedy = "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
-        elif found is not None:
-            remedy = f"the query with that short id is {found.full_id}; compare the prefix (switch -expand)"
-        elif parts.short in self._ids_of_other_editions:
-            hashes = self._edition.hashes_text_once
-            other = next(e.name for e in reversed(EDITIONS.values()) if e.hashes_text_once != hashes)
-            remedy = (
-                f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
-            )
-        elif parts.level and parts.short != parts.short.lower() and self.links.follow_on(parts.short.lower()):
-            written = f"{full_id.rpartition('_')[0]}_{parts.short.lower()}"
-            remedy = f"an earlier line gives the answer; the id is written in small letters: {written}"
-        elif parts.level:
-            remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
-        elif parts.prefix and self.table.would_expand_to(parts.short):
-            remedy = f"it is an entry point of an LDC query: score with -expand {parts.prefix.rpartition('_')[0]}"
-        else:
-            remedy = "no query file defines it; are the query files and -expand the right ones?"
-        kind = NoAnswerYetError if found is None and parts.level else InputError
+            return query
+        kind = NoAnswerYetError if query is None and parts.level else InputError
+        remedy = self._why_not_loaded(full_id, parts, query)
         raise self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED", kind)
+
+    def _query_of_short_id(self, short_id: str) -> LinkedQuery | None:
+        """Return the query with this short id, of the query table or about an answer; None if there is none."""
+        loaded_query = self.table.by_id.get(short_id)
+        if loaded_query is not None:
+            return self.links.root(loaded_query)
+        follow_on = self.links.follow_on(short_id)
+        if follow_on is not None and follow_on.query is not None:
+            return lines.link_follow_on(follow_on.query, short_id)
+        return None
+
+    def _why_not_loaded(self, full_id: str, parts: QueryId, namesake: LinkedQuery | None) -> str:
+        """Return the likely reason why no query has an id; `namesake` is the query with the same short id."""
+        if full_id.startswith("\ufeff"):
+            return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
+        if namesake is not None:
+            return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
+        if parts.short in self._ids_of_other_editions:
+            other = self._edition_with_other_hashes()
+            return f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
+        if parts.level:
+            small_letters = parts.short.lower()
+            if parts.short != small_letters and self.links.follow_on(small_letters):
+                written = f"{full_id.rpartition('_')[0]}_{small_letters}"
+                return f"an earlier line gives the answer; the id is written in small letters: {written}"
+            return "no earlier line has given the answer that it asks about; parent lines must come first"
+        if parts.prefix and self.table.would_expand_to(parts.short):
+            return f"it is an entry point of an LDC query: score with -expand {parts.prefix.rpartition('_')[0]}"
+        return "no query file defines it; are the query files and -expand the right ones?"
+
+    def _edition_with_other_hashes(self) -> str:
+        """Return the name of the latest edition that hashes the text of follow-on queries in the other way."""
+        for edition in reversed(EDITIONS.values()):
+            if edition.hashes_text_once != self._edition.hashes_text_once:
+                return edition.name
+        raise LookupError("every edition hashes text in the same way")
 
     @functools.cached_property
     def _ids_of_other_editions(self) -> frozenset[str]:
         """Follow-on ids of the answers so far, as editions make them that hash text in the other way; made once."""
-        other = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
-        layers = [self.links] if self.links.below is None else [self.links, self.links.below]
-        loaded: list[Assessment | Response] = [line for layer in layers for line in layer.assessments]
-        loaded += [line for layer in layers for line in layer.responses]
-        answers = ((line.query.full_id, line.value, line.provenance) for line in loaded if not line.text.isascii())
-        return frozenset(queries.follow_on_id(*answer, other) for answer in answers)
+        other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
+        layers = [self.links]
+        if self.links.below is not None:
+            layers.append(self.links.below)
+        ids = set()
+        for layer in layers:
+            answer_lines: list[Assessment | Response] = [*layer.assessments, *layer.responses]
+            for line in answer_lines:
+                if not line.text.isascii():
+                    ids.add(queries.follow_on_id(line.query.full_id, line.value, line.provenance, other_edition))
+        return frozenset(ids)
 
-    def _read_answer(
-        self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
-    ) -> KnownAnswer:
+    def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
+        """Return the canonical answer of a line, None if it is canonical as it stands, and its follow-on id.
+
+        `text` is the line. Answers that are canonical as they stand are remembered for the next run.
+        """
         if self.links.waiting:  # follow-on queries are made in the order of their lines
             self.links.make_follow_ons()
-        kept = None
-        if not tab_files.are_plain(relation, provenance, self._documents, self._edition):
-            kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
-        target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
-        if self._known is not None and kept is None and len(self._known) < _MOST_KNOWN:
-            self._known[answer_key(query.full_id, relation, value, provenance)] = None, target
-        return kept, target
+        relation, value, provenance = answer
+        is_canonical = tab_files.are_plain(relation, provenance, self._document_lengths, self._edition)
+        if not is_canonical:
+            answer = self._canonical(answer, number, text)
+        target = queries.follow_on_id(query.full_id, value, answer[2], self._edition)
+        if not is_canonical:
+            return answer, target
+        if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
+            self._known_answers[answer_key(query.full_id, relation, value, provenance)] = None, target
+        return None, target
 
-    def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
+    def _canonical(self, answer: Answer, number: int, text: str) -> Answer:
+        """Return an answer with canonical provenances, and report what is wrong with them."""
         edition = self._edition
-        relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, self._documents, edition)
-        provenance = tab_files.read_provenance(value_text, edition.most_value_spans, self._documents, edition)
+        relation_text, value, value_text = answer
+        lengths = self._document_lengths
+        relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
+        provenance = tab_files.read_provenance(value_text, edition.most_value_spans, lengths, edition)
         place = Place(self._file, number)
-        for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
-            for code, arguments, written, repaired in read.problems:
-                self.problems.add(code, *arguments, place=place, detail=Detail(column, written, repaired))
+        self._report_spans("RELATION_PROVENANCE_TRIPLES", relation, place)
+        self._report_spans("VALUE_PROVENANCE_TRIPLES", provenance, place)
         if relation.docid != provenance.docid and edition.joins_documents:
             self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation.canonical, value, provenance.canonical
 
+    def _report_spans(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
+        """Report what is wrong with the spans of a provenance."""
+        for problem in provenance.problems:
+            detail = Detail(column, problem.text, problem.repaired)
+            self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
+
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
         """Return the query about an answer that no line before has given, and report what is wrong with it."""
         if query.is_ldc:
-            full_id, place = f"{query.full_id}_{target}", f"line {number}"
-            remedy = "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits"
-            read_query_id(full_id, remedy, file=self._file, place=place, code="QUERY_NOT_EXPANDED")
+            read_query_id(
+                f"{query.full_id}_{target}",
+                "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+                file=self._file,
+                place=f"line {number}",
+                code="QUERY_NOT_EXPANDED",
+            )
         # Nearly all documents say their language, which need not be found out for each.
         if "_ENG_" not in provenance and provenance[:4] not in self._clear_starts:
             self._report_language(tab_files.document_of(provenance) if provenance else "")
@@ -417,7 +594,8 @@ class Loading:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
                     self.problems.add("UNKNOWN_SLOT_NAME", slot)
-        follow_on = self.links.follow_ons[target] = FollowOn(target, query)
+        follow_on = FollowOn(target, query)
+        self.links.follow_ons[target] = follow_on
         return follow_on
 
     def _report_language(self, docid: str) -> None:
@@ -428,6 +606,7 @@ class Loading:
             self._clear_starts.add(docid[:4])
 
     def _confidence(self, written: str, number: int) -> float:
+        """Return the confidence that a text stands for, and report what is wrong with it."""
         confidence = tab_files.read_confidence(written)
         if confidence.codes:
             self.links.altered.add(len(self.links.responses))
@@ -439,6 +618,7 @@ class Loading:
     def _is_accepted(
         self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
     ) -> bool:
+        """Return whether a line has no empty column and the slot that its query asks for; report what is wrong."""
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
@@ -447,21 +627,32 @@ class Loading:
             if column != "CONFIDENCE" and "#" not in text and tab_files.is_blank_or_comment(text):
                 self.problems.add("EMPTY_FIELD", column, place=place)
                 return False
-        if not query.slots or slot != query.slots[0]:
-            expected = query.slots[0] if query.slots else ""
-            named = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
-            self.problems.add("WRONG_SLOT_NAME", slot, named, expected, place=place)
-            return False
-        return True
+        requested_slot = query.slots[0] if query.slots else ""
+        if query.slots and slot == requested_slot:
+            return True
+        query_id = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
+        self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot, place=place)
+        return False
 
-    def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
-        place = before, self._file, number
-        self.links.skipped.append(lines.SkippedLine(target, tab_files.document_of(provenance), *place, query, text))
-        self.links.passed_over.add(target)
+    def _skip(self, target: str, provenance: str, count_before: int, line: tab_files.Line, query: LinkedQuery) -> None:
+        """Keep a line that was not accepted; `count_before` lines of its kind were accepted before it."""
+        number, text, _ = line
+        skipped_line = lines.SkippedLine(
+            target=target,
+            docid=tab_files.document_of(provenance),
+            before=count_before,
+            file=self._file,
+            number=number,
+            query=query,
+            text=text,
+        )
+        self.links.skipped.append(skipped_line)
+        self.links.skipped_follow_ons.add(target)
 
     def _error(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
     ) -> InputError:
+        """Return an error of a line of the file that is being loaded."""
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
@@ -479,14 +670,14 @@ def _as_entry_point(answer: Answer) -> Answer:
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
-def members(given: Input) -> list[Input]:
-    """Return the run and assessment files of a folder by name, whatever its letter case; anything else is itself.
+def members(file: Input) -> list[Input]:
+    """Return the run and assessment files of a folder, by name whatever its letter case; of a file itself alone.
 
     Hidden files, whose names begin with a dot, do not count.
     """
-    if not isinstance(given, (str, os.PathLike)) or not os.path.isdir(given):
-        return [given]
-    folder = os.fspath(given)
+    if not isinstance(file, (str, os.PathLike)) or not os.path.isdir(file):
+        return [file]
+    folder = os.fspath(file)
     names = []
     for name in os.listdir(folder):
         if plain_name(name).endswith(RUN_SUFFIX) and not name.startswith("."):
@@ -500,12 +691,13 @@ def _order_in_folder(name: str) -> tuple[bytes, bytes]:
     return written.lower(), written
 
 
-_NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
+_NO_FILE: Final = f"no file *{RUN_SUFFIX} in "
+_NOT_LOADED: Final = ", so nothing of it was loaded"
 
 
 def folders_without_files(files: Iterable[Input]) -> list[str]:
     """Return the folders among files that hold no run or assessments by their names."""
-    return [name_of(given) for given in files if not members(given)]
+    return [name_of(file) for file in files if not members(file)]
 
 
 def what_folders_hold(folders: Iterable[str]) -> str:
@@ -530,11 +722,15 @@ def folder_without_files(remark: str) -> str | None:
 
 
 def role_of(schema: Schema | None) -> str:
+    """Return the role that a file of this layout has in a signature; a file of size zero (None) counts as a run."""
     return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 
-def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Whether a file is a run or assessments, by its first line; None for an empty one. Raises InputError."""
-    with open_source(given) as source:
+def kind_of(file: Input, edition: Edition = LATEST) -> FileKind | None:
+    """Return whether a file is a run or assessments, by its first line; None for an empty one.
+
+    Raises InputError for a file of no known layout.
+    """
+    with open_source(file) as source:
         tab_file = tab_files.read_tab_file(source, ProblemLog(), edition=edition)
     return None if tab_file is None else tab_file.schema.kind

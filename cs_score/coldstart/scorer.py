@@ -1,8 +1,8 @@
-"""Scoring Cold Start runs: each unit by itself, then the tables and rankings of a run.
+"""Score Cold Start runs: each unit by itself, then the tables and rankings of a run.
 
-`score_unit` is the whole of it: one LDC query with its entry points, or one query where there is no LDC index. A run is
-its units in order: `score_runs` puts them together, and does what no unit can do by itself. Lines are read, linked
-and held to the limits before, since what a line may name depends on all lines before it.
+`score_unit` scores one unit: an LDC query with its entry points, or one query where there is no LDC index.
+`score_runs` puts the units of a run together, and does what no unit can do by itself. Lines are read, linked and held
+to the limits before, since what a line may name depends on all lines before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
-from cs_score.coldstart.queries import parse_query_id
+from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import line_blocks, read_tab_file
@@ -32,37 +32,57 @@ from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 
-def _remarks(run: Run, policy: Policy) -> Iterator[str]:
-    """What is hardly meant: an item of the policy on several sides, several runs, lines before their parent line."""
-    named = [(item, side) for side in SIDES for item in policy.items(side)]
-    for item in dict.fromkeys(item for item, _ in named):
-        sides = [side for other, side in named if other == item]
-        switches = " and ".join(f"-{side.lower()}" for side in sides)
-        if len(sides) > 1 and item == DUPLICATE:
-            yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
-        elif len(sides) > 1:
-            yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
-    run_ids, without_parent = run.run_ids, run.links.without_parent
+def _remarks(run: Run, policy: Policy) -> list[str]:
+    """Return remarks on what is scored as asked, but is hardly meant.
+
+    These are categories on several sides of the policy, several runs, and lines before their parent lines.
+    """
+    remarks = _remarks_on_policy(policy)
+    run_ids = run.run_ids
     if len(run_ids) > 1:
-        yield (
+        remarks.append(
             f"{len(run_ids)} runs are scored in one invocation ({some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
         if not is_nothing(run.gold.options.samples):
-            yield (
+            remarks.append(
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
             )
+    without_parent = run.links.without_parent
     if without_parent:
-        lines = some(response.place for response in without_parent)
-        yield (
-            f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({lines}): their "
+        places = some(response.place for response in without_parent)
+        remarks.append(
+            f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({places}): their "
             f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
         )
+    return remarks
 
 
-def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (rule above-one)."""
+def _remarks_on_policy(policy: Policy) -> list[str]:
+    """Return a remark on each category that a policy names several times."""
+    sides_by_item: dict[str, list[str]] = {}
+    for side in SIDES:
+        for item in policy.items(side):
+            sides_by_item.setdefault(item, []).append(side)
+    remarks = []
+    for item, sides in sides_by_item.items():
+        switches = " and ".join(f"-{side.lower()}" for side in sides)
+        if len(sides) == 1:
+            continue
+        if item == DUPLICATE:
+            effect = f"duplicates count as {policy.duplicate_side} only, the last of these"
+        else:
+            effect = f"such responses count {len(sides)} times; name it once"
+        remarks.append(f"{item} is in {switches}: {effect}")
+    return remarks
+
+
+def _above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
+    """Return the error of an average precision above 1: query, nodes, lines, and what to do (rule above-one).
+
+    `most` is the number of justifications that a node may have.
+    """
     import shlex  # short runs start without it
 
     reason = "several lines of one node come from one document"
@@ -70,15 +90,15 @@ def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], mos
     if not nodes:
         reason = "more than one node of a single-valued slot is right"
         nodes = [node for node in ranking.nodes if node.value > 0]
-    shown = []
+    places = []
     for node in nodes:
-        lines = lines_of.get(node.name, [node.first_line])
+        lines = lines_by_node.get(node.name, [node.first_line])
         files = " and ".join(dict.fromkeys(line.file for line in lines))
-        shown.append(f"node {node.name}, {files} line {some(line.number for line in lines)}, V = {node.value:.4f}")
+        places.append(f"node {node.name}, {files} line {some(line.number for line in lines)}, V = {node.value:.4f}")
     run = nodes[0].first_line.file if nodes else "RUN"
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
-        f"because {reason} ({some(shown, separator='; ')})",
+        f"because {reason} ({some(places, separator='; ')})",
         file=nodes[0].first_line.file if nodes else None,
         remedy="a run must be validated before it is scored: cs-score validate-run -justifications "
         f"1:{MANY if most is None else most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
@@ -89,83 +109,118 @@ def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], mos
 
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
-    return tables.in_printing_order(row for query in _queries(units, "full_id") for row in query.rows)
+    """Return the rows of the SF table in printing order, from the results of the units of a run."""
+    rows: list[ScoreRow] = []
+    for query_result in _sorted_queries(units, "full_id"):
+        rows += query_result.rows
+    return tables.in_printing_order(rows)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
-    """The rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
-    for query in _queries(units, "short_id"):  # the order in which the reference scores them
-        if query.unranked is not None:
-            raise query.unranked
-    return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
+    """Return the rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
+    for query_result in _sorted_queries(units, "short_id"):  # the order in which the reference scores them
+        if query_result.unranked is not None:
+            raise query_result.unranked
+    rankings: list[Ranking] = []
+    for query_result in _sorted_queries(units, "full_id"):
+        rankings += query_result.rankings
+    return rankings
 
 
-def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
-    return sorted((query for unit in units for query in unit.queries), key=lambda result: getattr(result.query, order))
+def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryResult]:
+    """Return the results of the queries of all units, sorted by an attribute of the query."""
+    query_results: list[QueryResult] = []
+    for unit in units:
+        query_results += unit.queries
+    query_results.sort(key=lambda query_result: getattr(query_result.query, attribute))
+    return query_results
 
 
 class Combining:
-    """What the runs of one call share while they are scored one after the other. Three habits of the reference reach
-    from one run to the next: the nodes of all runs are ranked together and the rows of AP bear the id of the first
-    run (rule pooled-runs), and resampling narrows the queries of later runs (rule samples-narrow-later-runs).
+    """Score the runs of one call one after the other, with what they share.
+
+    Three habits of the reference reach from one run to the next: the nodes of all runs are ranked together and the rows
+    of AP have the id of the first run (rule pooled-runs), and resampling narrows the queries of later runs (rule
+    samples-narrow-later-runs).
     """
 
-    def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
-        """`problems` is added to; `before`: results of the same runs under another policy."""
-        self._run, self._gold, self._problems = run, run.gold, problems
+    def __init__(
+        self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[RunResult] = ()
+    ) -> None:
+        """Prepare to score the runs of one call.
+
+        `problems` is added to. `earlier_results` are results of the same lines under another policy, whose matches are
+        taken over.
+        """
+        self._run = run
+        self._gold = run.gold
+        self._problems = problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
         self.edition = run.gold.table.edition
         self.remarks = [*run.remarks, *_remarks(run, policy)]
         self._hop_limits = run.gold.hop_limits
+        # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
-        self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
+        self._earlier_units: dict[str, dict[str, UnitResult]] = {}
+        for result in earlier_results:
+            self._earlier_units[result.run_id] = {unit.id: unit for unit in result.units}
         self._has_resampled = False
+        # Where the report is written before anything is scored, it lacks what scoring finds.
         self._reported = tuple(problems) if self.edition.reports_first else None
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score every unit of a run. Raises InputError where matching or counting has to stop."""
-        lines_of = self._run.lines.get(run_id, {})
-        if lines_of:
-            judging.check_discipline(self.options.discipline)
-            if judging.compares_values(self.options.discipline):  # by class, which must be known of each assessed query
-                for assessment in self._gold.links.assessments:
-                    self._run.links.class_of_query(assessment.query)
-        before = self._units_before.get(run_id)
-        of_run = units_of(self._run, run_id, self._hop_limits, self._units_so_far, before)
-        units = [score_unit(unit, self.options.policy) for unit in of_run]
+        lines_by_unit = self._run.lines.get(run_id, {})
+        if lines_by_unit:
+            self._check_discipline()
+        units = []
+        for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._earlier_units.get(run_id)):
+            units.append(score_unit(unit, self.options.policy))
         if len(self._run.run_ids) > 1:
-            self._units_so_far.update((unit.id, unit) for unit in units)
-        for unit in units:
-            self._problems.take_over(unit.problems)
-            if unit.unmatched is not None:
-                raise unit.unmatched
-        lines = sum(len(of_query) for of_unit in lines_of.values() for of_query in of_unit.values())
-        of_units = ((unit.matched, of_query) for unit in units for of_query in lines_of.get(unit.id, {}).values())
-        has_met = any(line.index in matched for matched, of_query in of_units for line in of_query)
-        self.remark_on_matches(run_id, lines, has_met)
-        for query in _queries(units, "short_id"):
-            self._problems.take_over(query.problems)
-            if query.uncounted is not None:
-                raise query.uncounted
+            for unit_result in units:
+                self._units_so_far[unit_result.id] = unit_result
+        for unit_result in units:
+            self._problems.take_over(unit_result.problems)
+            if unit_result.unmatched is not None:
+                raise unit_result.unmatched
+        line_count = 0
+        for lines_by_query in lines_by_unit.values():
+            line_count += sum(len(lines) for lines in lines_by_query.values())
+        has_match = any(_has_match(unit_result, lines_by_unit.get(unit_result.id, {})) for unit_result in units)
+        self.remark_on_matches(run_id, line_count, has_match)
+        for query_result in _sorted_queries(units, "short_id"):
+            self._problems.take_over(query_result.problems)
+            if query_result.uncounted is not None:
+                raise query_result.uncounted
         return units
 
-    def remark_on_matches(self, run_id: str, lines: int, has_met: bool) -> None:
-        """Remark where a run has no line, or none of them met an assessment: usually a wrong id or pool."""
-        if not lines:
-            remark = (
+    def _check_discipline(self) -> None:
+        """Raise InputError for an unknown discipline, and where the class of an assessed query is needed, not known."""
+        judging.check_discipline(self.options.discipline)
+        if judging.compares_values(self.options.discipline):
+            for assessment in self._gold.links.assessments:
+                self._run.links.class_of_query(assessment.query)
+
+    def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
+        """Remark where a run has no line, or no line has an assessment: usually a wrong id or pool."""
+        if not line_count:
+            self.remarks.append(
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
             )
-        elif has_met:
             return
-        elif all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
-            remark = (
-                f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
+        if has_match:
+            return
+        if all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
+            self.remarks.append(
+                f"no file holds assessments, so all {line_count} lines of run {run_id} are unassessed; name the pool, "
+                "too"
             )
-        else:
-            hint = "" if self.options.queries is None else ", and are their queries among those of -queries"
-            found = f"none of the {lines} lines of run {run_id} met an assessment"
-            remark = f"{found}; is this the right assessment file{hint}?"
-        self.remarks.append(remark)
+            return
+        hint = "" if self.options.queries is None else ", and are their queries among those of -queries"
+        self.remarks.append(
+            f"none of the {line_count} lines of run {run_id} met an assessment; is this the right assessment "
+            f"file{hint}?"
+        )
 
     def stages(
         self,
@@ -175,36 +230,44 @@ class Combining:
         ap_rows: Iterable[ScoreRow] | None = None,
         has_ranked_nodes: bool | None = None,
     ) -> Iterator[RunResult]:
-        """The result of a run as far as it is computed: tables (rule averages), average precision, resamples. `rows`
-        are those of SF in printing order; where there are no units, `ap_rows` are those of rankings, and
-        `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where
-        no query is scored, none has a row to project to LDC queries, AP exceeds 1, and there are no LDC queries to
-        resample.
+        """Yield the result of a run as it grows: with its tables, then average precision, then resamples.
+
+        `rows` are those of SF in printing order. Where there are no units, `ap_rows` are the rows of the rankings, and
+        `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where no query is
+        scored, no query has a row, AP exceeds 1, and there are no LDC queries to resample.
         """
-        gold, table = self._gold, self._gold.table
+        gold = self._gold
         unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
         sf = tables.averaged_table(rows)
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = RunResult(run_id, tables.projected(sf, table), tuple(units), unit_of=unit_of)
+        run = RunResult(run_id, tables.projected(sf, gold.table), tuple(units), unit_of=unit_of)
         yield run
-        if not unit_of or (table.ldc_of and not sf.rows):
-            raise InputError(
-                "nothing to score: " + (f"run {run_id} has no row" if unit_of else "no query was chosen"),
-                remedy="-queries must name queries of the query files, and run or assessments must answer them",
-            )
+        self._check_rows(run)
         if self.edition.has_rankings:
             rankings = rankings_of(units)
-            ordered = tables.ranked_rows(rankings) if ap_rows is None else ap_rows
-            # The rows of the report bear the id of the first run line of the input (rule average-precision).
-            first = next((line.run_id for line in self._run.links.responses), run_id)
-            ranked = tables.averaged_rankings(first, ordered, table, rankings)
+            if ap_rows is None:
+                ap_rows = tables.ranked_rows(rankings)
             if has_ranked_nodes is None:
                 has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
-            run = replace(run, average_precision=replace(ranked, has_ranked_nodes=has_ranked_nodes))
+            # The rows of the report have the id of the first run line of the input (rule average-precision).
+            first_run_id = next((line.run_id for line in self._run.links.responses), run_id)
+            average_precision = tables.averaged_rankings(first_run_id, ap_rows, gold.table, rankings)
+            average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
+            run = replace(run, average_precision=average_precision)
             yield run
         if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
+
+    def _check_rows(self, run: RunResult) -> None:
+        """Raise InputError where no query is scored, or no row can be projected (rule nothing-to-score)."""
+        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_of):
+            return
+        reason = f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"
+        raise InputError(
+            f"nothing to score: {reason}",
+            remedy="-queries must name queries of the query files, and run or assessments must answer them",
+        )
 
     def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
         """Return whether a line of the run is in a node that the rankings of these queries can have."""
@@ -214,7 +277,11 @@ class Combining:
                     return True
         return False
 
-    def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
+    def _with_bootstrap(self, run: RunResult, samples_name: str) -> RunResult:
+        """Return the result of a run with the values of its resamples. Raises InputError without LDC queries.
+
+        Later runs are scored on the queries of the last resample only (rule samples-narrow-later-runs).
+        """
         from cs_score.coldstart import resampling  # few calls resample
 
         table = self._gold.table
@@ -223,17 +290,19 @@ class Combining:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        file = self._gold.samples
+        sample_file = self._gold.samples
         if not self._has_resampled:
-            self.remarks += file.remarks(name, table)
+            self.remarks += sample_file.remarks(samples_name, table)
             self._has_resampled = True
-        drawn = resampling.bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
-        last = max(file.samples, key=lambda sample: sample.label, default=None)
-        if last is not None:  # later runs are scored on its queries only, draws as hop limits
-            self._hop_limits = dict(last.one_entry_point())
-        return replace(run, bootstrap=drawn)
+        bootstrap = resampling.bootstrap(run.tables, run.tables.measures, sample_file.samples, self.options.metrics)
+        last_sample = max(sample_file.samples, key=lambda sample: sample.label, default=None)
+        if last_sample is not None:
+            # How often a query was drawn becomes its hop limit.
+            self._hop_limits = dict(last_sample.one_entry_point())
+        return replace(run, bootstrap=bootstrap)
 
     def result(self, runs: Sequence[RunResult]) -> Result:
+        """Return the result of the call, with these results of its runs."""
         has_ldc_index = bool(self._gold.table.ldc_of)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
         if self._gold.alone is not None:
@@ -242,69 +311,107 @@ class Combining:
         return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
 
 
+def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
+    """Return whether any of the lines of a unit has an assessment; the unit may also have lines of an earlier run."""
+    for lines in lines_by_query.values():
+        for line in lines:
+            if line.index in unit.matched:
+                return True
+    return False
+
+
 def score_runs(
-    run: Run, policy: Policy, problems: ProblemLog | None = None, before: Iterable[RunResult] = ()
+    run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[RunResult] = ()
 ) -> Result:
-    """Score the runs of one call, one run id after the other. `problems` is added to if given; `before`: results of the
-    same lines under another policy or other limits, whose matches are taken over. Raises ScoringStopped with what had
-    been computed by then.
+    """Score the runs of one call, one run id after the other.
+
+    `problems` is added to if given. `earlier_results` are results of the same lines under another policy or other
+    limits, whose matches are taken over. Raises ScoringStopped with what had been computed by then.
     """
-    combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
+    if problems is None:
+        problems = run.problems.branch()
+    combining = Combining(run, policy, problems, earlier_results)
     runs: list[RunResult] = []
     try:
-        has_lines = run.links.responses or run.gold.links.assessments
-        has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
-        if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
-            problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
-            raise InputError(problem, remedy="the problems reported say why")
-        if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
-            raise InputError(f"{errors} error{'s' if errors > 1 else ''} encountered")
+        _check_loaded(run)
         if not run.run_ids:
-            files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
-            found = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
-            why = f"none of the files is a run with lines{found}; name the run, too"
-            why = f"no line of {some(files)} was accepted" if files else why
-            combining.remarks.append(f"nothing was scored: {why}")
-        for at, run_id in enumerate(run.run_ids):
+            combining.remarks.append(_why_no_run(run))
+        for number, run_id in enumerate(run.run_ids):
             units = combining.score_units(run_id)
             for stage in combining.stages(run_id, score_rows(units), units):
-                runs[at:] = [stage]
-    except InputError as stop:
-        raise ScoringStopped(stop, combining.result(runs)) from None
+                runs[number:] = [stage]
+    except InputError as error:
+        raise ScoringStopped(error, combining.result(runs)) from None
     return combining.result(runs)
 
 
+def _check_loaded(run: Run) -> None:
+    """Raise InputError where no line was accepted, or the edition stops at errors before it scores."""
+    has_lines = run.links.responses or run.gold.links.assessments
+    has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
+    if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
+        problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
+        raise InputError(problem, remedy="the problems reported say why")
+    if run.gold.table.edition.reports_first:
+        error_count = run.problems.count(Severity.ERROR)
+        if error_count:
+            raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
+
+
+def _why_no_run(run: Run) -> str:
+    """Return the remark that nothing was scored, and why the files have no run."""
+    run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
+    if run_files:
+        return f"nothing was scored: no line of {some(run_files)} was accepted"
+    pool_names = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
+    return f"nothing was scored: none of the files is a run with lines{pool_names}; name the run, too"
+
+
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
-    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit. Never raises for what is
-    in the lines: the result says where scoring has to stop.
+    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
+
+    Never raises for what is in the lines: the result says where scoring has to stop.
     """
-    matching = unit.before
-    if matching is None:
-        problems, links, found = ProblemLog(), unit.run.links, dict[int, Assessment]()
-        discipline = unit.gold.options.discipline
+    edition = unit.gold.table.edition
+    problems = ProblemLog()
+    if unit.earlier_result is not None:
+        assessment_by_index = unit.earlier_result.matched
+        problems = unit.earlier_result.problems
+    else:
         try:
-            for base_id in dict.fromkeys(query.base_id for query in unit.queries if query.base_id in unit.lines):
-                by_value = unit.gold.values_of(base_id, links)
-                found |= judging.match(unit.lines[base_id], by_value, links, discipline, problems)
-        except InputError as stop:
-            return UnitResult(unit.id, {}, {}, (), problems, stop)
-        matching = UnitResult(unit.id, found, {}, (), problems)
-    matched, beside, edition = matching.matched, unit.beside, unit.gold.table.edition
-    counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
+            assessment_by_index = _match_lines(unit, problems)
+        except InputError as error:
+            return UnitResult(unit.id, {}, {}, (), problems, error)
+    other_run = unit.other_run
+    labels_of_other_run = {} if other_run is None else dict(other_run.labels)
+    counting = Counting(assessment_by_index, policy, unit.run.limits.most, labels_of_other_run, edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
-    results = [_count(unit, gold, counting) for gold in golds]
-    if beside is not None:
-        matched = {**beside.matched, **matched}
+    query_results = [_count(unit, gold, counting) for gold in golds]
+    if other_run is not None:
+        assessment_by_index = {**other_run.matched, **assessment_by_index}
     if is_ranked and edition.has_rankings:
-        results = [
-            result if result.uncounted else _rank(unit, gold, result, matched, counting.labels_by_index)
-            for gold, result in zip(golds, results)
-        ]
-    return UnitResult(unit.id, matched, counting.labels_by_index, tuple(results), matching.problems)
+        for number, gold in enumerate(golds):
+            if query_results[number].uncounted is None:
+                query_results[number] = _rank(
+                    unit, gold, query_results[number], assessment_by_index, counting.labels_by_index
+                )
+    return UnitResult(unit.id, assessment_by_index, counting.labels_by_index, tuple(query_results), problems)
+
+
+def _match_lines(unit: Unit, problems: ProblemLog) -> Mapping[int, Assessment]:
+    """Return the assessments of the lines of a unit by index of the line. Raises InputError as `judging.match` does."""
+    links = unit.run.links
+    discipline = unit.gold.options.discipline
+    assessment_by_index: dict[int, Assessment] = {}
+    for base_id in dict.fromkeys(query.base_id for query in unit.queries):
+        if base_id in unit.lines:
+            judgement_by_value = unit.gold.values_of(base_id, links)
+            assessment_by_index |= judging.match(unit.lines[base_id], judgement_by_value, links, discipline, problems)
+    return assessment_by_index
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
-    """Return the rows of a query, those up to its hop limit."""
+    """Return the result of a query with its tallies, those up to its hop limit, or with why it cannot be counted."""
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
@@ -312,40 +419,54 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
     lines = unit.lines.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
-    except InputError as stop:
-        return QueryResult(query, problems=gold.problems, uncounted=stop)
+    except InputError as error:
+        return QueryResult(query, problems=gold.problems, uncounted=error)
     tallies = []
     for tally in counting.tally(tree, responses_by_class):
-        row_query_id = tally.name.partition(":")[0]
-        most_hops = unit.hop_limits[query.short_id]
-        if row_query_id != query.full_id:  # classes of other queries have rows there; where these are not chosen, hop 0
-            parts = parse_query_id(row_query_id)
-            most_hops = 0 if parts is None else unit.hop_limits.get(parts.base, 0)
-        if tree.depth(tally.name) <= most_hops:
+        if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query):
             tallies.append(tally)
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
+def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
+    """Return the highest hop that is scored of the query in the name of a row, which is nearly always `query`.
+
+    Classes of other queries have rows there; where these queries are not chosen, it is hop 0.
+    """
+    query_id = row_name.partition(":")[0]
+    if query_id == query.full_id:
+        return unit.hop_limits[query.short_id]
+    parts = parse_query_id(query_id)
+    return 0 if parts is None else unit.hop_limits.get(parts.base, 0)
+
+
 def _rank(
-    unit: Unit, gold: QueryGold, counted: QueryResult, matched: Mapping[int, Assessment], labels: Mapping[int, Labels]
+    unit: Unit,
+    gold: QueryGold,
+    counted: QueryResult,
+    assessment_by_index: Mapping[int, Assessment],
+    labels_by_index: Mapping[int, Labels],
 ) -> QueryResult:
     """Return the result of a query with the rankings of its levels, or with why it cannot be ranked."""
     query = gold.query
     most = unit.run.limits.most
-    ranker = Ranker(gold.classes, matched, labels, most)
+    ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run names more than there is to be found, which the task does not allow
             return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
     if not gold.classes.edition.ranks_all_levels:
-        most_hops = unit.hop_limits[query.short_id]
-        rankings = [
-            ranking
-            for ranking in rankings
-            if ranking.level in ("0", tables.ALL_LEVELS) or int(ranking.level) <= most_hops
-        ]
+        hop_limit = unit.hop_limits[query.short_id]
+        rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
     return replace(counted, rankings=tuple(rankings))
 
+
+def _is_scored_level(level: str, hop_limit: int) -> bool:
+    """Return whether rankings of a level are shown: hop 0 and ALL always, others up to the hop limit of the query."""
+    return level in ("0", tables.ALL_LEVELS) or int(level) <= hop_limit
+
+
+# ---- Runs that are scored each by itself
 
 # Loads a run over gold that has its pool; further assessments come before it.
 Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
@@ -359,70 +480,87 @@ class OneRun(Record):
     is_shared: bool = False
 
     def over(self, gold: Gold) -> Gold:
-        """Gold for loading this run alone."""
+        """Return gold for loading this run alone."""
         if not self.is_shared:
             return gold
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), alone=self.run_id)
 
 
-def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """The runs and the assessments among files; `known` are runs whatever they look like. Raises InputError for a file
-    that is neither, and for an empty one.
+def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
+    """Return the runs and the assessments among files; a folder stands for its files, knowledge bases are runs.
+
+    Raises InputError for a file that is neither, and for an empty one.
     """
-    runs, assessments = list[Input](), list[Input]()
-    for member in (member for given in files for member in members(given)):
-        kind = FileKind.RUN if member in known else kind_of(member)
-        if kind is None:
-            raise InputError("empty: neither a run nor assessments", file=name_of(member))
-        (runs if kind is FileKind.RUN else assessments).append(member)
+    runs: list[Input] = []
+    assessments: list[Input] = []
+    for file in files:
+        for member in members(file):
+            kind = FileKind.RUN if member in knowledge_bases else kind_of(member)
+            if kind is None:
+                raise InputError("empty: neither a run nor assessments", file=name_of(member))
+            if kind is FileKind.RUN:
+                runs.append(member)
+            else:
+                assessments.append(member)
     return runs, assessments
 
 
-def runs_of(files: Iterable[Input], known: Collection[Input] = (), wanted: Sequence[str] | None = None) -> list[OneRun]:
-    """The runs of run files; with `wanted` those of these ids, in their order. `known` are knowledge bases, whose first
-    line is the id. Raises UsageError for an id that no file has.
+def runs_of(
+    files: Iterable[Input], knowledge_bases: Collection[Input] = (), run_ids: Sequence[str] | None = None
+) -> list[OneRun]:
+    """Return the runs of run files; with `run_ids` those of these ids, in their order.
+
+    The first line of a knowledge base is the id of its run. Raises UsageError for an id that no file has.
     """
     runs: list[OneRun] = []
     for file in files:
-        run_ids = _run_ids(file, is_knowledge_base=file in known)
-        runs += [OneRun(file, run_id, len(run_ids) > 1) for run_id in run_ids]
-    if wanted is None:
+        ids_in_file = _run_ids(file, is_knowledge_base=file in knowledge_bases)
+        for run_id in ids_in_file:
+            runs.append(OneRun(file, run_id, is_shared=len(ids_in_file) > 1))
+    if run_ids is None:
         return runs
-    there = list(dict.fromkeys(run.run_id for run in runs))
-    for run_id in wanted:
-        if run_id not in there:
-            raise UsageError(f"no run called {run_id}; there are {', '.join(there)}{nearest(run_id, there)}")
-    return [run for run_id in wanted for run in runs if run.run_id == run_id]
+    all_ids = list(dict.fromkeys(run.run_id for run in runs))
+    chosen_runs = []
+    for run_id in run_ids:
+        if run_id not in all_ids:
+            raise UsageError(f"no run called {run_id}; there are {', '.join(all_ids)}{nearest(run_id, all_ids)}")
+        chosen_runs += [run for run in runs if run.run_id == run_id]
+    return chosen_runs
 
 
 _BLOCK: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
-    """The ids of the runs in a file, in the order of their first lines."""
+    """Return the ids of the runs in a file, in the order of their first lines; a single empty id if it has none."""
     with open_source(file) as source:
         if is_knowledge_base:
-            return [source.read_bytes().partition(b"\n")[0].decode("utf-8", "replace").strip()]
-        third = {
-            columns[2]
-            for block in line_blocks(source, _BLOCK)
-            for columns in (line.split(b"\t", 3) for line in block.split(b"\n"))
-            if len(columns) > 3
-        }
-    if len(third) == 1:
-        return [third.pop().decode("utf-8", "replace")]
+            first_line = source.read_bytes().partition(b"\n")[0]
+            return [first_line.decode("utf-8", "replace").strip()]
+        # Most files hold one run, which the third columns tell without the whole of reading.
+        third_columns = set()
+        for block in line_blocks(source, _BLOCK):
+            for line in block.split(b"\n"):
+                columns = line.split(b"\t", 3)
+                if len(columns) > 3:
+                    third_columns.add(columns[2])
+    if len(third_columns) == 1:
+        return [third_columns.pop().decode("utf-8", "replace")]
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
-        found = dict.fromkeys(columns[2] for _, _, columns in tab_file.lines) if tab_file else {}
-    return list(found) or [""]
+        if tab_file is None:
+            return [""]
+        run_ids = list(dict.fromkeys(columns[2] for _, _, columns in tab_file.lines))
+    return run_ids or [""]
 
 
 def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
+    """Load one run over gold, behind the assessments of `pool`; lines of other runs in its file are left out."""
     return load_run(run.over(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
-    """The result of each run by itself, in order, over gold that has its pool. Raises InputError."""
+    """Return the result of each run by itself, in order, over gold that has its pool. Raises InputError."""
     with paused_collector():
         return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
 
@@ -430,35 +568,44 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
 def score_apart(
     gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, pool: Sequence[Input] = ()
 ) -> Result:
-    """One result of runs that are scored each by itself; `pool`: assessments that gold has not. Raises InputError."""
+    """Return one result of runs that are scored each by itself; `pool` has assessments that gold lacks.
+
+    Raises InputError, which names the file, for the first run that cannot be scored.
+    """
     results = [_score_alone(gold, run, problems, load, pool) for run in runs]
+    first = results[0]
     if len(results) == 1:
-        return results[0]
-    first, options = results[0], results[0].options
-    further = (each for other in results[1:] for each in other.origin.inputs if each.role == RUN)
-    inputs = [*first.origin.inputs, *further]
+        return first
+    inputs = list(first.origin.inputs)
+    for result in results[1:]:
+        inputs += [run_input for run_input in result.origin.inputs if run_input.role == RUN]
+    options = first.options
     if any(run.is_shared for run in runs):
         inputs = list(dict.fromkeys(inputs))
         options = replace(options, runids=tuple(run.run_id for run in runs))
+    warnings: dict[str, None] = {}
+    for result in results:
+        warnings |= dict.fromkeys(result.warnings)
     origin = origin_of(options, inputs, first.has_ldc_index, validated=gold.validates)
     return replace(
         first,
         options=options,
         runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
         problems=tuple(problems),
-        warnings=tuple(dict.fromkeys(remark for result in results for remark in result.warnings)),
+        warnings=tuple(warnings),
         origin=origin.with_option(APART, True),
     )
 
 
-def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()) -> Result:
+def _score_alone(gold: Gold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()) -> Result:
+    """Load and score one run. Raises InputError, which names its file, where it cannot be scored or has no line."""
     try:
-        run = load(gold, one, pool, problems)
+        run = load(gold, one_run, pool, problems)
         result = score_runs(run, gold.options.policy, problems)
         if not result.runs:
             raise ScoringStopped(InputError("no line that could be scored"), result)
     except InputError as error:
         if error.file is None:
-            error.file = name_of(one.file)
+            error.file = name_of(one_run.file)
         raise
     return result

@@ -51,32 +51,35 @@ class TabFile(Record):
 
 
 def read_tab_file(
-    source: Source, log: ProblemLog, edition: Edition = LATEST, allow_comments: bool = False, alone: str | None = None
+    source: Source,
+    problems: ProblemLog,
+    edition: Edition = LATEST,
+    allow_comments: bool = False,
+    only_run_id: str | None = None,
 ) -> TabFile | None:
-    """Open the lines of a tab file; None for a file of size zero. `allow_comments`: a comment at the end of a line is
-    cut off; `alone`: the run whose lines are read. Raises InputError where the layout is unknown, no line counts, or
-    the bytes are not UTF-8 (also while the lines are read).
+    """Find out the layout of a tab file by its first line, and return its lines to be read; None for a file of size 0.
+
+    With `allow_comments` a comment at the end of a line is cut off. `only_run_id` is the run whose lines are read, None
+    for all. Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the
+    lines are read).
     """
-    beginning: list[bytes] = []
-    counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source, beginning))
+    first_block: list[bytes] = []
+    numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
-        counted = ((number, split_comment(text)[0]) for number, text in counted)
+        numbered_lines = ((number, split_comment(text)[0]) for number, text in numbered_lines)
     unread: list[UnreadLine] = []
-    for number, text in counted:
-        if not is_blank_or_comment(text):
-            break
-        unread.append(UnreadLine(source.name, number, text))
-    else:
+    first_line = _skip_comments(numbered_lines, source.name, unread)
+    if first_line is None:
         if unread:
             remedy = "it has blank and comment lines only"
             raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
-        log.add("EMPTY_FILE", source.name)
+        problems.add("EMPTY_FILE", source.name)
         return None
-    columns = split_columns(text)
-    schema = detect_schema(columns, edition)
+    number, text = first_line
+    schema = detect_schema(split_columns(text), edition)
     if schema is None:
-        next_text = next((text for _, text in counted), "")
-        line = FirstLine(source.name, number, text, next_text, beginning[0])
+        next_text = next((text for _, text in numbered_lines), "")
+        line = FirstLine(source.name, number, text, next_text, first_block[0])
         raise InputError(
             f"Unknown file type: {source.name}",
             file=source.name,
@@ -84,25 +87,44 @@ def read_tab_file(
             remedy=why_no_layout(line, edition),
             code="UNKNOWN_FILE_TYPE",
         )
-    every: Iterator[tuple[int, str]] = itertools.chain([(number, text)], counted)
-    if alone is not None and schema.kind is FileKind.RUN:
-        every = (line for line in every if split_columns(line[1])[2:3] in ([], [alone]))
-    lines = accepted_lines(every, source.name, len(schema.columns), log, unread, edition)
+    all_lines: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
+    if only_run_id is not None and schema.kind is FileKind.RUN:
+        all_lines = (line for line in all_lines if _may_be_of_run(line[1], only_run_id))
+    lines = accepted_lines(all_lines, source.name, len(schema.columns), problems, unread, edition)
     return TabFile(source.name, schema, lines, unread)
 
 
+def _skip_comments(
+    numbered_lines: Iterator[tuple[int, str]], name: str, unread: list[UnreadLine]
+) -> tuple[int, str] | None:
+    """Return the first line that is neither blank nor a comment, None if there is none; add the others to `unread`."""
+    for number, text in numbered_lines:
+        if not is_blank_or_comment(text):
+            return number, text
+        unread.append(UnreadLine(name, number, text))
+    return None
+
+
+def _may_be_of_run(text: str, run_id: str) -> bool:
+    """Return whether a line of a run file has this run id in its third column, or no third column at all."""
+    return split_columns(text)[2:3] in ([], [run_id])
+
+
 def split_comment(text: str) -> tuple[str, str]:
-    """A line without the comment at its end, and that comment from its # on."""
+    """Return a line without the comment at its end, and that comment from its # on."""
     match = _BEFORE_COMMENT.match(text)
-    return (text, "") if match is None else (match.group(), text[match.end() :])
+    if match is None:
+        return text, ""
+    return match.group(), text[match.end() :]
 
 
 def split_columns(text: str) -> list[str]:
-    """The columns of a line; empty ones at the end do not count."""
+    """Return the columns of a line; empty ones at the end do not count."""
     return text.rstrip("\t").split("\t")
 
 
 def is_blank_or_comment(text: str) -> bool:
+    """Return whether a line is blank, or begins with # behind any blanks."""
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
@@ -114,16 +136,19 @@ def accepted_lines(
     unread: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """The lines that count, of numbered ones; the others are `unread`, and reported unless blank or comments."""
-    seen: set[str] = set()
+    """Yield the lines of the file `name` that count: no comment, no repetition, and `width` columns.
+
+    `lines` have their numbers. The others are added to `unread`, and reported unless they are blank or comments.
+    """
+    texts: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
             pass
-        elif text in seen:
+        elif text in texts:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
         else:
             if not edition.keeps_repeated_lines:
-                seen.add(text)
+                texts.add(text)
             columns = text.split("\t")
             if len(columns) != width or not columns[-1]:
                 columns = split_columns(text)
@@ -134,36 +159,52 @@ def accepted_lines(
         unread.append(UnreadLine(name, number, text))
 
 
-def _counted_blocks(source: Source, beginning: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield the lines with their numbers, block by block. Only a line feed ends one: U+0085 and form feeds are data.
+def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
+    """Return the lines of a file with their numbers, read block by block.
 
-    The first block is added to `beginning`, for what is said of a file that cannot be read.
+    The first block is added to `first_block` when it is read, for what is said of a file that cannot be read.
     """
-    number = 0
+    # Chaining the lines of blocks spares a step in Python for each line.
+    return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
+
+
+def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
+    """Yield the numbered lines of each block. Only a line feed ends a line: U+0085 and form feeds are data."""
+    count = 0
     for block in line_blocks(source, _BLOCK):
-        if not number:
-            beginning.append(block)
-        text = decoded_text(block, source.name, number, beginning[0])
-        lines = (text.replace("\r", "") if "\r" in text else text).split("\n")
-        yield enumerate(lines, number + 1)
-        number += len(lines)
+        if not count:
+            first_block.append(block)
+        text = decoded_text(block, source.name, count, first_block[0])
+        if "\r" in text:
+            text = text.replace("\r", "")
+        lines = text.split("\n")
+        yield enumerate(lines, count + 1)
+        count += len(lines)
 
 
 def line_blocks(source: Source, size: int) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, of about `size` bytes, without the line feed at their end."""
+    """Yield the bytes of a file in blocks of whole lines, of about `size` bytes, without the line feed at their end.
+
+    Raises InputError where the file cannot be read.
+    """
     pending: list[bytes] = []
     try:
-        while block := source.binary.read(size):
+        while True:
+            block = source.binary.read(size)
+            if not block:
+                break
             end = block.rfind(b"\n")
             if end < 0:
                 pending.append(block)
                 continue
-            yield b"".join((*pending, block[:end]))
+            pending.append(block[:end])
+            yield b"".join(pending)
             pending = [block[end + 1 :]]
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
-    if last := b"".join(pending):
-        yield last
+    last_block = b"".join(pending)
+    if last_block:
+        yield last_block
 
 
 _SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
@@ -181,7 +222,7 @@ class Confidence(NamedTuple):
 
 
 def plain_confidence(written: str) -> float | None:
-    """The value of a confidence that is legal as it stands and below 1, as nearly all are; None of others."""
+    """Return the value of a confidence that is legal as it stands and below 1, as nearly all are; None of others."""
     digits = written[2:]
     if written[:2] == "0." and digits.isdigit() and digits.isascii():
         return float(written) or None
@@ -200,16 +241,20 @@ def without_exponent(written: str) -> str | None:
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
 def read_confidence(written: str) -> Confidence:
-    """The confidence that a column stands for. Never raises: what is illegal is replaced, and noted in its codes."""
-    codes: tuple[str, ...] = ()
+    """Return the confidence that a column stands for. Never raises: what is illegal is replaced by 1.0, with a code."""
+    codes: list[str] = []
     text = written
+    decimals = without_exponent(written)
     if written == "1":
-        text, codes = CERTAIN, ("MISSING_DECIMAL_POINT",)
-    elif (decimals := without_exponent(written)) is not None:
-        text, codes = decimals, ("IMPROPER_CONFIDENCE_VALUE",)
+        text = CERTAIN
+        codes.append("MISSING_DECIMAL_POINT")
+    elif decimals is not None:
+        text = decimals
+        codes.append("IMPROPER_CONFIDENCE_VALUE")
     if not _LEGAL.fullmatch(text):
-        text, codes = CERTAIN, (*codes, "ILLEGAL_CONFIDENCE_VALUE")
-    return Confidence(text, float(text), codes)
+        text = CERTAIN
+        codes.append("ILLEGAL_CONFIDENCE_VALUE")
+    return Confidence(text, float(text), tuple(codes))
 
 
 DocumentLengths: TypeAlias = Mapping[str, float]  # the documents of the task: length in characters by document id
@@ -253,8 +298,10 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as read: the text used for matching and hashing, the document, the valid spans as written, cut to
-    their legal length. Without any, `docid` is `NO_DOCUMENT`.
+    """A provenance as read, with what was wrong with it.
+
+    `canonical` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
+    `spans` are the valid spans as written, cut to their legal length.
     """
 
     canonical: str
@@ -264,44 +311,52 @@ class Provenance(NamedTuple):
 
     @property
     def first(self) -> Span | None:
+        """The first valid span as written, None if there is none."""
         return self.spans[0] if self.spans else None
 
 
 def offset_value(text: str) -> float:
-    """The number that an offset stands for; one of thousands of digits is as good as infinite."""
-    return int(text) if len(text) <= 15 and text.isdecimal() and text.isascii() else leading_number(text)
+    """Return the number that an offset stands for; one of thousands of digits is as good as infinite."""
+    if len(text) <= 15 and text.isdecimal() and text.isascii():
+        return int(text)
+    return leading_number(text)
 
 
 def leading_number(text: str) -> float:
-    """The number that a text begins with, as the reference reads texts as numbers; 0 where it begins with none."""
+    """Return the number that a text begins with, as the reference reads texts as numbers: `12x` -> 12, `x` -> 0."""
     match = _LEADING_NUMBER.match(text)
     return float(match.group()) if match else 0.0
 
 
 def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
-    """`span` cut to the longest legal length, or None where it ends before it starts; with the problem, if any."""
-    start, end = offset_value(span.start), offset_value(span.end)
+    """Return a span cut to the longest legal length, None if it ends before it starts; and the problem, if any."""
+    start = offset_value(span.start)
+    end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
-    if end - start + 1 > longest:
-        cut = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
-        return cut, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(cut))]
+    if end - start + 1 > longest:  # false of two infinite offsets, whose difference is no number
+        shorter_span = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
+        return shorter_span, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(shorter_span))]
     return span, []
 
 
 def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:
-    """Problems of a span whose document is not one of the task's, or ends before one of the offsets."""
+    """Return the problems of a span whose document is not one of the task's, or ends before one of the offsets."""
     length = documents.get(span.docid)
     if length is None:
         return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
-    beyond = [offset for offset in offsets if offset_value(offset) > length]
-    return [SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)) for offset in beyond]
+    too_large = [offset for offset in offsets if offset_value(offset) > length]
+    return [SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)) for offset in too_large]
 
 
 def are_plain(
     relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
-    """Whether both columns of an answer, in one document, are canonical as they stand, as those of nearly all lines."""
+    """Return whether both provenances of an answer are canonical as they stand, as those of nearly all lines are.
+
+    Both must be in one document, whose length is checked where `documents` has the lengths. Where this is in doubt the
+    answer is no.
+    """
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and documents is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
@@ -309,25 +364,32 @@ def are_plain(
         return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
     if edition.most_characters is not None or provenance.count(",") >= VALUE_SPANS:
         return False
-    of_relation, of_value = (plain_column(text, documents, edition) for text in (relation, provenance))
-    return of_relation is not None and of_value is not None and of_relation[0] == of_value[0]
+    relation_place = plain_column(relation, documents, edition)
+    value_place = plain_column(provenance, documents, edition)
+    return relation_place is not None and value_place is not None and relation_place[0] == value_place[0]
 
 
 def plain_column(
     text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> tuple[str, int] | None:
-    """Document and first offset of a column that is canonical as it stands; None of others, and of one in doubt."""
+    """Return document and first offset of a provenance that is canonical as it stands; None if it is not, or in doubt.
+
+    Its last offsets are held against the length of the document where `documents` has the lengths.
+    """
     match = _PLAIN_COLUMN.fullmatch(text)
     if match is None:
         return None
-    docid, first = match.group(1), int(match.group(2))
+    docid: str = match.group(1)
+    first_start = int(match.group(2))
     length = math.inf if documents is None else documents.get(docid, -1)
-    before = -1
-    for start, end in _OFFSETS.findall(text):
-        if not before < int(start) <= int(end) < int(start) + edition.longest_span or int(end) > length:
+    previous_start = -1
+    for start_text, end_text in _OFFSETS.findall(text):
+        start = int(start_text)
+        end = int(end_text)
+        if not previous_start < start <= end < start + edition.longest_span or end > length:
             return None
-        before = int(start)
-    return docid, first
+        previous_start = start
+    return docid, first_start
 
 
 def document_of(canonical: str) -> str:
@@ -340,40 +402,20 @@ def document_of(canonical: str) -> str:
 def read_provenance(
     text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> Provenance:
-    """Read a column of at most `most` spans, which are checked against `documents` where those are given. Never raises.
-    A span in an unknown document, which is fatal, is kept, so that what follows from it is not reported as well.
+    """Read a column of at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`. Never raises: problems are returned.
+
+    The spans are checked against `documents` where those are given. A span in an unknown document, which is fatal, is
+    kept, so that what follows from it is not reported as well.
     """
     problems: list[SpanProblem] = []
-    if ";" in text and edition.reads_semicolons:
-        if _SEPARATED_BY_SEMICOLON.fullmatch(text):
-            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, text.replace(";", ",")))
-            text = text.replace(";", ",")
-        else:
-            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
-    parts = text.rstrip(",").split(",") if text.rstrip(",") else []
-    if len(parts) > most:
-        code = "TOO_MANY_PROVENANCE_TRIPLES" + ("_E" if edition.refuses_further_spans else "")
-        problems.append(SpanProblem(code, (len(parts), most), text, ",".join(parts[:most])))
-        del parts[most:]
     spans: list[Span] = []
-    for part in parts:
-        match = _SPAN.fullmatch(part)
-        if match is None or (";" in part and not edition.reads_semicolons):
-            problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (part,), part))
-            continue
-        written = Span(*match.groups())
-        span, found = cut_span(written, edition.longest_span)
-        problems += found
-        if documents is not None:  # the offsets of a span that ends before it starts are checked all the same
-            outside = outside_document(span or written, (span or written)[1:], documents)
-            problems += outside
-            if any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in outside):
-                continue
+    for part in _parts_of_provenance(text, most, edition, problems):
+        span = _read_span(part, documents, edition, problems)
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if spans and span.docid != spans[0].docid and edition.joins_documents:
             if spans[0].docid == "0":  # it counts as none, so that the next document takes its place
-                spans = [earlier._replace(docid=span.docid) for earlier in spans]
+                spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
                 problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
                 span = span._replace(docid=spans[0].docid)
@@ -385,4 +427,44 @@ def read_provenance(
         if total > edition.most_characters:
             problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (edition.most_characters,), text))
     ordered = sorted(spans, key=lambda span: (span.docid, offset_value(span.start), span.end))
-    return Provenance(",".join(map(str, ordered)), spans[0].docid, tuple(spans), tuple(problems))
+    canonical = ",".join([str(span) for span in ordered])
+    return Provenance(canonical, spans[0].docid, tuple(spans), tuple(problems))
+
+
+def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
+    """Return the texts of the spans of a column, at most `most`; problems with the whole column are added."""
+    if ";" in text and edition.reads_semicolons:
+        if _SEPARATED_BY_SEMICOLON.fullmatch(text):
+            with_commas = text.replace(";", ",")
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, with_commas))
+            text = with_commas
+        else:
+            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+    text_of_parts = text.rstrip(",")
+    parts = text_of_parts.split(",") if text_of_parts else []
+    if len(parts) > most:
+        code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
+        problems.append(SpanProblem(code, (len(parts), most), text, ",".join(parts[:most])))
+    return parts[:most]
+
+
+def _read_span(
+    text: str, documents: DocumentLengths | None, edition: Edition, problems: list[SpanProblem]
+) -> Span | None:
+    """Return the span of a text, cut to the longest legal length; None, and a problem added, if it is not valid."""
+    match = _SPAN.fullmatch(text)
+    if match is None or (";" in text and not edition.reads_semicolons):
+        problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (text,), text))
+        return None
+    written_span = Span(*match.groups())
+    span, span_problems = cut_span(written_span, edition.longest_span)
+    problems += span_problems
+    if documents is None:
+        return span
+    # The offsets of a span that ends before it starts are checked all the same.
+    checked_span = written_span if span is None else span
+    document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), documents)
+    problems += document_problems
+    if any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems):
+        return None
+    return span

@@ -1,4 +1,7 @@
-"""Modes: what one declares about its numbers, and its rules for one unit. All else is written once against these."""
+"""The class that every task of evidence derives from: it declares its measures and its rules for one unit.
+
+Scoring, analyses, comparisons and pages are written once, against this class.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,14 @@ Row: TypeAlias = tuple[float, ...]
 """The statistics of one unit, in the order of the mode's columns."""
 
 Contents: TypeAlias = tuple[tuple[int, str], ...]
-"""How much an input held of what."""
+"""How much an input holds: numbers with their nouns, such as ((300, "claim"), (412, "abstract"))."""
 
 Pair: TypeAlias = tuple[Any, Any, Any]
 """The id of a unit, its gold and its prediction."""
 
 
 class AnsweredOptions(Record):
-    """What can be chosen in every task whose units may lack a prediction."""
+    """The option of every task whose units may lack a prediction."""
 
     answered_only: Annotated[
         bool,
@@ -43,19 +46,18 @@ class AnsweredOptions(Record):
 
 
 Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
-"""Hands back the units it is given one after the other, and may show how far the work has come."""
+"""Returns the values of a sequence one after the other, and may show on the way how far the work has come."""
 
 Confusion: TypeAlias = tuple[str, str, str]
-"""What has labels (abstract, claim, answer), that of gold and the predicted one; `NONE` for none."""
+"""The noun for what has a label (abstract, claim, answer), the label of gold and the predicted one; `NONE` for none."""
 
 NONE: Final = "none"
 
 
 class Unit(NamedTuple):
-    """A claim, an instance or a question: its `id` and its `gold` as the mode reads them, and what is predicted for it.
+    """A claim, an instance or a question, with its gold and its prediction as the task reads them.
 
-    A prediction is as the mode reads it, too, None where there is none. `files` are what messages call gold and
-    predictions.
+    `prediction` is None if there is none. `files` are the names of gold and predictions in messages.
     """
 
     id: Hashable
@@ -65,11 +67,11 @@ class Unit(NamedTuple):
 
 
 class Fault(Record):
-    """One thing that is wrong in a unit's prediction: an abstract, a sentence, a fact, a label or an answer.
+    """A mistake in the prediction for a unit: a wrong abstract, sentence, fact, label or answer.
 
     `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
-    predicted fact from 1, None where there is only one place. `predicted` and `gold` are JSON values: what stands there
-    and what should; None where nothing does.
+    predicted fact from 1, None if there is only one place. `predicted` and `gold` are the JSON values that the
+    prediction has and should have there; None for nothing.
     """
 
     kind: str
@@ -79,10 +81,10 @@ class Fault(Record):
 
 
 class Part(Record):
-    """A part of gold or of a prediction, how it was judged, and what is wrong in it.
+    """A part of gold or of a prediction, its judgment, and its faults.
 
-    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) identifies it
-    within the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
+    `what` is its noun: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it within the
+    unit. `judgment` says in words how it counted, None if nothing was predicted for it.
     """
 
     what: str
@@ -93,11 +95,11 @@ class Part(Record):
 
 
 RowsWithout: TypeAlias = Callable[[Fault], Sequence[Row]]
-"""From a fault to the rows of the units of an entry once it is corrected."""
+"""Returns the rows of the units that share a prediction once a fault of it is corrected."""
 
 
 class ReportRow(Record):
-    """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
+    """A line of the readable report: its name, a measure for each heading, and the table columns shown as totals."""
 
     name: str
     measures: tuple[str, ...]
@@ -107,43 +109,53 @@ class ReportRow(Record):
 def report_rows(
     names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
 ) -> tuple[ReportRow, ...]:
-    """A row for each name: its share of the measures, in their order, and its totals where there are any."""
-    each = len(measures) // len(names)
-    return tuple(
-        ReportRow(name, measures[number * each : (number + 1) * each], totals[number] if totals else ())
-        for number, name in enumerate(names)
-    )
+    """Return a report row for each name, with its share of the measures in their order.
 
-
-def left_out(predictions: str, answered: int, units: int, unit: str) -> list[str]:
-    """Return the notice that units without a prediction are left out; none where all have one.
-
-    Raises InputError where none has one.
+    `totals` has the columns that each row shows as totals; empty if no row shows any.
     """
-    if not answered:
+    measure_count = len(measures) // len(names)
+    rows = []
+    for number, name in enumerate(names):
+        first = number * measure_count
+        columns = totals[number] if totals else ()
+        rows.append(ReportRow(name, measures[first : first + measure_count], columns))
+    return tuple(rows)
+
+
+def left_out(predictions: str, answered_count: int, unit_count: int, unit: str) -> list[str]:
+    """Return the notice that units without a prediction are left out; none if all have one.
+
+    `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` that of
+    all units, and `unit` the noun for one. Raises InputError if none has a prediction.
+    """
+    if not answered_count:
         raise InputError(f"no {unit} has a prediction, so there is nothing to score", file=predictions)
-    if answered == units:
+    if answered_count == unit_count:
         return []
-    of_all = f"{units - answered:,} of {units:,} {unit}{'' if units == 1 else 's'}"
-    return [f"{predictions}: {of_all} left out, without prediction"]
+    missing_of_all = f"{unit_count - answered_count:,} of {unit_count:,} {unit}{'' if unit_count == 1 else 's'}"
+    return [f"{predictions}: {missing_of_all} left out, without prediction"]
 
 
 class Mode(ABC):
-    """A task of evidence.
+    """A task of evidence: the declaration of its measures, its rules for one unit, and scoring.
 
-    `unit` is what it scores (singular), `columns` the statistics of a unit. `headings` and `rows`, which name the
-    measures in official order, say how people are shown the result. `options` has a field for each option, with its
-    description and what holds where nothing else is asked for, `fixed` is what nobody chooses, but numbers depend on.
-    `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
-    unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
-    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. `stages` are parts of the task
-    that are scored by themselves, with what they predict; `headlines` are the measures that people are shown first, the
-    first of which ranks, where the table of measures does not say so. Without `needs_gold` gold may
-    be None. Files of predictions in a folder have one of the `endings`.
-    `package` names the package that a task from outside comes with, and its version, as signatures have it.
+    A task sets these attributes:
 
-    `chosen` are the options in force, a record of the class `options`: the usual ones, unless `with_options` has made
-    the mode.
+    * `name`, and `unit`, the noun for what it scores: claim, question ...
+    * `columns`: the names of the statistics of a unit. `rows`: the lines of the report, which name all measures in the
+      official order, and `headings` above their columns.
+    * `kinds`: the kinds of faults, in the order in which the error budget corrects them.
+    * `summary` and `files`: the sentences of the help about the task and its files.
+    * `options`: a record with a field for each option, its description and its default. `fixed`: settings that numbers
+      depend on and nobody chooses.
+    * `headlines`: the measures that are shown first; the first one ranks. Empty if the table of measures has them.
+    * `stages`: the parts of the task that are scored by themselves, with their predictions in words.
+    * `has_lines`: files have a JSON value on each line. `shares_predictions`: a prediction serves all units of its id.
+    * `takes_long`: a terminal shows how far scoring is. `needs_gold`: there is no scoring without gold.
+    * `endings`: the endings of the files of predictions in a folder.
+    * `package`: the package that a task from outside comes with, and its version, as signatures have it.
+
+    `chosen` are the options in force, a record of the class `options`: the defaults, or those of `with_options`.
     """
 
     name: ClassVar[str]
@@ -170,11 +182,11 @@ class Mode(ABC):
         self.chosen: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return the mode with these options in force for every hook. Raises UsageError for options that cannot be."""
+        """Return the mode with these options in force. Raises UsageError for options that are not possible."""
         return self._with(chosen=self.options(**options))
 
     def _with(self, **attributes: Any) -> Self:
-        """Return a copy that has other attributes; what is derived from these is made anew."""
+        """Return a copy with other attributes; the list of measures is made anew."""
         mode = copy.copy(self)
         mode.__dict__.pop("measures", None)
         mode.__dict__.update(attributes)
@@ -184,44 +196,56 @@ class Mode(ABC):
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The official names in official order."""
-        return tuple(measure for row in self.rows for measure in row.measures)
+        """The official names of the measures in the official order."""
+        measures: list[str] = []
+        for row in self.rows:
+            measures += row.measures
+        return tuple(measures)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """From the sums of the columns to the measures: here means over all units, which the first column counts."""
+        """Return the measures, given the sums of the columns: here means over all units, which the first column counts.
+
+        The sums are numbers, arrays or ratios; `divide` divides two of them, 0 by 0 being 0.
+        """
         units, *totals = sums
-        return tuple(divide(total, units) for total in totals)
+        return tuple([divide(total, units) for total in totals])
 
     def formula_of(self, measures: Sequence[str]) -> SumsFormula:
-        """The formula of some of the measures; it can be sent to another process."""
-        return partial(self._some, tuple(map(self.measures.index, measures)))
+        """Return the formula of some of the measures; it can be sent to another process."""
+        positions = tuple([self.measures.index(measure) for measure in measures])
+        return partial(self._formula_at, positions)
 
-    def _some(self, positions: Sequence[int], sums: Sequence[Any], divide: Divide) -> list[Any]:
+    def _formula_at(self, positions: Sequence[int], sums: Sequence[Any], divide: Divide) -> list[Any]:
+        """Return the measures at these positions, given the sums of the columns."""
         scores = self.formula(sums, divide)
         return [scores[position] for position in positions]
 
     def scores(self, sums: Sequence[float]) -> dict[str, float]:
-        """The measures by name, each 0..1."""
+        """Return the scores by measure, each 0..1, given the sums of the columns."""
         return dict(zip(self.measures, self.formula(sums, divide)))
 
     def official(self, scores: Mapping[str, float]) -> dict[str, object]:
-        """The scores in the shape in which the official evaluator gives them."""
+        """Return the scores in the form in which the official evaluator writes them."""
         return dict(scores)
 
     def origin(
         self, options: Mapping[str, object], gold: InputDigest | None, run: InputDigest, measure: str | None = None
     ) -> Origin:
-        """What scores of predictions against gold were computed from; the signature shows what is not as usual.
+        """Return the origin of scores: task, options, digests of gold and predictions, and the headline measure.
 
-        `measure` is the headline one, None for that of the registry.
+        Options other than the defaults appear in its signature. `measure` is None for the headline of the registry.
         """
-        usual = {**asdict(self.options()), **self.fixed}
-        chosen = {**usual, **options}
+        defaults = {**asdict(self.options()), **self.fixed}
+        chosen = {**defaults, **options}
         settings = [self.name] if self.package is None else [self.name, self.package]
         for name, value in chosen.items():
-            if usual.get(name) != value:
-                shown = value if isinstance(value, str) else str(value).lower()
-                settings.append("answered-only" if name == "answered_only" else f"{name}={shown}")
+            if defaults.get(name) == value:
+                continue
+            if name == "answered_only":
+                settings.append("answered-only")
+            else:
+                value_text = value if isinstance(value, str) else str(value).lower()
+                settings.append(f"{name}={value_text}")
         inputs = (run,) if gold is None else (gold, run)
         return Origin(self.name, chosen, inputs, tuple(settings), measure or headline(self.name)[0])
 
@@ -232,9 +256,9 @@ class Mode(ABC):
     # ---- Scoring
 
     def read_gold(self, gold: Input | object) -> Gold | None:
-        """Read gold once, to score many predictions against it. Raises InputError for what is no gold.
+        """Read gold once, to score many predictions against it; None stays None if the task needs no gold.
 
-        None where there is none, and the mode needs none.
+        Raises InputError for a file that is no gold.
         """
         if gold is None and not self.needs_gold:
             return None
@@ -244,14 +268,14 @@ class Mode(ABC):
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> Result:
-        """Score predictions against gold (or what is read of it); each is a path, an open file, or JSON values.
+        """Score predictions against gold; each is a path, an open file, or JSON values. Gold may be read already.
 
-        `options` are fields of the mode's record. Raises InputError for what cannot be scored, UsageError for options
-        that are impossible, and for a file that holds several systems.
+        `options` are fields of the task's record of options, `progress` shows how far scoring is. Raises InputError for
+        files that cannot be scored, UsageError for options that are not possible and for a file of several systems.
         """
         files = self._read(gold, predictions, options)
         if len(files.systems) != 1:
-            names = ", ".join(one_line(name, 40) for name in files.systems)
+            names = ", ".join([one_line(name, 40) for name in files.systems])
             raise UsageError(f"{files.predictions.name} has {len(files.systems)} runs ({names}): choose one, --run ID")
         return files.mode.result_of(files, files.systems[0], progress)
 
@@ -259,62 +283,70 @@ class Mode(ABC):
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, Result]:
-        """Score each system of a file of predictions by itself, as `score` does; the results are by its name."""
+        """Score each system of a file of predictions by itself, as `score` does, and return the results by its name."""
         files = self._read(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Read both files under these options. `gold` may be read already."""
+        """Return gold, which may be read already, and predictions as they are read under these options."""
         mode = self.with_options(options)
-        mode.check_packages()  # before any reading: what is not installed is said at once
-        known = gold if isinstance(gold, Gold) else mode.read_gold(gold)
-        mode.has_gold = known is not None
-        given = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
-        return FilesRead(mode, known, given, mode.systems(given))
+        mode.check_packages()  # before any reading, so that a missing package is reported at once
+        gold_read = gold if isinstance(gold, Gold) else mode.read_gold(gold)
+        mode.has_gold = gold_read is not None
+        predictions_read = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
+        return FilesRead(mode, gold_read, predictions_read, mode.systems(predictions_read))
 
     def check_packages(self) -> None:  # noqa: B027  # most modes need no further package
-        """Raise MissingExtraError where a package that scoring needs is not installed."""
+        """Raise MissingExtraError if a package that scoring needs is not installed."""
 
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> Result:
-        """Return the result of a system of the files. Raises InputError for what cannot be scored."""
-        known, given = files.gold, files.predictions
+        """Return the result of a system of the files. Raises InputError for files that cannot be scored."""
+        gold = files.gold
+        predictions = files.predictions
         mode = self.for_system(system, files.systems)
-        paired, notices = mode.paired(known, given, mode.chosen)
-        names = ("" if known is None else known.name, given.name)
-        units = [Unit(unit_id, of_gold, predicted, names) for unit_id, of_gold, predicted in paired]
+        pairs, notices = mode.paired(gold, predictions, mode.chosen)
+        file_names = ("" if gold is None else gold.name, predictions.name)
+        units = [Unit(unit_id, gold_of_unit, predicted, file_names) for unit_id, gold_of_unit, predicted in pairs]
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
         undefined = mode.undefined(units, table)
         mode = mode.without(undefined)
-        digest = None if known is None else known.digest
-        origin = mode.origin(asdict(mode.chosen), digest, given.digest, mode.headline_of(units, table))
-        if known is not None:
-            if mode.is_answered_only(mode.chosen):
-                counts = {"scored": len(units), "of": len(known.content), "unit": mode.unit}
-                origin = origin.with_option(ANSWERED, counts)
-            notices = [*known.notices, *notices, *mode.mismatches(known, given, units, table)]
+        all_notices = [*predictions.notices, *notices]
+        if gold is not None:
+            mismatches = mode.mismatches(gold, predictions, units, table)
+            all_notices = [*predictions.notices, *gold.notices, *notices, *mismatches]
         return Result(
             mode=mode,
             units=units,
             table=table,
             scores=mode.scores(table.sums()),
-            origin=origin,
-            read=mode.contents(None if known is None else known.content, given.content, table),
-            notices=(*given.notices, *notices, *mode.remarks(units, table)),
+            origin=mode._origin_of(files, units, table),
+            read=mode.contents(None if gold is None else gold.content, predictions.content, table),
+            notices=(*all_notices, *mode.remarks(units, table)),
             undefined=undefined,
             head=tuple(mode.head(units, table)),
             system=system,
         )
 
-    # ---- What only some modes have: several systems in a file, measures without a value, a headline of the data
+    def _origin_of(self, files: FilesRead, units: Sequence[Unit], table: UnitTable) -> Origin:
+        """Return the origin of the scores of these units of the files."""
+        gold_digest = None if files.gold is None else files.gold.digest
+        headline_measure = self.headline_of(units, table)
+        origin = self.origin(asdict(self.chosen), gold_digest, files.predictions.digest, headline_measure)
+        if files.gold is not None and self.is_answered_only(self.chosen):
+            counts = {"scored": len(units), "of": len(files.gold.content), "unit": self.unit}
+            origin = origin.with_option(ANSWERED, counts)
+        return origin
+
+    # ---- Hooks of few tasks: several systems in a file, measures without a value, a headline that depends on the data
 
     has_gold: bool = True
     """Whether predictions are read beside gold."""
 
     def systems(self, predictions: Gold) -> Sequence[str]:
-        """Return the names of the systems that a file of predictions holds; an empty one where it does not name them.
+        """Return the names of the systems in a file of predictions; an empty name if the file does not name any.
 
-        Raises InputError where the options choose one that it does not hold.
+        Raises InputError if the options choose a system that the file does not have.
         """
         return ("",)
 
@@ -327,7 +359,7 @@ class Mode(ABC):
         return {}
 
     def without(self, measures: Collection[str]) -> Self:
-        """Return the mode without the last of its measures. Raises ValueError where these are others."""
+        """Return the mode without some measures. Raises ValueError unless these are the last ones of the report."""
         if not measures:
             return self
         rows = [row for row in self.rows if not set(row.measures) & set(measures)]
@@ -337,130 +369,145 @@ class Mode(ABC):
         return mode
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
-        """Return the measure that people are shown first."""
+        """Return the headline measure, which people are shown first."""
         return headline(self.name)[0]
 
     def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return what users should know of the scores, beside the notices about the files."""
+        """Return notices about the scores, in addition to those about the files."""
         return ()
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return what every text says first about what was scored, a sentence each."""
+        """Return the sentences with which every text begins: how many answers and units were scored, say."""
         return ()
 
     def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return a further table for the readable report, the first row of which is a heading; none as a rule."""
+        """Return a further table for the readable report, its heading first; most tasks have none."""
         return []
+
+    # ---- Rules of the task
 
     @abstractmethod
     def gold(self, source: Source) -> Any:
-        """What a gold file holds; scoring never changes it. Raises InputError."""
+        """Return the content of a gold file, which scoring never changes. Raises InputError for a malformed file."""
 
     @abstractmethod
     def predictions(self, source: Source) -> Any:
-        """What a file of predictions holds. Raises InputError."""
+        """Return the content of a file of predictions. Raises InputError for a malformed file."""
 
     def is_gold(self, first: object) -> bool | None:
-        """Whether the value that a file begins with is one of gold and not of predictions; None if uncertain."""
+        """Return whether the first value of a file is one of gold, not of predictions; None if that is not certain."""
         return None
 
     @abstractmethod
     def paired(self, gold: Any, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
-        """The units that are scored, and what users should know. Raises InputError for files of different units."""
+        """Return the id, the gold and the prediction of each unit that is scored, and the notices for the user.
+
+        Raises InputError if gold and predictions do not belong together.
+        """
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return what of the files can only lower the score, such as ids that are written otherwise in gold."""
+        """Return notices about the files that explain low scores, such as ids that are written otherwise in gold."""
         return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """How much of what gold and predictions hold."""
+        """Return how much gold and predictions hold, as the report says it: 300 claims, 412 abstracts."""
         return ((len(gold), self.unit),), ((len(predictions), self.unit),)
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """The row of each unit."""
-        return list(map(self.row, progress(units)))
+        """Return the row of each unit. Raises InputError for a unit that the official evaluator would refuse."""
+        return [self.row(unit) for unit in progress(units)]
 
     @abstractmethod
     def row(self, unit: Unit) -> Row:
-        """The statistics of a unit. Raises InputError for what the official evaluator would refuse."""
+        """Return the statistics of a unit in the order of the columns.
+
+        Raises InputError for a unit that the official evaluator would refuse.
+        """
 
     @abstractmethod
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """How a unit was scored that has this row, in lines; text from the inputs is as it was read."""
+        """Yield the lines that explain how a unit came to its row; text from the inputs is as it was read."""
 
     def at(self, unit: Unit) -> located:
-        """Where an InputError about the gold of a unit is; moved on to its other file, about its prediction."""
+        """Return a context that adds the gold file and the id of a unit to errors; its `file` may be changed within."""
         return located(unit.files[0], {self.unit: unit.id})
 
-    # ---- What is wrong in a prediction that `row` accepts
+    # ---- Faults of a prediction that `row` accepts
 
     @abstractmethod
     def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
-        """All that gold wants of the unit, and all else that is predicted for it, as `measure` looks at it."""
+        """Return the parts of gold for a unit and all other predicted parts, as they count for a measure."""
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """What is wrong, kind by kind, those of a kind by the number of what they are in, if it has one."""
-        return self.by_kind([fault for part in self.parts(unit, measure) for fault in part.faults])
+        """Return the faults of the prediction for a unit, kind by kind and in each kind by the number of their part."""
+        faults: list[Fault] = []
+        for part in self.parts(unit, measure):
+            faults += part.faults
+        return self.by_kind(faults)
 
     def by_kind(self, faults: list[Fault]) -> list[Fault]:
-        """Faults in the order of `faults`."""
+        """Sort faults in place, kind by kind and in each kind by the number of their part, and return them."""
         if len(faults) > 1:
-            faults.sort(key=lambda each: (self.kinds.index(each.kind), each.part if isinstance(each.part, int) else 0))
+            faults.sort(key=self._kind_and_number)
         return faults
+
+    def _kind_and_number(self, fault: Fault) -> tuple[int, int]:
+        """Return the position of a fault's kind and the number of its part, 0 for a part without number."""
+        return self.kinds.index(fault.kind), fault.part if isinstance(fault.part, int) else 0
 
     @abstractmethod
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """The prediction without these of its faults, as it can stand in the predictions file."""
+        """Return the prediction for a unit without some of its faults, as the predictions file has it."""
 
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
-        """Return the function from a fault of the first unit to the rows of all units once it is corrected.
+        """Return the function from a fault to the rows of some units once the fault is corrected.
 
-        `units` share one prediction, `rows` are theirs. The function raises InputError where the scorer would refuse
-        the corrected prediction. A mode whose rows are sums over parts of a unit looks at the part alone that the
-        fault is about, so that many faults of one unit take time in proportion to their number.
+        The units share one prediction and have these rows. The function raises InputError if the scorer would refuse
+        the corrected prediction. A task whose rows are sums over parts of a unit should score nothing but the part that
+        the fault is in, so that many faults of a unit take time in proportion to their number.
         """
         return partial(self._rows_without, units)
 
     def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
-        """Return the rows of units from the whole of their prediction without a fault of the first one."""
+        """Return the rows of units that share a prediction, scored again without one of its faults."""
         prediction = self.reread(self.corrected(units[0], [fault]))
         return [self.row(unit._replace(prediction=prediction)) for unit in units]
 
     def written(self, prediction: Any) -> Any:
-        """A prediction that was read, as it can stand in the file."""
+        """Return a prediction that was read as the predictions file has it."""
         return prediction
 
     def reread(self, prediction: Any) -> Any:
-        """A prediction of the file, as it is read. Raises InputError."""
+        """Return a prediction of the file as the task reads it. Raises InputError for a malformed one."""
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """The group of the unit in each dimension, for which gold alone decides."""
+        """Return the group of a unit in each dimension, such as {"level": "hard"}; gold alone decides on it."""
         return {}
 
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
-        """For all that has a label."""
+        """Return the label of gold and the predicted label of all that has one in a unit."""
         return ()
 
-    # ---- What only tasks have in which somebody has judged answers, under a policy
+    # ---- Hooks of tasks whose answers were judged, which count under a policy
 
     has_policies: ClassVar[bool] = False
 
     def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
-        """Return the label of each judged answer, by its unit and what the answer is found by."""
+        """Return the label of each judged answer, by its unit and its key in the unit."""
         return {}
 
     def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
-        """Return scenarios for what nobody has judged: a name, what is assumed, and the units under it."""
+        """Return the scenarios for answers that nobody has judged: name, assumption, and the units under it."""
         return ()
 
     def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        """Return the policy as it is written in full, and the units under it. Raises UsageError for what is none."""
+        """Return a policy written in full, and the units under it. Raises UsageError for a text that is no policy."""
         raise UsageError(f"{self.name} has no policies")
 
 
 class FilesRead(NamedTuple):
-    """Gold, None where there is none, and predictions as a mode has read them, with the systems that these hold."""
+    """Gold and predictions as a task has read them, with the systems in the predictions; gold may be None."""
 
     mode: Mode
     gold: Gold | None
@@ -469,12 +516,12 @@ class FilesRead(NamedTuple):
 
 
 class Result(Record):
-    """The scores of one run, what they were computed from, and why each unit counted as it did.
+    """The scores of one run, with their origin and the statistics of each unit.
 
-    `table` holds the statistics of each of the `units`, `scores` the official measures (each 0..1), `origin` identifies
-    the computation, `read` says what gold and predictions held and `notices` what the user should know about it.
-    `undefined` has the measures that have no value, with the reasons; they are not in `scores`. `head` is what texts
-    say first; `system` is the name of the system where the file holds several.
+    `table` has the statistics of each of the `units`, `scores` the official measures (each 0..1). `origin` identifies
+    the computation. `read` says how much gold and predictions hold, and `notices` are for the user. `undefined` has the
+    measures without a value, each with the reason; they are not in `scores`. Every text begins with `head`; `system` is
+    the name of the system if the file has several.
     """
 
     mode: Mode
@@ -490,30 +537,30 @@ class Result(Record):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What messages call gold and predictions; both are the one file where there is no gold."""
+        """The names of gold and predictions in messages; without gold both are the file of the predictions."""
         return self.origin.inputs[0].name, self.origin.inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
-        """The positions of the units called `unit_id`: several where gold repeats the id.
+        """Return the positions of the units with this id: several if gold repeats the id.
 
-        Raises InputError, which names the nearest ids, where nothing in gold is called so.
+        Raises InputError, which names the nearest ids, if no unit has it.
         """
-        wanted = str(unit_id)
-        positions = [position for position, known in enumerate(self.table.ids) if known == wanted]
+        id_text = str(unit_id)
+        positions = [position for position, other_id in enumerate(self.table.ids) if other_id == id_text]
         if not positions:
-            meant = nearest(wanted, self.table.ids, cutoff=0.5)
-            raise InputError(f"no {self.mode.unit} {wanted} was scored{meant}", file=self.names[0])
+            suggestion = nearest(id_text, self.table.ids, cutoff=0.5)
+            raise InputError(f"no {self.mode.unit} {id_text} was scored{suggestion}", file=self.names[0])
         return positions
 
     def explained(self, position: int) -> list[str]:
-        """How the unit at a position was scored, in lines; text from the inputs is as it was read."""
+        """Return the lines that explain how the unit at a position was scored."""
         return list(self.mode.explained(self.units[position], self.table.rows[position]))
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:
-    """The intervals of every measure of `result`, from resamples of its units (claims, instances, questions).
+    """Return the interval of every measure of a result, from resamples of its units (claims, instances, questions).
 
-    The name of the unit in `resampling` is set here. Raises InputError where there is no unit.
+    Raises InputError if the result has no unit.
     """
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)

@@ -1,21 +1,18 @@
-"""R4C scoring: derivations of multi-hop answers, held against three reference derivations (Inoue et al. 2020).
+"""R4C scoring: derivations of multi-hop answers, compared with three reference derivations (Inoue et al. 2020).
 
 The numbers are those of the corpus's official script, without its solver: the strings of facts are compared, predicted
 facts are aligned with those of a reference by an assignment of greatest weight, and each of three evaluations chooses
-its reference. Section numbers refer to the project's R4C contract.
+its reference.
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
 import mmap
-import operator
 import os
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from msgspec import Meta
@@ -38,9 +35,9 @@ if TYPE_CHECKING:  # numpy is imported with what needs it
     Matrix: TypeAlias = NDArray[np.float64]
 
 EXTRA: Final = "r4c"
-"""The extra of the package that brings the edit distance and the assignment solver."""
+"""The extra of the package that installs the edit distance and the assignment solver."""
 
-# Address space that scipy and what it loads take with one thread, and some more to work in.
+# The address space that scipy and its libraries take with one thread, and some more to work in.
 _ROOM: Final = 224 << 20
 
 _THREADS: Final = "OPENBLAS_NUM_THREADS"
@@ -50,14 +47,14 @@ WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
     "r": lambda head, relation, tail: relation,
     "er": lambda head, relation, tail: (head + tail + relation) / 3,  # in this order; not the mean of the other two
 }
-"""The weight of pairs of facts by the similarities of their parts, for entities, relation and both: the three
-evaluations, in the order in which they draw from the random stream."""
+"""The three evaluations: of entities (e), relation (r) and both (er). Each has the weight of a pair of facts by the
+similarities of their parts. They stand in the order in which they draw from the random stream."""
 
 REFERENCE_POSITIONS: Final = 3
-"""Reference derivations of an instance that may be drawn; a fourth is never used."""
+"""The number of reference derivations of an instance that may be drawn; a fourth is never used."""
 
 SEED: Final = 3
-"""Seed of the official script's random stream, which is never reset."""
+"""The seed of the official script's random stream, which is never reset."""
 
 ASPECTS: Final = ("prec", "recall", "f1")
 
@@ -68,7 +65,7 @@ MISSED_FACT: Final = "missed_fact"
 
 
 class Options(Record):
-    """What can be chosen."""
+    """The options of a scoring."""
 
     references: Annotated[
         int, Meta(ge=1, le=3, description="Reference derivations drawn for each evaluation of an instance, 1 to 3")
@@ -82,13 +79,14 @@ class Options(Record):
     )
 
     def __post_init__(self) -> None:
+        """Raise UsageError for a number of references that is not possible."""
         if self.references not in range(1, REFERENCE_POSITIONS + 1):
             problem = f"references is {self.references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}"
             raise UsageError(problem)
 
 
 Order: TypeAlias = tuple[int, ...]
-"""Reference positions in the order in which they are tried."""
+"""The positions of references in the order in which they are tried."""
 
 
 class Fact(NamedTuple):
@@ -103,7 +101,7 @@ Derivation: TypeAlias = tuple[Fact, ...]
 
 
 class Aligned(NamedTuple):
-    """Positions of a predicted and a gold fact that are aligned, and the weight of the pair (above 0)."""
+    """The positions of a predicted fact and a gold fact that are aligned, and the weight of the pair (above 0)."""
 
     predicted: int
     gold: int
@@ -113,8 +111,8 @@ class Aligned(NamedTuple):
 class Evaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
-    `order` is the draw, `totals` the total weight against each reference in that order; `pairs` is the alignment of
-    the `predicted` facts with the `gold` facts of the reference that is chosen.
+    `order` are the references that were drawn, and `totals` the total weight of the alignment with each of them.
+    `pairs` is the alignment of the `predicted` facts with the `gold` facts of the chosen reference.
     """
 
     order: Order
@@ -125,12 +123,12 @@ class Evaluation(NamedTuple):
 
     @property
     def reference(self) -> int:
-        """The position of the reference with the largest total, the one drawn first among equals."""
+        """The position of the chosen reference: it has the largest total, and is the first among equals."""
         return self.order[self.totals.index(max(self.totals))]
 
     @property
     def scores(self) -> tuple[float, float, float]:
-        """Precision, recall and F1 (section 4)."""
+        """Precision, recall and F1 of the total weight, by the numbers of predicted and gold facts."""
         return precision_recall_f1(max(self.totals), len(self.predicted), len(self.gold), divide)
 
 
@@ -163,162 +161,211 @@ class R4C(Mode):
     takes_long = True
 
     def official(self, scores: Mapping[str, float]) -> dict[str, object]:
-        return {level: {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
+        """Return the scores as the official script writes them: {"e": {"prec": ..., "recall": ..., "f1": ...}, ...}."""
+        scores_by_level: dict[str, object] = {}
+        for level in WEIGHTS:
+            scores_by_level[level] = {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS}
+        return scores_by_level
 
     def check_packages(self) -> None:
+        """Raise MissingExtraError if the edit distance or the solver is not installed."""
         load_packages()
 
+    # ---- Files
+
     def gold(self, source: Source) -> reading.Object:
+        """Return the reference derivations of a gold file by instance id. Raises InputError for anything else."""
         return reading.as_object(reading.json_document(source), "the file")
 
     def predictions(self, source: Source) -> reading.Object:
+        """Return the derivations under the key "re" by instance id. Raises InputError for anything else."""
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
+        """Return whether the value of a file is gold: predictions have the key "re"."""
         return "re" not in first if isinstance(first, dict) else None
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Instances with a prediction; those without are an error, or left out."""
+        """Return each instance that has a prediction with its references, and the notices for the user.
+
+        Raises InputError if instances have no prediction, unless the options leave them out.
+        """
         ids = [instance for instance in gold.content if instance in predictions.content]
-        missing, number = len(gold.content) - len(ids), counted(len(gold.content), "instance")
-        if missing and not self.is_answered_only(options):
-            first = next(instance for instance in gold.content if instance not in predictions.content)
+        missing_count = len(gold.content) - len(ids)
+        missing_of_all = f"{missing_count} of {counted(len(gold.content), 'instance')}"
+        if missing_count and not self.is_answered_only(options):
+            first_missing = next(instance for instance in gold.content if instance not in predictions.content)
             raise InputError(
-                f"no derivation for it ({missing} of {number} have none)",
+                f"no derivation for it ({missing_of_all} have none)",
                 file=predictions.name,
-                place=f"instance {plain(first)}",
+                place=f"instance {plain(first_missing)}",
                 remedy="--ignore-missing leaves such instances out",
             )
         if not ids:
             raise InputError("no instance has a prediction, so there is nothing to score", file=predictions.name)
-        orders = drawn_orders(len(ids), options.references)
-        pairs = [(each, References(gold.content[each], of), predictions.content[each]) for each, of in zip(ids, orders)]
-        notice = f"{predictions.name}: {missing} of {number} left out, without prediction"
-        return pairs, (notice,) if missing else ()
+        pairs = []
+        for instance, orders in zip(ids, draw_orders(len(ids), options.references)):
+            references = References(gold.content[instance], orders)
+            pairs.append((instance, references, predictions.content[instance]))
+        notices = []
+        if missing_count:
+            notices.append(f"{predictions.name}: {missing_of_all} left out, without prediction")
+        return pairs, notices
 
     def is_answered_only(self, options: Any) -> bool:
+        """Return whether the options leave out instances without prediction."""
         return bool(options.ignore_missing or options.answered_only)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        scored = len(table.ids), "scored instance"
-        return ((len(gold), "instance"),), ((len(predictions), "derivation"), scored)
+        """Return how many instances gold has, and how many derivations the predictions, and are scored."""
+        derivations = (len(predictions), "derivation")
+        scored = (len(table.ids), "scored instance")
+        return ((len(gold), "instance"),), (derivations, scored)
+
+    # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        return 1.0, *chain.from_iterable(each.scores for each in self.evaluated(unit))
+        """Return 1 for the instance, then precision, recall and F1 of each of the three evaluations.
 
-    def evaluated(self, unit: Unit) -> list[Evaluation]:
+        Raises InputError for a derivation or a reference that cannot be compared.
+        """
+        row = [1.0]
+        for evaluation in self.evaluate(unit):
+            row += evaluation.scores
+        return tuple(row)
+
+    def evaluate(self, unit: Unit) -> list[Evaluation]:
         """Align the derivation of an instance with its drawn references, and choose among them, three times.
 
-        Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
-        would have to be compared.
+        Raises InputError for a malformed derivation, for a drawn reference that the instance lacks, and for empty
+        strings that would have to be compared.
         """
-        with self.at(unit) as at:
-            at.file = unit.files[1]
-            predicted = _facts(unit.prediction)
-            at.file = unit.files[0]
-            derivations = reading.as_list(unit.gold.derivations, "its list of references")
-            references: dict[int, Derivation] = {}
-            facts: list[Fact] = []
+        with self.at(unit) as location:
+            location.file = unit.files[1]
+            predicted = _read_derivation(unit.prediction)
+            location.file = unit.files[0]
+            references = _read_references(unit.gold)
+            gold_facts: list[Fact] = []
             columns: dict[int, slice] = {}
-            for position in sorted({position for order in unit.gold.orders for position in order}):
-                if position >= len(derivations):
-                    has = counted(len(derivations), "reference")
-                    raise InputError(f"reference {position + 1} was drawn, but the instance has only {has}")
-                with reading.located(place={"reference": position + 1}):
-                    references[position] = _facts(derivations[position])
-                columns[position] = slice(len(facts), len(facts) + len(references[position]))
-                facts += references[position]
-            similarities = compare(predicted, facts)
+            for position, facts in references.items():
+                columns[position] = slice(len(gold_facts), len(gold_facts) + len(facts))
+                gold_facts += facts
+            # All references are compared in one call of the edit distance, in the place of up to three.
+            similarities = compare_facts(predicted, gold_facts)
             evaluations = []
             for order, weight in zip(unit.gold.orders, WEIGHTS.values()):
                 weights = weight(*similarities)
                 alignments = [align(weights[:, columns[position]]) for position in order]
-                totals = tuple(map(total_weight, alignments))
+                totals = tuple([total_weight(alignment) for alignment in alignments])
                 best = totals.index(max(totals))
-                evaluations.append(Evaluation(order, totals, predicted, references[order[best]], alignments[best]))
+                gold = references[order[best]]
+                evaluations.append(Evaluation(order, totals, predicted, gold, alignments[best]))
         return evaluations
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """For each evaluation the references tried, the one chosen, and the alignment."""
+        """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
         yield f"instance {plain(unit.id)}"
-        for level, each in zip(WEIGHTS, self.evaluated(unit)):
-            tried = [f"reference {at + 1} total {total:.4f}" for at, total in zip(each.order, each.totals)]
+        for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
+            scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
+            totals = []
+            for position, total in zip(evaluation.order, evaluation.totals):
+                totals.append(f"reference {position + 1} total {total:.4f}")
             yield ""
-            yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, each.scores))}"
-            yield f"  tried in this order: {', '.join(tried)}"
-            yield f"  chosen: reference {each.reference + 1}"
-            yield from (f"  {line}" for line in _explained_alignment(each))
+            yield f"{level}: {', '.join(scores)}"
+            yield f"  tried in this order: {', '.join(totals)}"
+            yield f"  chosen: reference {evaluation.reference + 1}"
+            for line in _explain_alignment(evaluation):
+                yield f"  {line}"
+
+    # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        evaluation = self.evaluated(unit)[list(WEIGHTS).index(measure.partition("_")[0])]
-        aligned = {pair.gold: pair for pair in evaluation.pairs}
-        for place, gold in enumerate(evaluation.gold):
-            if place not in aligned:
-                missed = Fault(MISSED_FACT, None, None, unit.gold.derivations[evaluation.reference][place])
-                yield Part("fact", list(gold), False, None, (missed,))
-                continue
-            position, _, weight = aligned[place]
-            fact, faults = evaluation.predicted[position], []
-            if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail):
-                faults.append(Fault(WRONG_ENTITY, position + 1, [fact.head, fact.tail], [gold.head, gold.tail]))
-            if _differ(fact.relation, gold.relation):
-                faults.append(Fault(WRONG_RELATION, position + 1, fact.relation, gold.relation))
-            shown = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
-            yield Part("fact", list(gold), not faults, shown, tuple(faults))
-        predicted = {pair.predicted for pair in evaluation.pairs}
-        for place, fact in enumerate(evaluation.predicted):
-            if place not in predicted:
-                extra = Fault(EXTRA_FACT, place + 1, list(fact), None)
+        """Yield each fact of the chosen reference, and each predicted fact that is aligned with none.
+
+        The reference is that of the evaluation that the measure belongs to.
+        """
+        level = measure.partition("_")[0]
+        evaluation = self.evaluate(unit)[list(WEIGHTS).index(level)]
+        pair_by_gold = {pair.gold: pair for pair in evaluation.pairs}
+        for position, gold in enumerate(evaluation.gold):
+            if position in pair_by_gold:
+                pair = pair_by_gold[position]
+                yield _aligned_part(pair, evaluation.predicted[pair.predicted], gold)
+            else:
+                missed = unit.gold.derivations[evaluation.reference][position]
+                yield Part("fact", list(gold), False, None, (Fault(MISSED_FACT, None, None, missed),))
+        aligned_positions = {pair.predicted for pair in evaluation.pairs}
+        for position, fact in enumerate(evaluation.predicted):
+            if position not in aligned_positions:
+                extra = Fault(EXTRA_FACT, position + 1, list(fact), None)
                 yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+        """Return the derivation of an instance without some of its faults."""
         steps = list(unit.prediction)
-        dropped = set()
+        dropped_positions = set()
         for fault in faults:
             if fault.kind == MISSED_FACT:
                 steps.append(fault.gold)
                 continue
-            place = int(fault.part or 0) - 1
+            position = int(fault.part or 0) - 1
             if fault.kind == EXTRA_FACT:
-                dropped.add(place)
+                dropped_positions.add(position)
                 continue
-            title, number, (head, relation, tail, *rest) = steps[place]
+            title, number, (head, relation, tail, *rest) = steps[position]
             if fault.kind == WRONG_ENTITY:
                 head, tail = fault.gold
             else:
                 relation = fault.gold
-            steps[place] = [title, number, [head, relation, tail, *rest]]
-        return [step for place, step in enumerate(steps) if place not in dropped]
+            steps[position] = [title, number, [head, relation, tail, *rest]]
+        return [step for position, step in enumerate(steps) if position not in dropped_positions]
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
+        """Return the group of an instance: the number of facts of its first reference."""
         references = unit.gold.derivations
         first = references[0] if isinstance(references, list) and references else None
         return {"gold_facts": str(len(first))} if isinstance(first, list) else {}
 
 
-def _differ(one: str, other: str) -> bool:
-    """Whether two texts differ for the scorer, which ignores letter case."""
-    return one.lower() != other.lower()
+def _aligned_part(pair: Aligned, predicted: Fact, gold: Fact) -> Part:
+    """Return the judgment of a gold fact that is aligned with a predicted one, with the faults of that one."""
+    number = pair.predicted + 1
+    faults = []
+    if _differ(predicted.head, gold.head) or _differ(predicted.tail, gold.tail):
+        predicted_entities = [predicted.head, predicted.tail]
+        faults.append(Fault(WRONG_ENTITY, number, predicted_entities, [gold.head, gold.tail]))
+    if _differ(predicted.relation, gold.relation):
+        faults.append(Fault(WRONG_RELATION, number, predicted.relation, gold.relation))
+    texts = ", ".join([quoted(text) for text in predicted])
+    return Part("fact", list(gold), not faults, f"[{texts}], weight {pair.weight:.4f}", tuple(faults))
 
 
-def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
-    """For each instance the reference positions that `e`, `r` and `er` try, in order (section 4).
+def _differ(first: str, second: str) -> bool:
+    """Return whether two texts differ for the scorer, which ignores letter case."""
+    return first.lower() != second.lower()
 
-    One stream serves the whole run: first a draw for `e` of every instance, then for `r`, then for `er`.
+
+def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
+    """Return for each instance the positions of the references that `e`, `r` and `er` try, in their order.
+
+    As in the official script one random stream serves the whole run: first it draws for `e` of every instance, then
+    for `r`, then for `er`.
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
-    by_level = [[tuple(stream.sample(positions, references)) for _ in range(instances)] for _ in WEIGHTS]
-    return list(zip(*by_level))
+    orders_by_level = []
+    for _ in WEIGHTS:
+        orders_by_level.append([tuple(stream.sample(positions, reference_count)) for _ in range(instance_count)])
+    return list(zip(*orders_by_level))
 
 
 def load_packages() -> None:
-    """Raises MissingExtraError where rapidfuzz or scipy is not installed, CsScoreError where scipy has no room.
+    """Load rapidfuzz and scipy. Raises MissingExtraError if one is not installed, CsScoreError if memory is too small.
 
-    The library for linear algebra that comes with it is not needed here. It starts a thread for each processor as soon
-    as it is loaded and, where memory is limited too tightly for that, may wait for ever, deaf to signals.
+    The library for linear algebra that scipy loads is not needed here. It starts a thread for each processor as soon as
+    it is loaded; if memory is limited too tightly for that it may wait for ever and ignore signals.
     """
-    is_chosen = _THREADS in os.environ
+    has_thread_limit = _THREADS in os.environ
     try:
         importlib.import_module("rapidfuzz.distance.Levenshtein")
         if "scipy.optimize" in sys.modules:
@@ -332,47 +379,60 @@ def load_packages() -> None:
         problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
         raise CsScoreError(problem) from None
     finally:
-        if not is_chosen:
+        if not has_thread_limit:
             os.environ.pop(_THREADS, None)
 
 
-def compare(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
-    """Similarities of heads, relations and tails of predicted facts (rows) with those of gold facts (columns)."""
-    head, relation, tail = (
-        similarities([fact[part] for fact in predicted], [fact[part] for fact in gold]) for part in range(3)
-    )
-    return head, relation, tail
+def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
+    """Return the similarities of heads, relations and tails of predicted facts (rows) and gold facts (columns)."""
+    heads = similarities([fact.head for fact in predicted], [fact.head for fact in gold])
+    relations = similarities([fact.relation for fact in predicted], [fact.relation for fact in gold])
+    tails = similarities([fact.tail for fact in predicted], [fact.tail for fact in gold])
+    return heads, relations, tails
 
 
-def similarities(ones: Sequence[str], others: Sequence[str]) -> Matrix:
-    """1 - Levenshtein distance of the lower-cased strings / length of the longer string as given.
+def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
+    """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both are empty, which is an
-    error only if an evaluation uses it. Of equal pairs only the first is compared.
+    It is 1 - Levenshtein distance of the lower-cased texts / length of the longer text as given. It is at most 1, below
+    0 if lower-casing lengthens a text, and not a number if both texts are empty, which is an error only if an
+    evaluation uses it. Equal pairs are compared once.
     """
     import numpy as np
     from rapidfuzz.distance.Levenshtein import distance
     from rapidfuzz.process import cdist
 
-    rows, columns = ({text: number for number, text in enumerate(dict.fromkeys(side))} for side in (ones, others))
-    if not rows or not columns:
-        return np.zeros((len(ones), len(others)))
-    lowered = ([text.lower() for text in side] for side in (rows, columns))
-    distances = cdist(*lowered, scorer=distance)
+    row_by_text = _number_texts(predicted)
+    column_by_text = _number_texts(gold)
+    if not row_by_text or not column_by_text:
+        return np.zeros((len(predicted), len(gold)))
+    lowered_rows = [text.lower() for text in row_by_text]
+    lowered_columns = [text.lower() for text in column_by_text]
+    distances = cdist(lowered_rows, lowered_columns, scorer=distance)
     # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
-    longer = np.maximum.outer([len(text) for text in rows], [len(text) for text in columns])
+    longer = np.maximum.outer([len(text) for text in row_by_text], [len(text) for text in column_by_text])
     with np.errstate(invalid="ignore"):
-        known = 1 - distances / longer
-    if len(rows) == len(ones) and len(columns) == len(others):
-        return known
-    return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
+        similarity_of_texts = 1 - distances / longer
+    if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
+        return similarity_of_texts
+    rows = [row_by_text[text] for text in predicted]
+    columns = [column_by_text[text] for text in gold]
+    return similarity_of_texts[np.ix_(rows, columns)]
+
+
+def _number_texts(texts: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of different texts, from 0 in the order in which they occur first."""
+    number_by_text: dict[str, int] = {}
+    for text in texts:
+        number_by_text.setdefault(text, len(number_by_text))
+    return number_by_text
 
 
 def align(weights: ArrayLike) -> list[Aligned]:
-    """The one-to-one alignment of greatest total weight, in the order of the predicted facts.
+    """Return the one-to-one alignment of greatest total weight, in the order of the predicted facts.
 
-    `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
-    made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
+    `weights` has a row for each predicted fact and a column for each gold fact. Facts whose weight is 0 or less are
+    never aligned, since that gains nothing. Raises InputError for a weight that is not a number.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
@@ -383,20 +443,50 @@ def align(weights: ArrayLike) -> list[Aligned]:
     if np.isnan(gains).any():
         raise InputError("two empty strings are to be compared, for which no similarity is defined")
     rows, columns = linear_sum_assignment(gains, maximize=True)
-    chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
-    return [Aligned(row, column, weight) for row, column, weight in chosen if weight > 0]
+    pairs = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
+    return [Aligned(row, column, weight) for row, column, weight in pairs if weight > 0]
 
 
 def total_weight(pairs: Iterable[Aligned]) -> float:
-    """The weights of the pairs, added in their order starting at 0.0."""
-    return functools.reduce(operator.add, (pair.weight for pair in pairs), 0.0)
+    """Return the sum of the weights of pairs, added one after the other from 0.0 on as the official script does.
+
+    The built-in `sum` of later Python versions compensates for rounding and has other last digits.
+    """
+    total = 0.0
+    for pair in pairs:
+        total += pair.weight
+    return total
 
 
-def _facts(derivation: object) -> Derivation:
-    return tuple(map(_fact, reading.as_list(derivation, "the derivation")))
+# ---- Reading derivations
 
 
-def _fact(step: object) -> Fact:
+def _read_references(gold: References) -> dict[int, Derivation]:
+    """Return the references of an instance that were drawn, by position in ascending order.
+
+    Raises InputError for a reference that is malformed or that the instance lacks.
+    """
+    derivations = reading.as_list(gold.derivations, "its list of references")
+    drawn_positions: set[int] = set()
+    for order in gold.orders:
+        drawn_positions.update(order)
+    references = {}
+    for position in sorted(drawn_positions):
+        if position >= len(derivations):
+            number_in_words = counted(len(derivations), "reference")
+            raise InputError(f"reference {position + 1} was drawn, but the instance has only {number_in_words}")
+        with reading.located(place={"reference": position + 1}):
+            references[position] = _read_derivation(derivations[position])
+    return references
+
+
+def _read_derivation(value: object) -> Derivation:
+    """Return the facts of a derivation. Raises InputError for anything but a list of steps."""
+    return tuple([_read_fact(step) for step in reading.as_list(value, "the derivation")])
+
+
+def _read_fact(step: object) -> Fact:
+    """Return the fact of a step [title, sentence number, fact]. Raises InputError for anything else."""
     parts = reading.as_list(step, "a step")
     if len(parts) != 3:
         raise InputError(f"a step of {counted(len(parts), 'item')} where [title, sentence number, fact] is expected")
@@ -406,35 +496,48 @@ def _fact(step: object) -> Fact:
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a fact holds {reading.kind_of(text)} where text is expected")
-    return Fact(*map(str, texts))
+    head, relation, tail = [str(text) for text in texts]
+    return Fact(head, relation, tail)
 
 
-def _explained_alignment(evaluation: Evaluation) -> list[str]:
-    """Each aligned pair with the similarities of its parts, then the facts that stay alone on either side.
+# ---- Explaining an alignment
 
-    As a table where a screen is wide enough, else each on lines of its own.
+
+def _explain_alignment(evaluation: Evaluation) -> list[str]:
+    """Return the lines that show an alignment: each pair of facts with the similarities of its parts, then the others.
+
+    They are a table if a screen is wide enough; otherwise each pair has lines of its own.
     """
-    _, _, predicted, gold, pairs = evaluation
-    rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
-    for position, place, weight in pairs:
-        fact, wanted = predicted[position], gold[place]
-        parts = (f"{part.item():.4f}" for part in compare([fact], [wanted]))
-        rows.append((_shown(fact), _shown(wanted), *parts, f"{weight:.4f}"))
-    matched, found = {pair.predicted for pair in pairs}, {pair.gold for pair in pairs}
-    rows += [(_shown(fact), "-") for position, fact in enumerate(predicted) if position not in matched]
-    rows += [("-", _shown(fact)) for place, fact in enumerate(gold) if place not in found]
-    table = aligned(rows)
-    if max(map(len, table)) + 2 <= SCREEN:
+    heading = ("predicted", "gold", "head", "relation", "tail", "weight")
+    rows: list[tuple[str, ...]] = []
+    for pair in evaluation.pairs:
+        predicted = evaluation.predicted[pair.predicted]
+        gold = evaluation.gold[pair.gold]
+        numbers = [f"{similarity.item():.4f}" for similarity in compare_facts([predicted], [gold])]
+        rows.append((_show_fact(predicted), _show_fact(gold), *numbers, f"{pair.weight:.4f}"))
+    aligned_predicted = {pair.predicted for pair in evaluation.pairs}
+    aligned_gold = {pair.gold for pair in evaluation.pairs}
+    for position, fact in enumerate(evaluation.predicted):
+        if position not in aligned_predicted:
+            rows.append((_show_fact(fact), "-"))
+    for position, fact in enumerate(evaluation.gold):
+        if position not in aligned_gold:
+            rows.append(("-", _show_fact(fact)))
+    table = aligned([heading, *rows])
+    if max([len(line) for line in table]) + 2 <= SCREEN:
         return table
-    head, lines = rows[0], list[str]()
-    for row in rows[1:]:
-        lines += [f"{name:9}  {text}" for name, text in zip(head, row[:2])]
-        lines += [f"{'':9}  {', '.join(map(' '.join, zip(head[2:], row[2:])))}"] if row[2:] else []
+    lines = []
+    for predicted_text, gold_text, *numbers in rows:
+        lines += [f"predicted  {predicted_text}", f"gold       {gold_text}"]
+        if numbers:
+            named_numbers = [f"{name} {number}" for name, number in zip(heading[2:], numbers)]
+            lines.append(f"{'':9}  {', '.join(named_numbers)}")
     return lines
 
 
-def _shown(fact: Fact) -> str:
-    return f"({', '.join(map(plain, fact))})"
+def _show_fact(fact: Fact) -> str:
+    """Return a fact as explanations show it: "(head, relation, tail)"."""
+    return f"({', '.join([plain(text) for text in fact])})"
 
 
 MODE: Final = R4C()

@@ -1,10 +1,9 @@
-"""Results as text: an aligned table for people, one JSON object and a table of units for machines."""
+"""Shows results: aligned tables for people, JSON and a table of units for programs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -52,10 +51,14 @@ class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
 
 
 def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
-    """The result as a document. By the statistics of its units a later run can be compared with this one."""
-    origin, table = result.origin, result.table
+    """Return the result as a document; the statistics of its units allow comparisons with later runs."""
+    origin = result.origin
     if intervals is not None:
         origin = origin.with_option("bootstrap", to_builtins(intervals.resampling))
+    units: Units | UnsetType = UNSET
+    if with_units:
+        table = result.table
+        units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return Scores(
         task=result.mode.name,
         measure=origin.measure,
@@ -65,7 +68,7 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
         head=result.head or UNSET,
         scores=result.scores,
         undefined=result.undefined or UNSET,
-        units=Units(table.ids, table.columns, table.rows, result.mode.unit) if with_units else UNSET,
+        units=units,
         intervals=UNSET if intervals is None else intervals,
     )
 
@@ -73,11 +76,13 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
 def result_object(
     result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
-    """What `--json` writes: the object of the official evaluator, and the document as its one further key."""
-    return {**result.mode.official(result.scores), "signature": document_of(result, intervals, with_units=with_units)}
+    """Return the object that `--json` writes: the keys of the official evaluator, and the document as `signature`."""
+    document = document_of(result, intervals, with_units=with_units)
+    return {**result.mode.official(result.scores), "signature": document}
 
 
 def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
+    """Return the text that `--json` writes, without the line feed at its end."""
     return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
@@ -92,48 +97,69 @@ def json_of_several(
     return documents.json_text(whole).removesuffix("\n")
 
 
-def score_lines(mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float]) -> list[str]:
-    """The measures with four decimals in the lines of the mode's report, and their totals; those without a value are
-    left out."""
+def score_lines(
+    mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float], undefined: Collection[str] = ()
+) -> list[str]:
+    """Return the lines of the report: the measures of each of its rows with four decimals, and their totals.
+
+    `statistics` are the totals by column. Rows of `undefined` measures are left out. Raises KeyError for any other
+    measure without a score.
+    """
     rows = [("", *mode.headings)]
     for row in mode.rows:
-        if not set(row.measures) <= scores.keys():
-            continue
-        totals = (str(int(statistics[column])) for column in row.totals)
-        rows.append((row.name, *(f"{scores[measure]:.4f}" for measure in row.measures), *totals))
+        if not set(row.measures) <= set(undefined):
+            cells = [f"{scores[measure]:.4f}" for measure in row.measures]
+            cells += [str(int(statistics[column])) for column in row.totals]
+            rows.append((row.name, *cells))
     return aligned(rows)
 
 
 def table_text(result: Result) -> str:
-    """What was read, and the measures."""
+    """Return the report for people: the inputs, the headline measure, all measures, and the signature."""
     mode = result.mode
-    read = [
-        (role, name, ", ".join(counted(*each) for each in contents))
-        for role, name, contents in zip(("gold", "predictions"), result.names, result.read)
-        if contents
-    ]
-    scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
+    totals = result.table.sums()
     run = f", run {one_line(result.system, 60)}" if result.system else ""
     units = result.origin.answered or counted(len(result.table.ids), mode.unit)
-    lines = [f"{mode.name}: {units}{run}", *aligned(read)]
-    if max(map(len, lines)) > SCREEN:
-        lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
-    further = mode.below(result.table.sums())
-    if further:
-        scores += ["", *aligned(further)]
-    head = head_lines(result.head)
+    lines = [f"{mode.name}: {units}{run}"]
+    lines += _lines_about_inputs(result, lines[0])
+    lines += head_lines(result.head)
+    lines.append("")
     headline_lines = _headline_lines(result)
     if headline_lines:
-        headline_lines.append("")
-    reasons = []
+        lines += [*headline_lines, ""]
+    lines += score_lines(mode, result.scores, dict(zip(result.table.columns, totals)), result.undefined)
+    further_table = mode.below(totals)
+    if further_table:
+        lines.append("")
+        lines += aligned(further_table)
+    lines.append("")
     for name, reason in result.undefined.items():
-        reasons += wrapped(f"undefined  {name}: {reason}")
-    closing = [*reasons, f"signature  {result.origin.signature}"]
-    return "\n".join((*lines, *head, "", *headline_lines, *scores, "", *closing))
+        lines += wrapped(f"undefined  {name}: {reason}")
+    lines.append(f"signature  {result.origin.signature}")
+    return "\n".join(lines)
+
+
+def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
+    """Return lines that name gold and predictions, and say how much they hold.
+
+    Each input gets a second line if a screen is too narrow, either for these lines or for the first one of the report.
+    """
+    rows = []
+    for role, name, contents in zip(("gold", "predictions"), result.names, result.read):
+        if contents:
+            numbers = [counted(number, noun) for number, noun in contents]
+            rows.append((role, name, ", ".join(numbers)))
+    lines = aligned(rows)
+    if max([len(line) for line in (first_line, *lines)]) <= SCREEN:
+        return lines
+    lines = []
+    for role, name, numbers_in_words in rows:
+        lines += [one_line(f"{role}  {name}"), f"  {one_line(numbers_in_words)}"]
+    return lines
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
-    """Return what was scored, in lines that fit a screen, below a blank one."""
+    """Return the sentences of a head in lines that fit a screen, below a blank line."""
     lines = []
     for sentence in head:
         lines += wrapped(sentence)
@@ -141,7 +167,7 @@ def head_lines(head: Iterable[str]) -> list[str]:
 
 
 def _headline_lines(result: Result) -> list[str]:
-    """Return the headline measure with its score and why it is that; nothing where the scores lack it."""
+    """Return lines with the headline measure, its score and why it is chosen; none if the scores lack it."""
     measure = result.origin.measure
     if measure not in result.scores or measure not in WHY:
         return []
@@ -149,37 +175,39 @@ def _headline_lines(result: Result) -> list[str]:
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
-    """Return the measures with their intervals, and how these were found."""
+    """Return a table of the measures with their intervals, and below it how the intervals were found."""
     rows: list[tuple[str, ...]] = [("", "score", "low", "high")]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
-    return "\n".join((*aligned(rows), *_wrapped(intervals.explanation())))
+    return "\n".join(aligned(rows) + _wrap_all(intervals.explanation()))
 
 
-def _below_table(lines: list[str]) -> list[str]:
-    """Return lines with an empty one that parts them from a table; none where there are none."""
-    return ["", *lines] if lines else []
-
-
-def _wrapped(sentences: Iterable[str]) -> list[str]:
-    """Return sentences in lines of a screen."""
-    return [line for sentence in sentences for line in wrapped(one_line(sentence))]
+def _wrap_all(sentences: Iterable[str]) -> list[str]:
+    """Return sentences in lines that fit a screen."""
+    lines = []
+    for sentence in sentences:
+        lines += wrapped(one_line(sentence))
+    return lines
 
 
 def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
-    """Return a row for each measure, with its interval if there are intervals; `for_programs` with their settings."""
-    intervals = scores.intervals or None
-    answered = scores.origin.answered
+    """Return a table with a row for each measure, and its interval if there are intervals.
 
+    `for_programs` the settings of the intervals are columns, too.
+    """
     keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
+    intervals = scores.intervals or None
     if intervals is not None:
-        keys += ["low", "high", *(SETTINGS_COLUMNS if for_programs else ())]
+        keys += ["low", "high"]
+        if for_programs:
+            keys += SETTINGS_COLUMNS
         settings = intervals.settings_row()
         for row, measure in zip(rows, scores.scores):
             row.update(asdict(intervals.scores[measure]), **settings)
+    answered = scores.origin.answered
     if answered is not None:
         keys.append("answered")
         for row in rows:
@@ -188,38 +216,62 @@ def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
 
 
 def printed(format_: str, result: Result, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()) -> str:
-    """Return measures that match these patterns, or all, as text, tsv, markdown or latex.
+    """Return the scores as text, tsv, markdown or latex; with `measures` those that match one of these patterns.
 
     Raises UsageError for a pattern that no measure matches.
     """
+    if format_ == "text" and not measures:
+        report = table_text(result)
+        return report if intervals is None else f"{report}\n\n{intervals_text(intervals)}"
     scores = document_of(result, intervals)
     names = chosen(list(scores.scores), measures)
     if not measures:
         names.sort(key=lambda name: name != scores.measure)  # the headline measure first, the others in their order
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
     table = scores_table(scores, for_programs=format_ == "tsv")
-    below = [] if intervals is None else intervals.explanation(names)
     if format_ == "tsv":
         return b"".join(tsv(table)).decode()
-    answered = result.origin.answered
-    head = [] if answered is None else [f"{result.mode.name}: {answered}", ""]
+    lines = []
+    if result.origin.answered is not None:
+        lines.append(f"{result.mode.name}: {result.origin.answered}")
+    explanation = [] if intervals is None else intervals.explanation(names)
     if format_ == "markdown":
-        return "\n".join(
-            [*head, *markdown(table), *([""] if below else []), *(f"- {escape_markdown(text)}" for text in below)]
-        )
+        return _markdown_text(lines, table, explanation)
     if format_ == "latex":
-        comments = [f"% {line}" for line in head if line]
-        return "\n".join(
-            [r"% \usepackage{booktabs}", *comments, *latex(table), *([""] if below else []), *map(escape_latex, below)]
-        )
-    if not measures:
-        return "\n\n".join([table_text(result), *([] if intervals is None else [intervals_text(intervals)])])
-    lines = [*head, *list(text(table, None))[1:], *_wrapped(below), "", f"signature  {result.origin.signature}"]
+        return _latex_text(lines, table, explanation)
+    if lines:
+        lines.append("")
+    lines += list(text(table, None))[1:]
+    lines += _wrap_all(explanation)
+    lines += ["", f"signature  {result.origin.signature}"]
     return "\n".join(lines).lstrip("\n")
 
 
+def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
+    """Return a table in Markdown with the lines above it, and a list of the sentences that explain its intervals."""
+    lines = []
+    if head:
+        lines += [*head, ""]
+    lines += markdown(table)
+    if explanation:
+        lines.append("")
+        lines += [f"- {escape_markdown(sentence)}" for sentence in explanation]
+    return "\n".join(lines)
+
+
+def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
+    """Return a table in LaTeX with comments above it, and the sentences that explain its intervals below."""
+    lines = [r"% \usepackage{booktabs}"]
+    lines += [f"% {line}" for line in head]
+    lines += latex(table)
+    if explanation:
+        lines.append("")
+        lines += [escape_latex(sentence) for sentence in explanation]
+    return "\n".join(lines)
+
+
 def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -> list[str]:
-    """Return one score with its limits in brackets, then, for standard error, how these came about."""
+    """Return one score with its limits in brackets, then, for standard error, the sentences that explain these."""
     text = f"{score:.4f}"
     if intervals is None:
         return [text]
@@ -230,27 +282,39 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
 
 
 def unit_blocks(result: Result) -> Iterator[bytes]:
-    """The table of units as tab-separated UTF-8 text: a header line, then one line per unit, its id first.
+    """Yield the table of units as tab-separated UTF-8 text: a header line, then a line for each unit, its id first.
 
-    Floating-point statistics read back as the same number; an id is written as in all tables, so that a spreadsheet
-    takes it for no formula.
+    Floating-point statistics read back as the same number. An id is written as in all tables, so that a spreadsheet
+    does not take it for a formula.
     """
     yield _header(result.mode)
-    for unit, row in zip(result.table.ids, result.table.rows):
-        yield ("\t".join((spreadsheet_cell(unit), *map(repr, row))) + "\n").encode()
+    for unit_id, row in zip(result.table.ids, result.table.rows):
+        cells = [spreadsheet_cell(unit_id)]
+        cells += [repr(statistic) for statistic in row]
+        yield ("\t".join(cells) + "\n").encode()
 
 
 def units_option(mode: Mode) -> OwnOption:
-    """The option that names the file of the table of units."""
+    """Return the option that names the file of the table of units."""
     return OwnOption("--per-item", {".tsv": re.escape(_header(mode))}, "units.tsv")
 
 
 def _header(mode: Mode) -> bytes:
-    return "\t".join(("id", *mode.columns)).encode() + b"\n"
+    """Return the first line of the table of units, with the names of its columns."""
+    return "\t".join(["id", *mode.columns]).encode() + b"\n"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines with columns of even width, numbers to the right; cells are made safe to print."""
-    columns = list(zip_longest(*(map(one_line, row) for row in rows), fillvalue=""))
-    numeric = [all(not cell or _NUMBER.fullmatch(cell) for cell in column[1:]) for column in columns]
-    return display.aligned(list(zip(*columns)), numeric)
+    """Return a heading and rows of cells as lines with columns of even width.
+
+    Numbers stand to the right. Cells are made safe to print; missing ones at the end of a row are empty.
+    """
+    safe_rows = [[one_line(cell) for cell in row] for row in rows]
+    width = max([len(row) for row in safe_rows], default=0)
+    for row in safe_rows:
+        row += [""] * (width - len(row))
+    is_numeric = []
+    for column in range(width):
+        cells = [row[column] for row in safe_rows[1:]]
+        is_numeric.append(all(not cell or _NUMBER.fullmatch(cell) for cell in cells))
+    return display.aligned(safe_rows, is_numeric)

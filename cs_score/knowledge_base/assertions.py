@@ -1,8 +1,7 @@
-"""Nodes, assertions and their provenance lists, and the knowledge base that they make up."""
+"""The records of a knowledge base: nodes, the assertions about them, and the provenance lists of assertions."""
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Iterator
 from operator import attrgetter
@@ -22,15 +21,22 @@ from cs_score.coldstart.tab_files import (
 from cs_score.knowledge_base.predicates import Use, Verb
 
 NIL: Final = "NIL"
-"""What stands for a part that is absent."""
+"""The text of an absent part in a provenance column."""
 
 _MOST_CHARACTERS: Final = 800
+"""The most characters that the spans of a part may have together."""
+
 _MOST_IN_JUSTIFICATION: Final = 3
-_MOST_SPANS: Final = (1, _MOST_IN_JUSTIFICATION, 1, sys.maxsize)  # of each of the parts
+_MOST_SPANS: Final = (1, _MOST_IN_JUSTIFICATION, 1, sys.maxsize)
+"""The most spans that may stand in each of the parts."""
 
 
 class Parts(NamedTuple):
-    """The provenances of a list; None where one is absent."""
+    """The parts of a provenance column in their order; None for an absent part.
+
+    They say where the string of the object is, where the relation is justified, and, for events, where the base filler
+    and further justifications are.
+    """
 
     filler: Provenance | None = None
     justification: Provenance | None = None
@@ -39,11 +45,13 @@ class Parts(NamedTuple):
 
 
 class ProvenanceList(Record, eq=False):
-    """A provenance column as read.
+    """A provenance column that was read.
 
-    `docid` is its document (`NO_DOCUMENT` if it has none), `start` the first offset of its predicate justification,
-    `place` that in canonical form, by which mentions are found (None where it is absent), `spans` how many valid spans
-    it has. Equal lists have the same `key`. `kept` are the parts of all but plain predicate justifications.
+    `docid` is the document of its parts, NO_DOCUMENT without any. `start` is the first offset of the predicate
+    justification, and `place` the justification in canonical form (None if it is absent), by which mentions are found.
+    Columns that mean the same have the same `key`. `span_count` is the number of valid spans of the justification.
+    `kept_parts` is None if the column is nothing but a correct predicate justification; `parts` reads it again then,
+    which saves the memory of nearly all lists.
     """
 
     text: str
@@ -51,78 +59,120 @@ class ProvenanceList(Record, eq=False):
     start: float
     place: str | None
     key: str
-    spans: int
-    kept: Parts | None
+    span_count: int
+    kept_parts: Parts | None
     problems: tuple[SpanProblem, ...]
 
     @property
     def parts(self) -> Parts:
-        return self.kept or Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
+        """The parts of the column."""
+        return self.kept_parts or Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
 
 
-NO_PROVENANCE: Final = ProvenanceList("", NO_DOCUMENT, 0, None, "", 0, Parts(), ())
-"""The list of assertions that have none."""
+NO_PROVENANCE: Final = ProvenanceList(
+    text="", docid=NO_DOCUMENT, start=0, place=None, key="", span_count=0, kept_parts=Parts(), problems=()
+)
+"""The provenance of assertions without any, such as those of types."""
 
 
 class ListReader:
-    """Reads provenance columns; equal ones, which are frequent, are read once."""
+    """Reads provenance columns. Equal columns, which are frequent, are read once."""
 
     def __init__(self, documents: DocumentLengths | None) -> None:
+        """Take the lengths of the documents that spans may lie in, None if they may lie anywhere."""
         self._documents = documents
-        # Columns that hold a plain predicate justification and nothing else, as mentions and most relations do.
-        self._plain: dict[str, ProvenanceList] = {}
-        self._others: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
+        # The columns that are nothing but a correct predicate justification, as of mentions and most relations.
+        self._plain_lists: dict[str, ProvenanceList] = {}
+        self._other_lists: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Read a column of a relation with an event, or to a string, or of a mention. Never raises."""
+        """Return a provenance column as it is read, with its problems.
+
+        `has_event` says that the relation has an event, `has_string` that its object is a string node, `is_mention`
+        that the predicate is a mention; the number of parts depends on them.
+        """
         if not has_string and (is_mention or not has_event):
-            if (known := self._plain.get(text)) is not None:
-                return known
-            if (plain := plain_column(text, self._documents)) is not None:
-                known = self._plain[text] = ProvenanceList(text, *plain, text, text, text.count(",") + 1, None, ())
-                return known
+            provenance = self._plain_lists.get(text)
+            if provenance is not None:
+                return provenance
+            first_span = plain_column(text, self._documents)
+            if first_span is not None:
+                docid, start = first_span
+                span_count = text.count(",") + 1
+                provenance = ProvenanceList(text, docid, start, text, text, span_count, None, ())
+                self._plain_lists[text] = provenance
+                return provenance
         key = (text, has_event, has_string, is_mention)
-        if key not in self._others:
-            self._others[key] = self._read_parts(*key)
-        return self._others[key]
+        if key not in self._other_lists:
+            self._other_lists[key] = self._read_parts(*key)
+        return self._other_lists[key]
 
     def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
+        """Return a provenance column that is read part by part."""
         if not text or text == "0":
             return replace(NO_PROVENANCE, text=text)
-        texts = text.rstrip(";").split(";") if text.rstrip(";") else []
-        expected = 1 + 2 * has_event + has_string
+        text_without_end = text.rstrip(";")
+        part_texts = text_without_end.split(";") if text_without_end else []
         problems: list[SpanProblem] = []
-        if len(texts) != (1 if is_mention else expected):
-            problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", (text, len(texts), expected), text))
-        read: list[Provenance | None] = [] if has_string else [None]
-        for part_text, most in zip(texts, _MOST_SPANS[len(read) :]):
-            part = None if part_text == NIL else read_provenance(part_text, most, self._documents)
-            read.append(part)
-            if part is None:
+        wanted_count = 1 + 2 * has_event + has_string
+        if len(part_texts) != (1 if is_mention else wanted_count):
+            arguments = (text, len(part_texts), wanted_count)
+            problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, text))
+        read_parts: list[Provenance | None] = [] if has_string else [None]
+        for part_text, most_spans in zip(part_texts, _MOST_SPANS[len(read_parts) :]):
+            if part_text == NIL:
+                read_parts.append(None)
                 continue
+            part = read_provenance(part_text, most_spans, self._documents)
+            read_parts.append(part)
             problems += part.problems
-            characters = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans)
-            if characters > _MOST_CHARACTERS:
+            if _count_characters(part) > _MOST_CHARACTERS:
                 problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
-        parts = Parts(*read)
+        parts = Parts(*read_parts)
         docids = [part.docid for part in parts if part is not None]
         if len(set(docids)) != 1:
             problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-        docid, justification = docids[0] if docids else NO_DOCUMENT, parts.justification
-        key = ";".join(NIL if part is None else part.canonical for part in parts)
-        if justification is None:
-            return ProvenanceList(text, docid, 0, None, key, 0, parts, tuple(problems))
-        start = offset_value(justification.spans[0].start) if justification.spans else 0
+        return _list_of_parts(text, parts, docids[0] if docids else NO_DOCUMENT, tuple(problems))
+
+
+def _count_characters(part: Provenance) -> float:
+    """Return how many characters the spans of a part have together; both ends of a span are inclusive."""
+    return sum([offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans])
+
+
+def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
+    """Return the provenance list of a column with these parts, which lie in the document `docid`."""
+    key = ";".join([NIL if part is None else part.canonical for part in parts])
+    justification = parts.justification
+    start: float = 0
+    place = None
+    span_count = 0
+    if justification is not None:
         place = justification.canonical
-        key = place if parts.count(None) == len(parts) - 1 else key
-        return ProvenanceList(text, docid, start, place, key, len(justification.spans), parts, tuple(problems))
+        span_count = len(justification.spans)
+        if span_count:
+            start = offset_value(justification.spans[0].start)
+        if parts.count(None) == len(parts) - 1:
+            key = place  # as of columns that are nothing but a predicate justification
+    return ProvenanceList(
+        text=text,
+        docid=docid,
+        start=start,
+        place=place,
+        key=key,
+        span_count=span_count,
+        kept_parts=parts,
+        problems=problems,
+    )
 
 
 def short_form(part: Provenance | None) -> str:
-    """The offsets of a part without its document."""
+    """Return the offsets of a part without its document, such as "3-9,12-14"; NIL for an absent part."""
     if part is None:
         return NIL
-    return ",".join(span.rpartition(":")[2] for span in part.canonical.split(",")) if part.canonical else ""
+    if not part.canonical:
+        return ""
+    return ",".join([span.rpartition(":")[2] for span in part.canonical.split(",")])
 
 
 NAMED: Final = "mention"
@@ -134,17 +184,17 @@ TYPE: Final = "type"
 LINK: Final = "link"
 
 MENTIONS: Final = frozenset((NAMED, NOMINAL))
-"""The mentions that say that a node stands at a place."""
+"""The predicates that say that a node is mentioned at a place."""
 
-_ORDER: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
+_order: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
 
 
 class Node:
     """An entity, a string or an event.
 
-    `types` are those that lines give it, `type` the one where there is exactly one. `uses` are the ways in which lines
-    use it, each with the first line that does. `mentions` and `others` are the assertions that it is the subject of, as
-    recorded; `documents` those where it is mentioned by name or description.
+    `types` are the types that lines give to the node; `type` is its type if there is exactly one. `uses` are the ways
+    in which lines use the node, each with the first such line. `mentions` and `others` are the assertions whose subject
+    the node is, in the order of recording. `documents` are those in which it is mentioned by name or description.
     """
 
     __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
@@ -161,19 +211,34 @@ class Node:
 
     @property
     def known_type(self) -> str:
-        """Its type in reports and statistics."""
+        """The type of the node in reports and statistics: "per", say, "multiple" or "unknown"."""
         return self.type or ("multiple" if self.types else "unknown")
 
     def best_line(self, node_type: str | None = None) -> int:
-        """The first line of the most specific use, of those that give the node a type where that is asked for."""
-        return min((use.role, line) for use, line in self.uses.items() if node_type in (None, use.only))[1]
+        """Return the first line of the most specific use of the node, which reports name as its place.
+
+        With `node_type` only uses count that give the node this type.
+        """
+        candidates = []
+        for use, line in self.uses.items():
+            if node_type is None or use.single_type == node_type:
+                candidates.append((use.role, line))
+        return min(candidates)[1]
+
+
+class NodeUse(NamedTuple):
+    """The use of a node by a line."""
+
+    node: Node
+    use: Use
+    line: int
 
 
 class Assertion(Struct, eq=False):
-    """A line of a knowledge base, or what was inferred from the one with this number.
+    """An assertion of a line of a knowledge base, or one that was inferred from the assertion of that line.
 
-    `object` is the text that is written, `node` the node where the object is one. An omitted assertion takes part in
-    all checks and is not written.
+    `object` is the text that is written, and `node` the object if it is a node. An omitted assertion takes part in all
+    checks and is not written.
     """
 
     subject: Node
@@ -195,19 +260,19 @@ class Assertion(Struct, eq=False):
 
     @property
     def span(self) -> Span | None:
-        """Where a mention stands: the first span of its justification."""
-        part = self.provenance.parts.justification
-        return None if part is None else part.first
+        """The place of a mention: the first span of its justification."""
+        justification = self.provenance.parts.justification
+        return None if justification is None else justification.first
 
     def __str__(self) -> str:
         return f"{self.verb.name}({self.subject.name}, {self.object})"
 
 
 class KnowledgeBase(Struct):
-    """What the knowledge base `name` holds.
+    """A knowledge base that was read.
 
-    `first_line` is that with the run id, `assertions` what was recorded in order, `rejected` how many lines were not,
-    by reason; `unrecorded` is what those say of nodes all the same.
+    `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` counts the lines
+    that were not recorded, by reason; `unrecorded_uses` are the uses of nodes by such lines, which count all the same.
     """
 
     name: str
@@ -216,22 +281,23 @@ class KnowledgeBase(Struct):
     nodes: dict[str, Node] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)
-    unrecorded: list[tuple[Node, Use, int]] = field(default_factory=list)
+    unrecorded_uses: list[NodeUse] = field(default_factory=list)
 
-    def uses(self) -> Iterator[tuple[Node, Use, int]]:
-        """How each line uses its nodes, those that were not recorded last."""
+    def uses(self) -> Iterator[NodeUse]:
+        """Yield each use of a node by a line; the uses by lines that were not recorded come last."""
         for assertion in self.assertions:
-            yield assertion.subject, assertion.verb.as_subject, assertion.line
+            yield NodeUse(assertion.subject, assertion.verb.as_subject, assertion.line)
             if assertion.node is not None:
-                yield assertion.node, assertion.verb.as_object, assertion.line
-        yield from self.unrecorded
+                yield NodeUse(assertion.node, assertion.verb.as_object, assertion.line)
+        yield from self.unrecorded_uses
 
     def by_node(self) -> Iterator[list[Assertion]]:
-        """The assertions of each node in the order of a validated knowledge base."""
+        """Yield the assertions of each node, in the order of a validated knowledge base."""
         for name in sorted(self.nodes):
             node = self.nodes[name]
-            yield sorted(itertools.chain(node.others, node.mentions), key=_ORDER)
+            yield sorted([*node.others, *node.mentions], key=_order)
 
     def in_order(self) -> Iterator[Assertion]:
-        """All assertions in that order."""
-        return itertools.chain.from_iterable(self.by_node())
+        """Yield all assertions in the order of a validated knowledge base."""
+        for assertions in self.by_node():
+            yield from assertions

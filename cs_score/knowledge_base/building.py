@@ -1,4 +1,4 @@
-"""Assertions as they are added to a knowledge base, one after the other, and what repeats others."""
+"""Adds the assertions of a knowledge base one after the other, and finds those that repeat or contradict others."""
 
 from __future__ import annotations
 
@@ -22,16 +22,26 @@ from cs_score.knowledge_base.assertions import (
     KnowledgeBase,
     ListReader,
     Node,
+    NodeUse,
     ProvenanceList,
 )
 from cs_score.knowledge_base.kb_file import Findings, Line
-from cs_score.knowledge_base.predicates import OBJECT, SUBJECT, PredicateTable, Use, Verb, declaration, use_as
+from cs_score.knowledge_base.predicates import (
+    OBJECT,
+    SUBJECT,
+    PredicateProblem,
+    PredicateTable,
+    Use,
+    Verb,
+    declaration,
+    use_as,
+)
 from cs_score.preparation.documents import DocumentList
 from cs_score.problems.log import Detail
 
 
 class Multiple(StrEnum):
-    """How many justifications of one relation are kept."""
+    """How many justifications of one relation are kept: all different ones, one, or one for each document."""
 
     MANY = "MANY"
     ONE = "ONE"
@@ -39,7 +49,7 @@ class Multiple(StrEnum):
 
 
 class KbOptions(Record):
-    """How a knowledge base is validated."""
+    """The options of the validation of a knowledge base."""
 
     task: str = "CSKB"
     multiple: Multiple = Multiple.MANY
@@ -47,223 +57,311 @@ class KbOptions(Record):
     table: PredicateTable = field(default_factory=PredicateTable)
 
 
-# What justifications have in common that repeat each other.
-_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
+# ---- Repetitions and single values
+
+_JUSTIFICATION_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
     Multiple.MANY: attrgetter("key"),
     Multiple.ONE: lambda provenance: "",
     Multiple.ONEPERDOC: attrgetter("docid"),
 }
+"""The key that justifications of a relation share if only one of them is kept."""
+
+_Relation: TypeAlias = tuple[Node, str, str]
+"""Subject, predicate and object, in which an assertion agrees with its repetitions."""
 
 
-class _Passes(Struct):
-    """The searches among the assertions of a relation: the lines where they `end`, ascending; and the assertions of
-    which it counts how many came by.
+def _relation_of(assertion: Assertion) -> _Relation:
+    """Return the relation that an assertion is about."""
+    return assertion.subject, assertion.verb.name, assertion.object
+
+
+class _Searches(Struct):
+    """The searches for repetitions among the assertions of a relation.
+
+    The reference program looks at the assertions in the order of recording and counts the problems of the provenance of
+    each one that it comes to. `ends` are the lines at which the searches ended, ascending; `watched` are the assertions
+    with such problems.
     """
 
     ends: list[int] = field(default_factory=list)
     watched: list[Assertion] = field(default_factory=list)
 
 
-class _Values:
-    """The values of one slot of one node: for each object the assertions that are not omitted, as recorded."""
+class _SlotValues:
+    """The values of a slot that takes one value, of one node: the assertions of each object, without omitted ones."""
 
     def __init__(self) -> None:
-        self._ranks: dict[str, int] = {}
-        self._of_rank: dict[int, deque[Assertion]] = defaultdict(deque)
-        self._alive: list[int] = []  # ranks of objects that may have assertions, ascending
+        # Objects are numbered in the order of their first assertion.
+        self._number_by_object: dict[str, int] = {}
+        self._assertions_by_number: dict[int, deque[Assertion]] = defaultdict(deque)
+        self._numbers_in_use: list[int] = []  # of objects that may still have assertions, ascending
 
     def add(self, assertion: Assertion) -> None:
-        rank = self._ranks.setdefault(assertion.object, len(self._ranks))
-        if not self._of_rank[rank]:
-            insort(self._alive, rank)
-        self._of_rank[rank].append(assertion)
+        """Add an assertion that is not omitted."""
+        number = self._number_by_object.setdefault(assertion.object, len(self._number_by_object))
+        if not self._assertions_by_number[number]:
+            insort(self._numbers_in_use, number)
+        self._assertions_by_number[number].append(assertion)
 
-    def other_than(self, value: str) -> Assertion | None:
-        """The first assertion of the first other object, objects in the order of their first assertion."""
-        own, at = self._ranks.get(value), 0
-        while at < len(self._alive):
-            assertions = self._of_rank[self._alive[at]]
+    def first_with_other_object(self, value: str) -> Assertion | None:
+        """Return the first assertion of the first object other than `value`; None if there is no other object."""
+        own_number = self._number_by_object.get(value)
+        position = 0
+        while position < len(self._numbers_in_use):
+            number = self._numbers_in_use[position]
+            assertions = self._assertions_by_number[number]
             while assertions and assertions[0].is_omitted:
                 assertions.popleft()
-            if assertions and self._alive[at] != own:
-                return assertions[0]
-            if assertions:
-                at += 1
+            if not assertions:
+                del self._numbers_in_use[position]
+            elif number == own_number:
+                position += 1
             else:
-                del self._alive[at]
+                return assertions[0]
         return None
 
 
 class Repetitions:
-    """What was recorded so far, as far as later assertions may repeat or contradict it."""
+    """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones.
+
+    Of two assertions the less confident is the weaker one, among equally confident ones the later.
+    """
 
     def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
-        self._key, self._findings, self._one_value = _KEYS[multiple], findings, one_value
-        # By relation and what repetitions have in common.
-        self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
-        self._values: dict[tuple[Node, str], _Values] = defaultdict(_Values)
-        # By relation, where one of its assertions is watched.
-        self._passes: dict[_Relation, _Passes] = {}
+        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
+        self._justification_key = _JUSTIFICATION_KEYS[multiple]
+        self._findings = findings
+        self._one_value = one_value
+        # By relation and the key of the justification, the assertion that a later one would repeat.
+        self._recorded: dict[tuple[Node, str, str, str], Assertion] = {}
+        self._values_by_slot: dict[tuple[Node, str], _SlotValues] = defaultdict(_SlotValues)
+        # Only of relations with an assertion whose provenance has problems.
+        self._searches: dict[_Relation, _Searches] = {}
 
-    def accepts(self, new: Assertion, written: ProvenanceList) -> bool:
-        """Whether an assertion is to be recorded, omitted or not; False for a mere repetition.
+    def accepts(self, new: Assertion, column: ProvenanceList) -> bool:
+        """Return whether an assertion is to be recorded, omitted or not; a mere repetition is not.
 
-        `written` is the provenance as the column reads by itself, which is what earlier ones are compared with.
+        `column` is the provenance column as it reads with the object as written. Earlier provenances are compared with
+        it, though the provenance of the assertion may differ if its object was repaired.
         """
         verb = new.verb
-        key = (new.subject, verb.name, new.object, self._key(written))
-        known = self._alive.get(key)
-        has_to_look = known is not None or bool(self._passes)  # as a rule nothing was said before
-        is_repetition = has_to_look and not verb.may_repeat and self._repeats(new, written, known)
+        relation = (new.subject, verb.name, new.object)
+        key = (*relation, self._justification_key(column))
+        earlier = self._recorded.get(key)
+        is_repetition = False
+        # Mostly there is no earlier assertion and no search to count.
+        if (earlier is not None or self._searches) and not verb.may_repeat:
+            is_repetition = self._repeats(new, column, earlier)
         if self._one_value and verb.predicate.single:
-            values = self._values[new.subject, verb.name]
-            if (other := values.other_than(new.object)) is not None:
-                self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, verb.name, line=new.line)
-                self._omit_weaker(new, other)
-            if not (is_repetition or new.is_omitted):
-                values.add(new)
+            self._compare_values(new, is_repetition=is_repetition)
         if not (is_repetition or verb.may_repeat or new.is_inferred or new.is_omitted):
-            self._alive[key if new.provenance is written else (*key[:3], self._key(new.provenance))] = new
+            if new.provenance is not column:
+                key = (*relation, self._justification_key(new.provenance))
+            self._recorded[key] = new
             if new.provenance.problems:
-                self._passes.setdefault(key[:3], _Passes()).watched.append(new)
+                self._searches.setdefault(relation, _Searches()).watched.append(new)
         return not is_repetition
 
-    def _repeats(self, new: Assertion, written: ProvenanceList, known: Assertion | None) -> bool:
-        """Whether nothing of an assertion is new, `known` being one that it may repeat.
+    def _repeats(self, new: Assertion, column: ProvenanceList, earlier: Assertion | None) -> bool:
+        """Return whether an assertion says nothing new beside an earlier one, which has the same justification key.
 
-        The weaker of two that have only a document in common, say, is omitted.
+        If the two have different provenances the weaker one is omitted instead.
         """
-        if known is not None and known.is_omitted:
-            known = None
-        if (passes := self._passes.get(_relation(new))) is not None:
-            insort(passes.ends, known.line if known else sys.maxsize if new.is_inferred else new.line - 1)
-        if known is None:
+        if earlier is not None and earlier.is_omitted:
+            earlier = None
+        self._count_search(new, earlier)
+        if earlier is None:
             return False
-        self._findings.look(known)
-        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(known.line)), line=new.line)
-        if known.provenance.key == written.key:
+        self._findings.report_again(earlier)
+        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(earlier.line)), line=new.line)
+        if earlier.provenance.key == column.key:
             return True
-        self._omit_weaker(new, known)
+        self._omit_weaker(new, earlier)
         return False
 
-    def has_stated(self, subject: Node, name: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Whether an assertion with this provenance is known to have been recorded; False may mean either."""
-        known = self._alive.get((subject, name, object_, provenance.key))
-        return known is not None and known.provenance.text == provenance.text
+    def _count_search(self, new: Assertion, earlier: Assertion | None) -> None:
+        """Note where the search for an earlier assertion ended: at that assertion, or at the last one recorded."""
+        searches = self._searches.get(_relation_of(new))
+        if searches is None:
+            return
+        if earlier is not None:
+            end = earlier.line
+        elif new.is_inferred:
+            end = sys.maxsize
+        else:
+            end = new.line - 1
+        insort(searches.ends, end)
+
+    def _compare_values(self, new: Assertion, *, is_repetition: bool) -> None:
+        """Omit the new assertion or an earlier one if a slot that takes one value has two."""
+        values = self._values_by_slot[new.subject, new.verb.name]
+        other = values.first_with_other_object(new.object)
+        if other is not None:
+            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.verb.name, line=new.line)
+            self._omit_weaker(new, other)
+        if not (is_repetition or new.is_omitted):
+            values.add(new)
+
+    def has_recorded(self, subject: Node, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
+        """Return True if an assertion with this provenance is sure to have been recorded; False may mean either."""
+        earlier = self._recorded.get((subject, predicate, object_, provenance.key))
+        return earlier is not None and earlier.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
         """Mark an assertion as one that is not written."""
         if assertion.provenance.problems and not assertion.is_omitted:
-            self._count_passes(assertion)
+            self._report_searches(assertion)
         assertion.is_omitted = True
 
-    def _omit_weaker(self, new: Assertion, known: Assertion) -> None:
-        """Omit the less confident of two assertions, the later one among equals."""
-        self.omit(min(new, known, key=lambda each: (float(each.confidence), -each.line, each is known)))
+    def _omit_weaker(self, new: Assertion, earlier: Assertion) -> None:
+        """Omit the weaker of two assertions; if both are of one line, the new one."""
+        new_strength = (float(new.confidence), -new.line)
+        earlier_strength = (float(earlier.confidence), -earlier.line)
+        self.omit(new if new_strength <= earlier_strength else earlier)
 
     def finish(self) -> None:
-        """Count how often searches came by assertions whose provenance has problems."""
-        for passes in self._passes.values():
-            for assertion in passes.watched:
+        """Report the problems of provenances as often as searches came to their assertions."""
+        for searches in self._searches.values():
+            for assertion in searches.watched:
                 if not assertion.is_omitted:
-                    self._count_passes(assertion)
+                    self._report_searches(assertion)
 
-    def _count_passes(self, assertion: Assertion) -> None:
-        if not assertion.is_inferred and (passes := self._passes.get(_relation(assertion))) is not None:
-            # Searches that came to the assertion or beyond it; earlier ones ended at earlier lines.
-            self._findings.look(assertion, len(passes.ends) - bisect_left(passes.ends, assertion.line))
+    def _report_searches(self, assertion: Assertion) -> None:
+        """Report the problems of an assertion's provenance once for each search that came to it."""
+        searches = self._searches.get(_relation_of(assertion))
+        if searches is None or assertion.is_inferred:
+            return
+        earlier_ends = bisect_left(searches.ends, assertion.line)  # of searches that ended before this assertion
+        self._findings.report_again(assertion, len(searches.ends) - earlier_ends)
 
 
-_Relation: TypeAlias = tuple[Node, str, str]
-
-
-def _relation(assertion: Assertion) -> _Relation:
-    """What repetitions agree in: subject, verb and object."""
-    return assertion.subject, assertion.verb.name, assertion.object
-
+# ---- Adding assertions
 
 _TO_ESCAPE: Final = re.compile(r'["\\]')
 
 
 class Builder:
-    """Adds assertions to a knowledge base."""
+    """Adds assertions to a knowledge base, and reports and repairs what is wrong with them."""
 
     def __init__(self, base: KnowledgeBase, findings: Findings, options: KbOptions, *, one_value: bool) -> None:
-        """With `one_value` the weaker one of several values of a slot that takes one is omitted."""
-        self.base, self.findings = base, findings
+        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
+        self.base = base
+        self.findings = findings
         self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
-        self._nodes, self._table = base.nodes, options.table
+        self._nodes = base.nodes
+        self._table = options.table
         self._lists = ListReader(None if options.documents is None else options.documents.lengths)
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
-        """Add what a line says. None where it is rejected or a mere repetition, which is reported."""
-        number, subject_text, predicate, object_, is_string, column, confidence, comment = line
-        subject = self._nodes.get(subject_text) or self._node(subject_text, "SUBJECT", number)
+        """Add the assertion of a line and return it; None for a line that is rejected or a mere repetition.
+
+        `is_inferred` says that the line is not in the file but follows from the line with its number.
+        """
+        subject = self._nodes.get(line.subject) or self._find_node(line.subject, "SUBJECT", line.number)
         if subject is None:
-            return self._reject("NO_SUBJECT")
-        has_event = subject.is_event or (not is_string and object_.startswith(":Event"))
-        verb, realis, problems = self._table.read(predicate, subject.type, has_event)
-        for code, arguments in problems:
-            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
-            self.findings.report(code, *arguments, line=number, detail=Detail("PREDICATE", predicate, repaired))
+            self._reject("NO_SUBJECT")
+            return None
+        has_event = subject.is_event or (not line.is_string and line.object.startswith(":Event"))
+        verb, realis, problems = self._table.read(line.predicate, subject.type, has_event)
+        if problems:
+            self._report_predicate(problems, line)
         if verb is None:
-            subject.uses.setdefault(use_as(SUBJECT), number)
-            return self._reject("NO_PREDICATE")
-        # As its column reads by itself: the object counts as it is written.
-        provenance = written = NO_PROVENANCE
+            subject.uses.setdefault(use_as(SUBJECT), line.number)
+            self._reject("NO_PREDICATE")
+            return None
+        column = NO_PROVENANCE
         if verb.has_provenance:
-            has_string = not is_string and object_.startswith(":String")
-            provenance = written = self._lists.read(column, has_event, has_string, verb.is_mention)
-            if written.problems or written.spans > 1:
-                self._report_provenance(written, verb, subject, number, is_inferred)
-        text: str | None = object_
-        if not (verb.takes_nodes or (verb.takes_text and is_string)):
-            text = self._text(verb, object_, number)
-        use = declaration(object_) if verb.name == TYPE else verb.as_subject
+            has_string = not line.is_string and line.object.startswith(":String")
+            column = self._lists.read(line.provenance, has_event, has_string, verb.is_mention)
+            if column.problems or column.span_count > 1:
+                self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
+        use = declaration(line.object) if verb.name == TYPE else verb.as_subject
+        text: str | None = line.object
+        if not (verb.takes_nodes or (verb.takes_text and line.is_string)):
+            text = self._repair_text(verb, line)
         if use not in subject.uses:
-            self._note(subject, use, number)
+            self._note_use(subject, use, line.number)
         node = None
         if verb.takes_nodes:
-            node = self._nodes.get(object_) or self._node(object_, "OBJECT", number)
-            text = None if node is None else node.name
+            node = self._nodes.get(line.object) or self._find_node(line.object, "OBJECT", line.number)
+            if node is None:
+                self.base.unrecorded_uses.append(NodeUse(subject, use, line.number))
+                self._reject("NO_OBJECT")
+                return None
+            text = node.name
+            if verb.as_object not in node.uses:
+                self._note_use(node, verb.as_object, line.number)
         if text is None:
-            self.base.unrecorded += [(subject, use, number)] if verb.takes_nodes else []
-            return self._reject("NO_OBJECT" if verb.takes_nodes else "BAD_PREDICATE")
-        if node is not None and verb.as_object not in node.uses:
-            self._note(node, verb.as_object, number)
-        if text != object_ and verb.has_provenance:  # it lacked its colon or its quotes
-            has_event = subject.is_event or text.startswith(":Event")
-            provenance = self._lists.read(column, has_event, text.startswith(":String"), verb.is_mention)
-        new = Assertion(subject, verb, realis, text, node, provenance, confidence, number, comment, is_inferred)
-        if verb.is_compared and not self.repetitions.accepts(new, written):
-            # What a repetition says of nodes counts all the same.
-            self.base.unrecorded.append((subject, use, number))
-            if node is not None:
-                self.base.unrecorded.append((node, verb.as_object, number))
-            return self._reject("DUPLICATE")
-        self.base.assertions.append(new)
-        (subject.mentions if verb.takes_text else subject.others).append(new)
-        if verb.takes_text and verb.name in MENTIONS:
-            subject.documents.add(provenance.docid)
-        return new
+            self._reject("BAD_PREDICATE")
+            return None
+        assertion = Assertion(
+            subject=subject,
+            verb=verb,
+            realis=realis,
+            object=text,
+            node=node,
+            provenance=column if text == line.object else self._read_repaired(column, verb, subject, text),
+            confidence=line.confidence,
+            line=line.number,
+            comment=line.comment,
+            is_inferred=is_inferred,
+        )
+        if verb.is_compared and not self.repetitions.accepts(assertion, column):
+            self._note_repetition(assertion, use)
+            self._reject("DUPLICATE")
+            return None
+        self._record(assertion)
+        return assertion
+
+    def _read_repaired(self, column: ProvenanceList, verb: Verb, subject: Node, text: str) -> ProvenanceList:
+        """Return the provenance column as it reads with the repaired text of the object."""
+        if not verb.has_provenance:
+            return column
+        has_event = subject.is_event or text.startswith(":Event")
+        return self._lists.read(column.text, has_event, text.startswith(":String"), verb.is_mention)
+
+    def _record(self, assertion: Assertion) -> None:
+        """Add an assertion to the knowledge base and to its subject."""
+        self.base.assertions.append(assertion)
+        subject = assertion.subject
+        if not assertion.verb.takes_text:
+            subject.others.append(assertion)
+            return
+        subject.mentions.append(assertion)
+        if assertion.verb.name in MENTIONS:
+            subject.documents.add(assertion.provenance.docid)
+
+    def _note_repetition(self, assertion: Assertion, use: Use) -> None:
+        """Note how a repetition uses its nodes, which counts although it is not recorded."""
+        self.base.unrecorded_uses.append(NodeUse(assertion.subject, use, assertion.line))
+        if assertion.node is not None:
+            self.base.unrecorded_uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
+
+    def _reject(self, reason: str) -> None:
+        """Count one more line that is rejected for this reason."""
+        self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
+
+    def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: Line) -> None:
+        """Report the problems of the predicate of a line; for an alias with its replacement."""
+        for code, arguments in problems:
+            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
+            detail = Detail("PREDICATE", line.predicate, repaired)
+            self.findings.report(code, *arguments, line=line.number, detail=detail)
 
     def _report_provenance(
-        self, written: ProvenanceList, verb: Verb, subject: Node, line: int, is_inferred: bool
+        self, column: ProvenanceList, verb: Verb, subject: Node, line: int, *, with_fatal: bool
     ) -> None:
-        if written.problems:
-            self.findings.troubled.add(subject.name)
-            self.findings.report_spans(written, line, with_fatal=not is_inferred)
-        for _ in range(verb.one_span if written.spans > 1 else 0):
-            detail = Detail("PROVENANCE", written.text)
-            self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", written.spans, 1, line=line, detail=detail)
+        """Report the problems of a provenance column, and several spans in a predicate that allows one."""
+        if column.problems:
+            self.findings.troubled_nodes.add(subject.name)
+            self.findings.report_spans(column, line, with_fatal=with_fatal)
+        if column.span_count > 1:
+            detail = Detail("PROVENANCE", column.text)
+            for _ in range(verb.span_complaints):
+                self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
 
-    def _reject(self, reason: str) -> Assertion | None:
-        """No assertion, and one more line that was rejected."""
-        self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
-        return None
-
-    def _node(self, text: str, column: str, line: int) -> Node | None:
-        """The node of a name that no line has had, made if need be; None where the text cannot be one."""
+    def _find_node(self, text: str, column: str, line: int) -> Node | None:
+        """Return the node of a name, made if it is new; None for a text that is no name, which is reported."""
         if not is_node_name(text):
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
@@ -275,35 +373,51 @@ class Builder:
             self._nodes[name] = Node(name)
         return self._nodes[name]
 
-    def _text(self, verb: Verb, written: str, line: int) -> str | None:
-        """The object of a mention, a type or a link as it is kept; None where it cannot be that of a link."""
+    def _repair_text(self, verb: Verb, line: Line) -> str | None:
+        """Return the object of a mention, a type or a link as it is kept, after reporting its problem.
+
+        The object of a mention gets quotes, that of a link loses them. None for a link without a colon.
+        """
+        text = line.object
         if verb.name == TYPE:
-            return written
-        detail = Detail("OBJECT", written)
+            return text
         if verb.takes_text:
-            quoted = '"' + _TO_ESCAPE.sub(r"\\\g<0>", written) + '"'
-            self.findings.report("UNQUOTED_STRING", written, line=line, detail=detail._replace(repaired=quoted))
+            quoted = '"' + _TO_ESCAPE.sub(r"\\\g<0>", text) + '"'
+            self.findings.report("UNQUOTED_STRING", text, line=line.number, detail=Detail("OBJECT", text, quoted))
             return quoted
-        if ":" in written:
-            return written.removeprefix('"').removesuffix('"')
-        self.findings.report("ILLEGAL_LINK_SPECIFICATION", written, line=line, detail=detail)
+        if ":" in text:
+            return text.removeprefix('"').removesuffix('"')
+        self.findings.report("ILLEGAL_LINK_SPECIFICATION", text, line=line.number, detail=Detail("OBJECT", text))
         return None
 
-    def _note(self, node: Node, use: Use, line: int) -> None:
-        """Note how a line uses a node, and the type that it gives to it.
+    def _note_use(self, node: Node, use: Use, line: int) -> None:
+        """Note the first use of a node by a line, and the type that the line gives to it.
 
-        Where the node cannot have that type that is reported for every line that says so.
+        A type that the node cannot have is reported for every line that says so, and the use says nothing of its type.
         """
-        if (only := use.only) is not None:
-            kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"
-            is_legal = only in NODE_TYPES
-            if not is_legal:
-                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
-            elif not node.name.startswith(kind):
-                is_legal, detail = False, Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
-                self.findings.report("INCOMPATIBLE_NODE_NAME", node.name, only.upper(), line=line, detail=detail)
-            elif only not in node.types:
-                node.types += (only,)
-                node.type = only if len(node.types) == 1 else None
-            use = use if is_legal else use_as(use.role)
+        node_type = use.single_type
+        if node_type is not None and not self._give_type(node, node_type, use.role, line):
+            use = use_as(use.role)
         node.uses.setdefault(use, line)
+
+    def _give_type(self, node: Node, node_type: str, role: int, line: int) -> bool:
+        """Add a type to a node and return True; for a type that the node cannot have report that and return False."""
+        if node_type not in NODE_TYPES:
+            self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
+            return False
+        if not node.name.startswith(_name_prefix(node_type)):
+            detail = Detail("OBJECT" if role == OBJECT else "SUBJECT", node.name)
+            arguments = (node.name, node_type.upper())
+            self.findings.report("INCOMPATIBLE_NODE_NAME", *arguments, line=line, detail=detail)
+            return False
+        if node_type not in node.types:
+            node.types += (node_type,)
+            node.type = node_type if len(node.types) == 1 else None
+        return True
+
+
+def _name_prefix(node_type: str) -> str:
+    """Return how the names of nodes of a type begin."""
+    if node_type == "string":
+        return ":String"
+    return ":Entity" if node_type in ENTITY_TYPES else ":Event"

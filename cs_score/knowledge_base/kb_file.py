@@ -1,11 +1,11 @@
-"""The lines of a knowledge base file, and the problems that are found in them."""
+"""Reads the lines of a knowledge base file, and reports the problems that are found in them."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from cs_score.base.sources import WHITE_SPACE, Source, decoded
 from cs_score.coldstart.converters import is_run_id
@@ -17,7 +17,7 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 _BLOCK: Final = 1 << 16
 
 # A line with nothing to trim or cut off: four columns and perhaps a confidence, or the type of a node; or any line.
-# Which characters there may be is said outright: to exclude white space takes twice the time.
+# The characters are listed outright: to exclude white space instead takes twice the time.
 _SPAN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
 _LINE: Final = re.compile(
     r'(:[A-Za-z0-9_]++)\t(?:((?!type|link)[a-z0-9_:.-]++)\t(?:(:[A-Za-z0-9_]++)|("[^\t\n#"\\]*+"))'
@@ -27,26 +27,29 @@ _CONFIDENCE: Final = re.compile(r"\d+(?:\.\d+)?")
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
-"""What the columns are called in reports for programs."""
+"""The names of the columns in reports for programs."""
 
-# Task -> the predicates that it knows, None for all of them.
 TASKS: Final[dict[str, frozenset[str] | None]] = {
     "CSED": frozenset((TYPE, NAMED)),
     "CSEDL": frozenset((TYPE, NAMED, NOMINAL, LINK)),
     "CSKB": None,
 }
+"""The predicates that each validation task accepts; None for all."""
 
 
 class Findings:
-    """Reports problems of one file by line. `troubled` are the nodes that an assertion with a bad provenance is of."""
+    """Reports the problems of one file by line.
+
+    `troubled_nodes` are the names of the nodes with an assertion whose provenance has problems.
+    """
 
     def __init__(self, file: str, problems: ProblemLog) -> None:
-        self.troubled: set[str] = set()
+        self.troubled_nodes: set[str] = set()
         self._file = file
         self._problems = problems
 
     def place(self, line: int) -> Place:
-        """A line of the file."""
+        """Return the place of a line of the file."""
         return Place(self._file, line)
 
     def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
@@ -54,113 +57,146 @@ class Findings:
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
-        """Report a problem that the report names no place for; programs get the line to begin with."""
+        """Report a problem for which the report names no place; reports for programs have the line."""
         self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
 
-    def look(self, assertion: Assertion, times: int = 1) -> None:
-        """Report the problems of an assertion's provenance once more.
+    def report_again(self, assertion: Assertion, times: int = 1) -> None:
+        """Report the problems of an assertion's provenance once more, or so many times.
 
-        The reference parses it anew whenever it looks at it, and counts what it finds.
+        The reference program parses a provenance anew whenever it looks at the assertion, and counts what it finds.
         """
         if assertion.provenance.problems:
             self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
 
     def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
-        """Report the problems of a provenance; what is fatal is so only when it is read for the first time."""
+        """Report the problems of a provenance; fatal ones only `with_fatal`, when it is read for the first time."""
         for code, arguments, text, repaired in provenance.problems:
             if with_fatal or CODES[code].severity is not Severity.FATAL:
                 detail = Detail("PROVENANCE", text, repaired)
                 self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
 
 
-Line: TypeAlias = tuple[int, str, str, str, bool, str, str, str]
-"""A line with the right number of columns: number, subject, predicate, object, whether that is a string in quotes,
-provenance, confidence, comment."""
+class Line(NamedTuple):
+    """A line with the right number of columns. `is_string` says that the object is a string in quotes."""
+
+    number: int
+    subject: str
+    predicate: str
+    object: str
+    is_string: bool
+    provenance: str
+    confidence: str
+    comment: str = ""
 
 
 class KbFile:
-    """A knowledge base file whose first line has been read."""
+    """A knowledge base file whose first line, with the run id, has been read."""
 
     def __init__(self, source: Source, findings: Findings, task: str) -> None:
+        """Read the first line. A missing run id is reported; the first line is then an assertion, as line 2."""
         self._task = task
         self._findings = findings
         self._blocks = text_blocks(source)
         first_block = next(self._blocks, None)
-        self.first_line, line_feed, rest = (first_block or "").partition("\n")
+        self.first_line, line_feed, remaining_text = (first_block or "").partition("\n")
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
+        has_more_lines = bool(line_feed)
         if not is_run_id(self.run_id):
             is_empty = first_block is None
             findings.report("MISSING_RUNID", line=0 if is_empty else 1, detail=Detail("RUNID"))
             self.run_id = "OmittedRunID"
-            line_feed, rest = "" if is_empty else "\n", first_block or ""  # it is read once more, from line 2 on
-        if line_feed:
-            self._blocks = itertools.chain((rest,), self._blocks)
+            remaining_text = first_block or ""
+            has_more_lines = not is_empty
+        if has_more_lines:
+            self._blocks = itertools.chain((remaining_text,), self._blocks)
 
     def lines(self) -> Iterator[Line]:
-        """The lines that can be assertions; what is wrong with the others is reported."""
+        """Yield the lines that can be assertions; the problems of the others are reported."""
         has_all_predicates = TASKS[self._task] is None
         number = 1
         for block in self._blocks:
-            for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
+            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
                 number += 1
                 if predicate:
                     if has_all_predicates or self._is_on_task(predicate, number):
-                        yield number, subject, predicate, node or text, not node, provenance, confidence or CERTAIN, ""
-                elif kind:
-                    yield number, subject, TYPE, kind, False, "", CERTAIN, ""
-                elif (line := self._read(number, other)) is not None:
-                    yield line
+                        confidence = confidence or CERTAIN
+                        yield Line(number, subject, predicate, node or string, not node, provenance, confidence)
+                elif node_type:
+                    yield Line(number, subject, TYPE, node_type, False, "", CERTAIN)
+                else:
+                    line = self._read_line(number, whole_line)
+                    if line is not None:
+                        yield line
 
-    def _read(self, number: int, text: str) -> Line | None:
-        """A line of any kind; None of one that is no assertion."""
+    def _read_line(self, number: int, text: str) -> Line | None:
+        """Return a line of any kind; None for one that is no assertion, whose problem is reported."""
         comment = ""
         if "#" in text:
             text, comment = split_comment(text)
         columns = [column.strip(WHITE_SPACE) for column in text.rstrip("\t").split("\t")]
         if not any(columns):
             return None
-        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else CERTAIN
-        if columns and (decimals := without_exponent(columns[-1])) is not None:
-            written, confidence = columns.pop(), decimals
-            detail = Detail("CONFIDENCE", written, decimals)
-            self._findings.report("IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=detail)
+        confidence = self._take_confidence(columns, number)
         predicate = columns[1] if len(columns) > 1 else ""
         if not self._is_on_task(predicate, number):
             return None
-        expected = 3 if predicate.partition(".")[0].lower() in (TYPE, LINK) else 4
-        if len(columns) != expected:
-            self._findings.report("WRONG_NUM_ENTRIES", expected, len(columns), line=number)
+        wanted_count = 3 if predicate.partition(".")[0].lower() in (TYPE, LINK) else 4
+        if len(columns) != wanted_count:
+            self._findings.report("WRONG_NUM_ENTRIES", wanted_count, len(columns), line=number)
             return None
-        subject, _, object_, *provenance = columns
-        is_string = _STRING.fullmatch(object_) is not None
-        return number, subject, predicate, object_, is_string, provenance[0] if provenance else "", confidence, comment
+        return Line(
+            number=number,
+            subject=columns[0],
+            predicate=predicate,
+            object=columns[2],
+            is_string=_STRING.fullmatch(columns[2]) is not None,
+            provenance=columns[3] if len(columns) > 3 else "",
+            confidence=confidence,
+            comment=comment,
+        )
+
+    def _take_confidence(self, columns: list[str], number: int) -> str:
+        """Remove the confidence from the end of the columns and return it; 1.0 if there is none.
+
+        A confidence with an exponent is reported and repaired: "1e-3" -> "0.001".
+        """
+        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else CERTAIN
+        if columns:
+            decimals = without_exponent(columns[-1])
+            if decimals is not None:
+                number_text = columns.pop()
+                detail = Detail("CONFIDENCE", number_text, decimals)
+                self._findings.report("IMPROPER_CONFIDENCE_VALUE", number_text, line=number, detail=detail)
+                return decimals
+        return confidence
 
     def _is_on_task(self, predicate: str, line: int) -> bool:
-        """Whether the task knows a predicate; if not, that is reported."""
-        legal = TASKS[self._task]
-        if legal is None or predicate.lower() in legal:
+        """Return whether the task accepts a predicate; if not, that is reported."""
+        accepted = TASKS[self._task]
+        if accepted is None or predicate.lower() in accepted:
             return True
         self._findings.report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
         return False
 
 
 def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:
-    """The columns of each line of a block.
+    """Return the columns of each line of a block as eight texts, some of which are empty.
 
-    Of a plain assertion: subject, predicate, object (a node, or a string in quotes), provenance of legal spans, and
-    confidence, if there is one. Of a plain type line: subject, and the type in the last column but one. Of any other
-    line: itself in the last column. What is not there is empty.
+    A plain assertion has subject, predicate, object (a node, or a string in quotes, in two columns), provenance of
+    legal spans, and perhaps confidence. A plain type line has the subject, and the type in the seventh column. Any
+    other line stands whole in the eighth column.
     """
     return _LINE.findall(f"{block}\n")
 
 
 def text_blocks(source: Source) -> Iterator[str]:
-    """A file in blocks of whole lines without the line feed at the end of a block, nor a byte-order mark at its start.
+    """Yield the text of a file in blocks of whole lines, without the byte order mark at its start.
 
-    Only a line feed ends a line. Raises InputError where the bytes are not UTF-8.
+    Only a line feed ends a line; the one at the end of a block is left out. Raises InputError for bytes that are not
+    UTF-8.
     """
-    number = 0
+    line_count = 0
     for block in line_blocks(source, _BLOCK):
-        text = decoded(block, source.name, number)
-        yield text if number else text.removeprefix("\ufeff")
-        number += block.count(b"\n") + 1
+        text = decoded(block, source.name, line_count)
+        yield text if line_count else text.removeprefix("\ufeff")
+        line_count += block.count(b"\n") + 1

@@ -1,4 +1,4 @@
-"""The predicates of knowledge bases, those of users among them, and what a predicate column means."""
+"""The predicates of knowledge bases, those of users among them, and the meaning of a predicate column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -19,9 +19,9 @@ TAC: Final = "TAC"
 REALIS: Final = frozenset(("actual", "generic", "other"))
 _ANY_REALIS: Final = "actual, generic, or other"
 NONE: Final = "none"
-"""What stands for a missing realis in messages, and for a missing inverse."""
+"""The word for a missing realis in messages, and for a missing inverse."""
 
-# Names that allow one span only. A verb that contains several of them is complained of for each.
+# Predicates that allow one span only. A name that contains several of these is reported for each of them.
 _ONE_SPAN: Final = (
     "mention", "canonical_mention", "nominal_mention", "normalized_mention", "pronominal_mention",
     "likes", "dislikes", "is_liked_by", "is_disliked_by",
@@ -32,7 +32,6 @@ _MAY_REPEAT: Final = frozenset(
 _WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
 _RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
 
-# Domain (any: none is known) -> alias -> why it is no good, and what to use.
 _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "org": {
         "dissolved": ("deprecated", "date_dissolved"),
@@ -57,44 +56,49 @@ _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "any": {"canonical_mentions": ("misspelled", "canonical_mention"), "mentions": ("misspelled", "mention")},
 }
+"""By domain the names that are not used any more, each with the reason and its replacement.
 
-# What a use says of the node, the most specific first.
+The names under "any" are replaced whatever the domain is.
+"""
+
+# The roles of a node in a line; the first says most about its type.
 TYPEDEF: Final = 0
 SUBJECT: Final = 1
 OBJECT: Final = 2
 
 
 class Use(Record, eq=False):
-    """A way in which a line uses a node: its role there, and what that says of its type.
+    """A way in which lines use a node: its role, and the types that the role allows.
 
-    `types` are those that it may have by that, `only` the one where there is no choice; none where nothing is said.
+    `types` is empty if the role says nothing of the type. `single_type` is the type if only one is allowed.
     """
 
     role: int
     types: frozenset[str]
-    only: str | None
+    single_type: str | None
 
 
 @lru_cache(maxsize=1 << 10)
 def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
-    """The use of a node in a role; equal uses are one."""
+    """Return the use of a node in a role that allows these types. Equal uses are the same object."""
     return Use(role, types, next(iter(types)) if len(types) == 1 else None)
 
 
 @lru_cache(maxsize=1 << 10)
-def declaration(written: str) -> Use:
-    """The use of a node whose type is declared, with the type as it is written, legal or not."""
-    return use_as(TYPEDEF, frozenset((written.lower(),)))
+def declaration(type_text: str) -> Use:
+    """Return the use of a node by a line that declares its type, as it is written, legal or not."""
+    return use_as(TYPEDEF, frozenset((type_text.lower(),)))
 
 
 class Verb(Record, eq=False):
-    """A predicate as assertions use it.
+    """A predicate with all that assertions need to know of it.
 
-    `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in a
-    validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is written with the type of
-    its subject. `is_mention`: so its name says. `takes_text`, `takes_nodes`: its object is text in quotes, or a node.
-    `has_inverse`: its object may be the subject of its inverse. `one_span`: how often a second span is complained of.
-    `may_repeat`: the same assertion may be made twice. `is_compared`: it matters what was said before.
+    `as_subject` and `as_object` are the uses of its nodes, `label` names the file that defines it, and `order` is its
+    place in a validated knowledge base. `has_provenance`: its assertions have a provenance column. `has_domain`: it is
+    written with the type of its subject. `is_mention`: its name says so. `takes_text`, `takes_nodes`: its object is
+    text in quotes, or a node. `has_inverse`: its object may be the subject of its inverse. `span_complaints`: how often
+    a second span is reported. `may_repeat`: equal assertions are no repetition. `is_compared`: assertions are compared
+    with earlier ones.
     """
 
     name: str
@@ -109,109 +113,127 @@ class Verb(Record, eq=False):
     takes_text: bool
     takes_nodes: bool
     has_inverse: bool
-    one_span: int
+    span_complaints: int
     may_repeat: bool
     is_compared: bool
 
 
 def inverse_of(predicate: Predicate) -> str:
-    """The name of the inverse, `NONE` where there is none."""
+    """Return the name of the inverse of a predicate, `none` if it has none."""
     return NONE if predicate.inverse is None else predicate.inverse
 
 
-PredicateProblem: TypeAlias = tuple[str, tuple[str, ...]]
-"""A code with its arguments."""
+class PredicateProblem(NamedTuple):
+    """A problem of a predicate column: its code and the arguments of its message."""
+
+    code: str
+    arguments: tuple[str, ...]
 
 
 class Reading(NamedTuple):
-    """What a predicate column means: the verb, None where it is rejected; the realis; what is wrong with it."""
+    """The meaning of a predicate column: the verb, None if the column is rejected; the realis; the problems."""
 
     verb: Verb | None
     realis: str | None
     problems: tuple[PredicateProblem, ...]
+
+    def reject(self, code: str, *arguments: str) -> Reading:
+        """Return the reading without a verb, with one more problem."""
+        return Reading(None, self.realis, (*self.problems, PredicateProblem(code, arguments)))
 
 
 class PredicateTable:
     """The predicates that a knowledge base may use."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, list[Verb]] = {}
+        """Enter the predicates of the task."""
+        self._verbs_by_name: dict[str, list[Verb]] = {}
         self._readings: dict[tuple[str, str | None, bool], Reading] = {}
         for predicate in dict.fromkeys(inventory().values()):
-            if predicate.name != "type":  # which the inventory has once for each kind of node
+            if predicate.name != "type":  # the inventory has a type predicate for each kind of node
                 self.define(predicate, TAC)
         self.define(Predicate("type", NODE_TYPES, frozenset(("type",)), False, None), TAC)
 
-    def named(self, name: str) -> list[Verb]:
-        """All predicates of this name."""
-        return self._by_name.get(name, [])
+    def verbs_named(self, name: str) -> list[Verb]:
+        """Return all predicates of this name, which have different domains."""
+        return self._verbs_by_name.get(name, [])
 
     def define(self, predicate: Predicate, label: str) -> None:
-        """Add a predicate."""
-        self._by_name.setdefault(predicate.name, []).append(_verb(predicate, label))
+        """Add a predicate under the label of the file that defines it."""
+        self._verbs_by_name.setdefault(predicate.name, []).append(_make_verb(predicate, label))
 
-    def read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
-        """The meaning of a predicate column for a subject of this type, None for one that is not known.
+    def read(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
+        """Return the meaning of a predicate column, such as "per:spouse" or "conflict.attack_attacker.actual".
 
-        `is_event`: whether the subject or the object is an event.
+        `subject_type` is the type of the subject, None if it is not known. `is_event` says that the subject or the
+        object is an event.
         """
-        key = (written, subject_type, is_event)
-        if (reading := self._readings.get(key)) is None:
-            reading = self._readings[key] = self._read(*key)
+        key = (text, subject_type, is_event)
+        reading = self._readings.get(key)
+        if reading is None:
+            reading = self._readings[key] = self._read_column(*key)
         return reading
 
-    def _read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
-        before, colon, rest = written.partition(":")
-        domain = before.lower() if colon and before != "0" else ""
-        name, realis, problems = self._split_realis(rest if colon else written, is_event)
-
-        def rejected(code: str, *arguments: str) -> Reading:
-            return Reading(None, realis, (*problems, (code, arguments)))
-
+    def _read_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
+        """Return the meaning of a predicate column that is read for the first time."""
+        domain_text, colon, name_text = text.partition(":")
+        domain = domain_text.lower() if colon and domain_text != "0" else ""
+        name, realis, problems = self._split_realis(name_text if colon else text, is_event)
+        reading = Reading(None, realis, problems)
         if domain and domain not in NODE_TYPES:
-            return rejected("ILLEGAL_PREDICATE_TYPE", domain)
+            return reading.reject("ILLEGAL_PREDICATE_TYPE", domain)
         if domain and subject_type is not None and subject_type != domain:
-            return rejected("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
-        known = domain or subject_type
-        aliases = _ALIASES["any"] | _ALIASES.get(known or "any", {})
+            return reading.reject("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
+        node_type = domain or subject_type
+        aliases = _ALIASES["any"] | _ALIASES.get(node_type or "any", {})
         if name in aliases:
-            why, replacement = aliases[name]
-            problems = (*problems, ("PREDICATE_ALIAS", (why, name, replacement)))
+            reason, replacement = aliases[name]
+            problems = (*problems, PredicateProblem("PREDICATE_ALIAS", (reason, name, replacement)))
+            reading = Reading(None, realis, problems)
             name = replacement
-        verbs = [verb for verb in self.named(name) if known is None or known in verb.predicate.domain]
+        verbs = [verb for verb in self.verbs_named(name) if node_type is None or node_type in verb.predicate.domain]
         if len(verbs) != 1:
-            return rejected("AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE", name)
+            return reading.reject("AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE", name)
         return Reading(verbs[0], realis, problems)
 
     def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, tuple[PredicateProblem, ...]]:
-        """Name and realis of a predicate without its domain."""
-        whole = text.rstrip(".")
-        before, dot, last = whole.rpartition(".")
-        missing = (("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_event else ()
-        illegal, unexpected = ("ILLEGAL_REALIS", (last,)), ("UNEXPECTED_REALIS", (NONE, last))
+        """Return name, realis and problems of a predicate without its domain: "life.injure_victim.actual", say.
+
+        Relations with events should have a realis and others none. The last part of a name may look like a realis, and
+        a realis may be misspelled; the problems are then those of the reference program.
+        """
+        full_name = text.rstrip(".")
+        name, dot, last = full_name.rpartition(".")
+        illegal = PredicateProblem("ILLEGAL_REALIS", (last,))
+        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last))
+        missing = PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE))
         if not dot:
-            return text, None, () if text == "type" else missing
-        if before == "type":
-            return before, last, (unexpected,) if last in REALIS else (unexpected, illegal)
+            is_missing = is_event and text != "type"
+            return text, None, (missing,) if is_missing else ()
+        if name == "type":
+            return name, last, (unexpected,) if last in REALIS else (unexpected, illegal)
         if last in REALIS:
-            if self.named(before):
-                return before, last, () if is_event else (unexpected,)
-            return before, last, (illegal, unexpected) if is_event else (illegal,)
-        if self.named(whole):
-            return whole, None, missing
-        return whole, None, (illegal,) if is_event else (illegal, unexpected)
+            if self.verbs_named(name):
+                return name, last, () if is_event else (unexpected,)
+            return name, last, (illegal, unexpected) if is_event else (illegal,)
+        if self.verbs_named(full_name):
+            return full_name, None, (missing,) if is_event else ()
+        return full_name, None, (illegal,) if is_event else (illegal, unexpected)
 
 
-def _verb(predicate: Predicate, label: str) -> Verb:
+def _make_verb(predicate: Predicate, label: str) -> Verb:
+    """Return a predicate, which the file of this label defines, as assertions use it."""
     name = predicate.name
-    is_mention, may_repeat = "mention" in name, name in _MAY_REPEAT
+    is_mention = "mention" in name
+    may_repeat = name in _MAY_REPEAT
     has_provenance = name not in ("type", "link")
     takes_text = "string" in predicate.range and is_mention
     takes_nodes = not takes_text and has_provenance
+    subject_types = predicate.domain if takes_text or takes_nodes else frozenset()
     return Verb(
-        name,
-        predicate,
-        as_subject=use_as(SUBJECT, predicate.domain if takes_text or takes_nodes else frozenset()),
+        name=name,
+        predicate=predicate,
+        as_subject=use_as(SUBJECT, subject_types),
         as_object=use_as(OBJECT, predicate.range),
         label=label,
         order=(_RANKS.get(name, 3), name),
@@ -221,69 +243,103 @@ def _verb(predicate: Predicate, label: str) -> Verb:
         takes_text=takes_text,
         takes_nodes=takes_nodes,
         has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
-        one_span=sum(one in name for one in _ONE_SPAN),
+        span_complaints=sum([part in name for part in _ONE_SPAN]),
         may_repeat=may_repeat,
         is_compared=predicate.single or not may_repeat,
     )
 
 
+# ---- Predicates of users
+
 _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 
 
+class _Definition(NamedTuple):
+    """A predicate that a file defines, with its domain as messages name it."""
+
+    domain: str
+    predicate: Predicate
+
+
 def load_predicates(path: str, table: PredicateTable) -> None:
-    """Add the predicates of a file LABEL.predicates.txt, each with its inverse. Raises InputError for what cannot be
-    added.
+    """Add the predicates of a file LABEL.predicates.txt to the table, each with its inverse.
+
+    Raises InputError for a file of another name and for predicates that cannot be added.
     """
-
-    def rejected(problem: str, line: int | None = None) -> InputError:
-        place = None if line is None else f"line {line}"
-        return InputError(problem, file=path, place=place, code="ILLEGAL_USER_PREDICATES")
-
-    name = _FILE_NAME.fullmatch(os.path.basename(path))
-    if name is None:
-        raise rejected("Filename for predicates files should be <label>.predicates.txt")
+    file_name = _FILE_NAME.fullmatch(os.path.basename(path))
+    if file_name is None:
+        problem = "Filename for predicates files should be <label>.predicates.txt"
+        raise InputError(problem, file=path, code="ILLEGAL_USER_PREDICATES")
+    label = file_name.group(1).upper()
     with open_source(path, stdin_as_dash=False) as source:
         text = decoded(source.read_bytes(), path).lower()
-    for line, line_text in enumerate(text.split("\n"), 1):
-        columns = line_text.split()
+    for number, line in enumerate(text.split("\n"), 1):
+        columns = line.split()
         if not columns or columns[0].startswith("#"):
             continue
         try:
-            for domain, predicate in _defined(*(*columns, "", "", "")[:4]):  # missing columns are empty
-                if not _is_known(predicate, domain, table):
-                    table.define(predicate, name.group(1).upper())
+            for definition in _define_line(columns):
+                if not _is_in_table(definition, table):
+                    table.define(definition.predicate, label)
         except ValueError as error:
-            raise rejected(str(error), line) from None
+            place = f"line {number}"
+            raise InputError(str(error), file=path, place=place, code="ILLEGAL_USER_PREDICATES") from None
 
 
-def _defined(domains: str, name: str, ranges: str, inverse: str) -> Iterator[tuple[str, Predicate]]:
-    """The predicate of a line and its inverse, each with its domain as written. Raises ValueError for illegal types."""
-    domain, range_ = ([one for one in text.split(",") if one] for text in (domains, ranges))
-    for what, types, legal in (("domain", domain, NODE_TYPES), ("range", range_, NODE_TYPES | {"type"})):
-        for node_type in types:
-            if node_type not in legal:
-                raise ValueError(f"Illegal {what} type: {node_type}")
+def _define_line(columns: list[str]) -> Iterator[_Definition]:
+    """Yield the predicate that a line defines and its inverse. Raises ValueError for illegal types.
 
-    def made(starred: str, of: list[str], to: list[str], back: str) -> Predicate:
-        inverse = None if back.removesuffix("*") == NONE else back.removesuffix("*")
-        return Predicate(starred.removesuffix("*"), frozenset(of), frozenset(to), starred.endswith("*"), inverse)
-
-    yield domains, made(name, domain, range_, inverse)
+    The columns are domain, name, range and inverse; missing ones are empty. A star behind a name says that the
+    predicate takes a single value.
+    """
+    domain_text, name, range_text, inverse = [*columns, "", "", ""][:4]
+    domain = [node_type for node_type in domain_text.split(",") if node_type]
+    range_ = [node_type for node_type in range_text.split(",") if node_type]
+    _check_types("domain", domain, NODE_TYPES)
+    _check_types("range", range_, NODE_TYPES | {"type"})
+    yield _Definition(domain_text, _make_predicate(name, domain, range_, inverse))
     nodes = [node_type for node_type in range_ if node_type != "string"]
     if inverse.removesuffix("*") != NONE and nodes:
-        yield ",".join(nodes), made(inverse, nodes, domain, name)
+        yield _Definition(",".join(nodes), _make_predicate(inverse, nodes, domain, name))
 
 
-def _is_known(predicate: Predicate, domain: str, table: PredicateTable) -> bool:
-    """Whether a predicate agrees with one there is. Raises ValueError where it would change that one."""
-    for known in (verb.predicate for verb in table.named(predicate.name)):
-        if not (predicate.domain <= known.domain and predicate.range <= known.range):
+def _check_types(column: str, types: list[str], legal_types: frozenset[str]) -> None:
+    """Raise ValueError for a type in a column, domain or range, that is not legal there."""
+    for node_type in types:
+        if node_type not in legal_types:
+            raise ValueError(f"Illegal {column} type: {node_type}")
+
+
+def _make_predicate(starred_name: str, domain: list[str], range_: list[str], starred_inverse: str) -> Predicate:
+    """Return the predicate of a line, whose names end in a star if they take a single value."""
+    inverse = starred_inverse.removesuffix("*")
+    return Predicate(
+        name=starred_name.removesuffix("*"),
+        domain=frozenset(domain),
+        range=frozenset(range_),
+        single=starred_name.endswith("*"),
+        inverse=None if inverse == NONE else inverse,
+    )
+
+
+def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
+    """Return whether the table has a predicate that covers this one. Raises ValueError if it would change that one."""
+    predicate = definition.predicate
+    for verb in table.verbs_named(predicate.name):
+        defined = verb.predicate
+        if not (predicate.domain <= defined.domain and predicate.range <= defined.range):
             continue
-        what = f"of predicate {domain}:{predicate.name} from"
-        if predicate.inverse != known.inverse:
-            raise ValueError(f"Attempt to redefine inverse {what} {inverse_of(known)} to {inverse_of(predicate)}")
-        if predicate.single != known.single:
-            before, after = ("single" if one.single else "list" for one in (known, predicate))
-            raise ValueError(f"Attempt to redefine quantity {what} {before} to {after}")
+        predicate_text = f"of predicate {definition.domain}:{predicate.name}"
+        if predicate.inverse != defined.inverse:
+            change = f"from {inverse_of(defined)} to {inverse_of(predicate)}"
+            raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
+        if predicate.single != defined.single:
+            change = f"from {_quantity(defined)} to {_quantity(predicate)}"
+            raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
         return True
     return False
+
+
+def _quantity(predicate: Predicate) -> str:
+    """Return how many values a predicate takes, as messages say it: "single" or "list"."""
+    return "single" if predicate.single else "list"

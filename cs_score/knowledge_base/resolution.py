@@ -1,4 +1,7 @@
-"""Which nodes queries mean in a validated knowledge base, what they ask of it, and the run that answers them."""
+"""Resolves queries with a validated knowledge base: finds the node of each entry point and the lines that answer.
+
+The answers make a run. An entry point is a place in a document; its node is the one whose mention overlaps it best.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,11 @@ from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, sp
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
 from cs_score.knowledge_base.kb_file import split_lines, text_blocks
 
+# ---- Mentions and entry points
+
 
 class Mention(NamedTuple):
-    """A mention of a node by name, and the line that it stands in."""
+    """A mention of a node by name, from its first to its last character, with the number of its line."""
 
     start: float
     end: float
@@ -36,57 +41,63 @@ _end: Final = attrgetter("end")
 
 
 class Overlap(NamedTuple):
-    """A mention that overlaps an entry point: the characters they have in common less one, and those of the rest."""
+    """A mention that overlaps an entry point.
+
+    `common` is the number of common characters less one, `rest` the number of the other characters of the mention.
+    """
 
     mention: Mention
     common: float
     rest: float
 
 
-def _rank(overlap: Overlap) -> tuple[float, float, int]:
-    """The best has the lowest."""
+def _overlap_rank(overlap: Overlap) -> tuple[float, float, int]:
+    """Return a key that is lowest for the best overlap: most in common, then least besides, then the first line."""
     return -overlap.common, overlap.rest, overlap.mention.line
 
 
 class MentionIndex:
-    """The mentions of a document by offset."""
+    """The mentions of a document, to be found by offset."""
 
     def __init__(self, mentions: Iterable[Mention]) -> None:
-        at_span: dict[tuple[float, float], Mention] = {}
+        mention_by_span: dict[tuple[float, float], Mention] = {}
         for mention in mentions:  # of several at one place only the first can be chosen
-            at_span.setdefault((mention.start, mention.end), mention)
-        self._mentions: Sequence[Mention] = sorted(at_span.values())
+            mention_by_span.setdefault((mention.start, mention.end), mention)
+        self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # Of each mention and those before it the one that ends last.
-        self._furthest = [*itertools.accumulate(self._mentions, lambda *two: max(two, key=_end))]
+        # For each mention the one that ends last among it and those before it.
+        self._last_ending: list[Mention] = []
+        for mention in self._mentions:
+            is_last = not self._last_ending or mention.end > self._last_ending[-1].end
+            self._last_ending.append(mention if is_last else self._last_ending[-1])
 
     def best(self, start: float, end: float) -> Mention | None:
-        """The mention that overlaps a span best, None where none does."""
-        met = min(self.overlaps(start, end), key=_rank, default=None)
-        return None if met is None else met.mention
+        """Return the mention that overlaps a span best; None if none does."""
+        overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
+        return None if overlap is None else overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[Overlap]:
-        """All mentions that overlap a span."""
-        at = bisect_right(self._starts, end) - 1
-        while at >= 0 and self._furthest[at].end >= start:
-            mention = self._mentions[at]
+        """Yield all mentions that overlap a span."""
+        position = bisect_right(self._starts, end) - 1
+        while position >= 0 and self._last_ending[position].end >= start:
+            mention = self._mentions[position]
             if mention.end >= start:
                 common = min(mention.end, end) - max(mention.start, start)
                 yield Overlap(mention, common, mention.end - mention.start - common)
-            at -= 1
+            position -= 1
 
     def nearest(self, start: float, end: float) -> Mention | None:
-        """The mention that is closest to a span which none overlaps."""
-        at = bisect_right(self._starts, end)
-        before = self._furthest[at - 1] if at else None
-        after = self._mentions[at] if at < len(self._mentions) else None
-        if before is None or after is None:
-            return before or after
-        return before if start - before.end <= after.start - end else after
+        """Return the mention that is nearest to a span that no mention overlaps; None in a document without any."""
+        position = bisect_right(self._starts, end)
+        previous = self._last_ending[position - 1] if position else None
+        following = self._mentions[position] if position < len(self._mentions) else None
+        if previous is None or following is None:
+            return previous or following
+        return previous if start - previous.end <= following.start - end else following
 
 
 class Entrance(NamedTuple):
-    """How a query enters: its first entry point, if any, and the mentions of that document."""
+    """How a query enters the knowledge base: by its first entry point, if any, and the mentions of that document."""
 
     query: Query
     entry_point: EntryPoint | None
@@ -94,12 +105,17 @@ class Entrance(NamedTuple):
 
 
 def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
+    """Return the first and the last offset of an entry point."""
     return offset_value(entry_point.start or ""), offset_value(entry_point.end or "")
 
+
+# ---- Reading a validated knowledge base
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 _READ_PARTS: Final = 3
+"""The number of parts of a provenance that are read."""
+
 _NO_CONFIDENCE: Final = "1.0"
 _GENERIC: Final = ".generic"
 _OTHER_REALIS: Final = (".actual", ".other")
@@ -108,7 +124,7 @@ _line: Final = attrgetter("line")
 
 
 class Fact(Record, eq=False):
-    """A line that says something of a node: its columns, the document of its first span, whether it has a realis."""
+    """A line that says something of a node. `docid` is the document of its first span."""
 
     line: int
     subject: str
@@ -119,112 +135,164 @@ class Fact(Record, eq=False):
     has_realis: bool
 
 
-class ValidatedKb:
-    """What queries can ask for of a validated knowledge base.
+class _KbLine(NamedTuple):
+    """The columns of an assertion in a validated knowledge base; the confidence may be empty."""
 
-    `slots`: lines by subject and predicate. `canonical`: canonical mentions by node and document. `types`: as the last
-    line says. `mentions`: by document.
+    number: int
+    subject: str
+    predicate: str
+    object: str
+    provenance: str
+    confidence: str
+
+    @property
+    def docid(self) -> str:
+        """The document of a provenance of legal spans."""
+        return self.provenance.partition(":")[0]
+
+
+class ValidatedKb:
+    """The lines of a validated knowledge base that queries can ask for.
+
+    `slots` has the lines by subject and predicate, `canonical` the canonical mentions by node and document, `types` the
+    type of each node, as the last line says, and `mentions` the mentions by name in each document of an entry point.
     """
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
-        """Read it. Raises InputError for what no validated knowledge base has."""
+        """Read what these queries can ask for. Raises InputError for what no validated knowledge base has."""
         self.slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.canonical: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.types: dict[str, str] = {}
         self.mentions: dict[str, list[Mention]] = defaultdict(list)
-        self._slots = {slot for query in queries for slot in query.slots}
-        self._docids = {query.entry_points[0].docid or "" for query in queries if query.entry_points}
-        names = (NAMED, CANONICAL, *self._slots)
-        wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
-        self._name, blocks = source.name, text_blocks(source)
-        first_line, line_feed, rest = next(blocks, "").partition("\n")
-        self.run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
-        if self.run_id in ("", "0"):
-            raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
-        number = 1
-        canonical: list[tuple[str, int, str, str, str, str]] = []
-        for block in itertools.chain((rest,) if line_feed else (), blocks):
-            for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
-                number += 1
-                if predicate == CANONICAL and CANONICAL not in self._slots:
-                    canonical.append((CANONICAL, number, subject, node or text, provenance, confidence))
-                elif predicate in wanted:
-                    if predicate != NAMED or NAMED in self._slots or provenance.partition(":")[0] in self._docids:
-                        docid = provenance.partition(":")[0]
-                        self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
-                elif kind:
-                    self.types[subject] = kind
-                elif other:
-                    self._read_line(number, other)
-        # Most canonical mentions are of nodes that nobody asks for.
-        asked = {name for facts in self.slots.values() for fact in facts for name in (fact.subject, fact.object)}
-        for line in canonical:
-            if line[2] in asked:
-                self._keep(*line, docid=line[4].partition(":")[0])
+        self._file = source.name
+        self._slot_names: set[str] = set()
+        self._docids: set[str] = set()
+        for query in queries:
+            self._slot_names.update(query.slots)
+            if query.entry_points:
+                self._docids.add(query.entry_points[0].docid or "")
+        self.run_id = ""
+        blocks = self._read_run_id(text_blocks(source))
+        self._read_blocks(blocks)
         for facts in self.canonical.values():
             facts.sort(key=_line)
 
+    def _read_run_id(self, blocks: Iterator[str]) -> Iterator[str]:
+        """Read the run id from the first line, and return the blocks after it. Raises InputError if there is none."""
+        first_line, line_feed, remaining_text = next(blocks, "").partition("\n")
+        self.run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
+        if self.run_id in ("", "0"):
+            raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
+        return itertools.chain((remaining_text,), blocks) if line_feed else blocks
+
+    def _read_blocks(self, blocks: Iterator[str]) -> None:
+        """Read the lines after the first one. Raises InputError for an illegal one."""
+        predicates = self._predicates_to_keep()
+        canonical_lines: list[_KbLine] = []
+        number = 1
+        for block in blocks:
+            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
+                number += 1
+                if predicate == CANONICAL and CANONICAL not in self._slot_names:
+                    line = _KbLine(number, subject, CANONICAL, node or string, provenance, confidence)
+                    canonical_lines.append(line)
+                elif predicate in predicates:
+                    line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
+                    if predicate != NAMED or NAMED in self._slot_names or line.docid in self._docids:
+                        self._keep(line, line.docid)
+                elif node_type:
+                    self.types[subject] = node_type
+                elif whole_line:
+                    self._read_line(number, whole_line)
+        # Most canonical mentions are of nodes that nobody asks for.
+        nodes_in_slots: set[str] = set()
+        for facts in self.slots.values():
+            for fact in facts:
+                nodes_in_slots.update((fact.subject, fact.object))
+        for line in canonical_lines:
+            if line.subject in nodes_in_slots:
+                self._keep(line, line.docid)
+
+    def _predicates_to_keep(self) -> frozenset[str]:
+        """Return the predicates of the lines that are kept, with and without realis; generic ones count for nothing."""
+        names = {NAMED, CANONICAL, *self._slot_names}
+        return frozenset([f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS)])
+
     def _read_line(self, number: int, text: str) -> None:
-        """Read a line of any kind."""
-
-        def illegal(problem: str) -> InputError:
-            return InputError(problem, file=self._name, place=f"line {number}", code="NOT_A_VALIDATED_KB")
-
+        """Read a line of any kind, and keep it if somebody can ask for it. Raises InputError for an illegal one."""
         if "#" in text:
             text = split_comment(text)[0]
-        columns = [stripped for column in text.split("\t") if (stripped := column.strip(WHITE_SPACE))]
+        stripped_columns = [column.strip(WHITE_SPACE) for column in text.split("\t")]
+        columns = [column for column in stripped_columns if column]
         if not columns:
             return
         if _CONFIDENCE.fullmatch(columns[-1]) is None:
             columns.append("")
         predicate = columns[1] if len(columns) > 1 else ""
         if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
-            raise illegal(f"Wrong number of arguments for predicate {predicate.lower()}")
+            raise self._illegal(f"Wrong number of arguments for predicate {predicate.lower()}", number)
         if len(columns) == 4:
             if predicate == TYPE:
                 self.types[columns[0]] = columns[2]
             return
-        subject, _, object_, provenance, confidence = columns
-        for span in (span for position in range(_READ_PARTS) for span in _spans(provenance, position)):
-            if _SPAN.fullmatch(span) is None:
-                raise illegal(f"illegal offset specification: {span}")
-        if not predicate.endswith(_GENERIC):  # which count for nothing
-            docid = "" if (first := first_span(provenance)) is None else first.docid
-            self._keep(predicate, number, subject, object_, provenance, confidence, docid)
+        line = _KbLine(number, *columns)
+        for position in range(_READ_PARTS):
+            for span in _spans(line.provenance, position):
+                if _SPAN.fullmatch(span) is None:
+                    raise self._illegal(f"illegal offset specification: {span}", number)
+        if not predicate.endswith(_GENERIC):
+            span_of_line = first_span(line.provenance)
+            self._keep(line, "" if span_of_line is None else span_of_line.docid)
 
-    def _keep(
-        self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str, docid: str
-    ) -> None:
-        """Keep a line if somebody can ask for it."""
-        has_realis = predicate.endswith(_OTHER_REALIS)
-        name = predicate.rpartition(".")[0] if has_realis else predicate
-        fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
+    def _illegal(self, problem: str, number: int) -> InputError:
+        """Return the error about a line that no validated knowledge base has."""
+        return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
+
+    def _keep(self, line: _KbLine, docid: str) -> None:
+        """Keep a line, whose first span is in the document `docid`, if somebody can ask for it."""
+        has_realis = line.predicate.endswith(_OTHER_REALIS)
+        name = line.predicate.rpartition(".")[0] if has_realis else line.predicate
+        fact = Fact(
+            line=line.number,
+            subject=line.subject,
+            object=line.object,
+            provenance=line.provenance,
+            confidence=line.confidence or _NO_CONFIDENCE,
+            docid=docid,
+            has_realis=has_realis,
+        )
         if name == CANONICAL:
-            self.canonical[subject, docid].append(fact)
-        elif name == NAMED and docid in self._docids and (span := first_span(provenance)) is not None:
-            start, end = offset_value(span.start), offset_value(span.end)
-            self.mentions[docid].append(Mention(start, end, line, subject, object_))
-        if name in self._slots:
-            self.slots[subject, name].append(fact)
+            self.canonical[line.subject, docid].append(fact)
+        elif name == NAMED and docid in self._docids:
+            span = first_span(line.provenance)
+            if span is not None:
+                start = offset_value(span.start)
+                end = offset_value(span.end)
+                self.mentions[docid].append(Mention(start, end, line.number, line.subject, line.object))
+        if name in self._slot_names:
+            self.slots[line.subject, name].append(fact)
 
 
 def _spans(provenance: str, position: int = 0) -> list[str]:
-    """The spans of a part; none where there is no such part."""
-    part = (*provenance.split(";", _READ_PARTS), *[""] * _READ_PARTS)[position]
-    return [span for span in part.rstrip(",").split(",") if span not in ("", NIL)]
+    """Return the spans of a part of a provenance, such as "D:3-9"; none for a part that is absent."""
+    part_texts = [*provenance.split(";", _READ_PARTS), *[""] * _READ_PARTS]
+    return [span for span in part_texts[position].rstrip(",").split(",") if span not in ("", NIL)]
 
 
 def first_span(provenance: str) -> Span | None:
-    """The first span of the first part."""
-    match = _SPAN.fullmatch(next(iter(_spans(provenance)), ""))
+    """Return the first span of the first part of a provenance; None without any."""
+    spans = _spans(provenance)
+    match = _SPAN.fullmatch(spans[0]) if spans else None
     return None if match is None else Span(*match.groups())
 
 
 def canonical_part(provenance: str, position: int) -> str:
-    """A part in canonical form; empty where there is none."""
+    """Return a part of a provenance in canonical form; empty for a part that is absent."""
     spans = _spans(provenance, position)
     return read_provenance(",".join(spans), len(spans)).canonical
 
+
+# ---- Answering queries
 
 _QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -237,107 +305,164 @@ _STATISTICS: Final = (
 )  # fmt: skip
 
 
-class _Asked(Record):
-    """A query as it is asked: its full id, the slots still to be filled, and the query that it comes from."""
+class _Question(Record):
+    """A query or a follow-on query: its full id, the slots that are still to be filled, and the query it comes from."""
 
     full_id: str
     slots: tuple[str, ...]
-    origin: Query
+    query: Query
 
 
 class _Task(Record, eq=False):
-    """Waits for every line that fills the first slot of a query, or for the canonical mention of an answer."""
+    """A task that waits for lines of the knowledge base, one after the other: its `facts`, in their order.
 
-    asked: _Asked
+    Without `answer` these are the lines that fill the first slot of the question; otherwise it is the canonical mention
+    of the answer, which names it.
+    """
+
+    question: _Question
     facts: Sequence[Fact]
     answer: Fact | None = None
 
 
-class Resolution:
-    """Queries, what they met in the knowledge base (`entrances`), and the lines that answer them.
+class _Wait(NamedTuple):
+    """A task in the queue, with the line that it waits for.
 
-    Tasks wait in a queue, by round and line; several that wait for one line act in the order of their making.
+    The reference program reads the knowledge base in rounds, from the first line to the last; waits are compared by
+    round, line and the number of the task. `position` is that of the line among the facts of the task.
+    """
+
+    round: int
+    line: int
+    task_number: int
+    position: int
+    task: _Task
+
+
+class Resolution:
+    """The answers of a knowledge base to queries.
+
+    `entrances` say how each query entered, `entered` how many found a node, and `lines` are the lines of the run. Tasks
+    wait in a queue, by round and line; those that wait for the same line act in the order in which they were made.
     """
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
-        """Answer queries in their order. Raises InputError for a query whose answers cannot be named."""
+        """Answer the queries in their order. Raises InputError for a query whose answers cannot be named."""
         self.entrances: list[Entrance] = []
         self.lines: list[str] = []
         self.entered = 0
-        self._fills = self._text_fills = self._name_tasks = self._slot_tasks = 0
         self._kb = kb
-        # Round, line, number of the task, how many lines it has met, the task.
-        self._queue: list[tuple[int, int, int, int, _Task]] = []
-        indexes, nothing = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}, MentionIndex(())
+        self._fill_count = 0
+        self._string_fill_count = 0
+        self._name_task_count = 0
+        self._slot_task_count = 0
+        self._queue: list[_Wait] = []
+        index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
+        empty_index = MentionIndex(())
         for query in queries:
             if not query.entry_points:
-                self.entrances.append(Entrance(query, None, nothing))
+                self.entrances.append(Entrance(query, None, empty_index))
                 continue
-            point = query.entry_points[0]
-            index = indexes.get(point.docid or "", nothing)
-            self.entrances.append(Entrance(query, point, index))
-            if (chosen := index.best(*_offsets(point))) is not None:
+            entry_point = query.entry_points[0]
+            index = index_by_docid.get(entry_point.docid or "", empty_index)
+            self.entrances.append(Entrance(query, entry_point, index))
+            mention = index.best(*_offsets(entry_point))
+            if mention is not None:
                 self.entered += 1
-                self._ask(_Asked(query.full_id, query.slots, query), chosen.node, 1, 0)
+                question = _Question(query.full_id, query.slots, query)
+                self._ask(question, mention.node, round_=1, line=0)
         while self._queue:
-            self._meet(*heapq.heappop(self._queue))
+            self._meet(heapq.heappop(self._queue))
 
     def statistics(self) -> str:
-        """The two lines that the reference ends with."""
-        tasks = (self._name_tasks, self._slot_tasks, len(self.entrances))
-        values = (self.entered, self._fills, self._text_fills, sum(tasks), *tasks, _STATISTICS[-1])
-        return "\t".join(("", *_STATISTICS)) + "\n" + "\t".join((self._kb.run_id, *map(str, values))) + "\n"
+        """Return the two lines with which the reference program ends."""
+        task_counts = (self._name_task_count, self._slot_task_count, len(self.entrances))
+        counts = (self.entered, self._fill_count, self._string_fill_count, sum(task_counts), *task_counts)
+        heading = "\t".join(["", *_STATISTICS])
+        values = "\t".join([self._kb.run_id, *[str(count) for count in counts], _STATISTICS[-1]])
+        return f"{heading}\n{values}\n"
 
-    def _ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
-        """Ask for what fills the first slot of a query."""
-        self._slot_tasks += 1
-        self._start(asked, self._kb.slots.get((node, asked.slots[0]), ()), None, round_, line)
-
-    def _start(self, asked: _Asked, facts: Sequence[Fact], answer: Fact | None, round_: int, line: int) -> None:
-        """Start a task at a line; it comes to the lines after that first. Of canonical mentions it takes one."""
+    def _ask(self, question: _Question, node: str, *, round_: int, line: int) -> None:
+        """Ask, at a line of a round, for the lines that fill the first slot of a question for a node."""
+        self._slot_task_count += 1
+        facts = self._kb.slots.get((node, question.slots[0]), ())
         start = bisect_right(facts, line, key=_line)
-        ahead = (*facts[start:], *facts[:start]) if answer is None else facts[start : start + 1] or facts[:1]
-        self._await_next(_Task(asked, ahead, answer), self._slot_tasks + self._name_tasks, 0, round_, line)
+        task = _Task(question, [*facts[start:], *facts[:start]])  # the lines ahead come first
+        self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
 
-    def _await_next(self, task: _Task, number: int, met: int, round_: int, line: int) -> None:
-        """Queue a task for the next line that it waits for, which is in the next round unless it lies ahead."""
-        if met < len(task.facts):
-            awaited = task.facts[met].line
-            heapq.heappush(self._queue, (round_ if awaited > line else round_ + 1, awaited, number, met, task))
+    def _ask_for_name(self, question: _Question, answer: Fact, *, round_: int, line: int) -> None:
+        """Ask, at a line of a round, for the canonical mention of the node that answers a question.
 
-    def _meet(self, round_: int, line: int, number: int, met: int, task: _Task) -> None:
-        """Let a task meet the line that it waits for."""
-        fact, asked = task.facts[met], task.asked
+        Of several in the document of the answer it is the next one ahead.
+        """
+        self._name_task_count += 1
+        facts = self._kb.canonical.get((answer.object, answer.docid), ())
+        start = bisect_right(facts, line, key=_line)
+        task = _Task(question, facts[start : start + 1] or facts[:1], answer)
+        self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
+
+    @property
+    def _task_count(self) -> int:
+        """The number of tasks that were made, which is the number of the last one."""
+        return self._slot_task_count + self._name_task_count
+
+    def _wait_for_next(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
+        """Queue a task, at a line of a round, for its fact at a position; a line that lies behind is met next round."""
+        if position < len(task.facts):
+            next_line = task.facts[position].line
+            next_round = round_ if next_line > line else round_ + 1
+            heapq.heappush(self._queue, _Wait(next_round, next_line, task_number, position, task))
+
+    def _meet(self, wait: _Wait) -> None:
+        """Let a task meet the line that it waits for: write an answer, or ask for its name or about it."""
+        round_, line, task_number, position, task = wait
+        fact = task.facts[position]
+        question = task.question
         if task.answer is not None:
-            self.lines.append(self._line(asked, task.answer, fact))
-            follow_on = _follow_on(asked, fact)
+            self.lines.append(self._run_line(question, task.answer, fact))
+            follow_on = _make_follow_on(question, fact)
             if follow_on.slots:
-                self._ask(follow_on, fact.subject, round_, line)
+                self._ask(follow_on, fact.subject, round_=round_, line=line)
             return
-        self._fills += 1
+        self._fill_count += 1
         if fact.object.startswith(":"):
-            self._name_tasks += 1
-            self._start(asked, self._kb.canonical.get((fact.object, fact.docid), ()), fact, round_, line)
+            self._ask_for_name(question, fact, round_=round_, line=line)
         else:
-            self._text_fills += 1
-            self.lines.append(self._line(asked, fact, fact))
-        self._await_next(task, number, met + 1, round_, line)
+            self._string_fill_count += 1
+            self.lines.append(self._run_line(question, fact, fact))
+        self._wait_for_next(task, task_number, position + 1, round_=round_, line=line)
 
-    def _line(self, asked: _Asked, answer: Fact, mention: Fact) -> str:
+    def _run_line(self, question: _Question, answer: Fact, mention: Fact) -> str:
+        """Return the line of the run for an answer that a mention names."""
         justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
         if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
-            # The place of the subject comes first, which events lack.
-            mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
-            last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
-            justification = f"{canonical_part(last, 0)},{justification}"
-        value_type = self._kb.types.get(answer.object, _STRING_TYPE)
-        head = (asked.full_id, asked.slots[0], self._kb.run_id, justification, _plain_text(mention.object), value_type)
-        return "\t".join((*head, mention.provenance, answer.confidence, answer.object)) + "\n"
+            # The place of the subject comes first, though events have none.
+            justification = f"{self._subject_place(answer)},{justification}"
+        columns = (
+            question.full_id,
+            question.slots[0],
+            self._kb.run_id,
+            justification,
+            _plain_text(mention.object),
+            self._kb.types.get(answer.object, _STRING_TYPE),
+            mention.provenance,
+            answer.confidence,
+            answer.object,
+        )
+        return "\t".join(columns) + "\n"
+
+    def _subject_place(self, answer: Fact) -> str:
+        """Return the place of the last canonical mention, without realis, of an answer's subject in its document."""
+        provenance = ""
+        for mention in self._kb.canonical.get((answer.subject, answer.docid), ()):
+            if not mention.has_realis:
+                provenance = mention.provenance
+        return canonical_part(provenance, 0)
 
 
-def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
-    """The query about an answer. Raises InputError where there cannot be one."""
-    query = asked.origin
+def _make_follow_on(question: _Question, mention: Fact) -> _Question:
+    """Return the follow-on query about an answer that a mention names. Raises InputError if there cannot be one."""
+    query = question.query
     if len(query.entry_points) > 1:
         raise InputError(
             f"Attempt to execute method generate_query on query {query.short_id}, which has multiple entrypoints",
@@ -347,7 +472,7 @@ def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
         )
     span = first_span(mention.provenance)
     provenance = "" if span is None else read_provenance(str(span), 1).canonical
-    full_id = f"{asked.full_id}_{follow_on_id(asked.full_id, _plain_text(mention.object), provenance)}"
+    full_id = f"{question.full_id}_{follow_on_id(question.full_id, _plain_text(mention.object), provenance)}"
     if parse_query_id(full_id) is None:
         raise InputError(
             f'unexpected argument: "{full_id}" sent to parse_queryid',
@@ -356,51 +481,61 @@ def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
             remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
             code="UNPARSABLE_QUERY_ID",
         )
-    return _Asked(full_id, asked.slots[1:], query)
+    return _Question(full_id, question.slots[1:], query)
 
 
 def _plain_text(text: str) -> str:
-    """A text without its quotes and escapes; white space becomes blanks."""
+    """Return a text without its quotes and escapes, and with blanks in the place of other white space."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         text = _ESCAPED.sub(r"\1", quoted.group(1))
     return _WHITE_SPACE.sub(" ", text)
 
 
+# ---- Explaining the entry points
+
 _HEADER: Final = "query\tentry point\toutcome\tnode\tmention\toffsets\tline\tcommon\trest\n"
+_EMPTY_COLUMNS: Final = ("",) * 6
 
 EXPLANATION: Final = OwnOption("--explain", {".tsv": re.escape(_HEADER.encode())}, "entrances.tsv", takes_dash=True)
 """The option that names the file of the table."""
 
 
 def explanation_text(resolution: Resolution) -> Iterator[str]:
-    """A table: for each query the mentions that its entry point met, the chosen one first, or why there is none.
+    """Yield the lines of a table: for each query the mentions that its entry point overlaps, the chosen one first.
 
-    Texts of the inputs stand in it as in every table that a spreadsheet may open.
+    A query without any gets a line that says why. Texts of the inputs are written so that a spreadsheet takes none of
+    them for a formula.
     """
     yield _HEADER
     for entrance in resolution.entrances:
-        for row in _rows(entrance):
-            yield "\t".join(map(spreadsheet_cell, row)) + "\n"
+        for row in _explain_entrance(entrance):
+            yield "\t".join([spreadsheet_cell(cell) for cell in row]) + "\n"
 
 
-def _rows(entrance: Entrance) -> Iterator[tuple[str, ...]]:
-    full_id, point = entrance.query.full_id, entrance.entry_point
-    if point is None:
-        yield full_id, "", "no entry point", *[""] * 6
+def _explain_entrance(entrance: Entrance) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table about a query."""
+    full_id = entrance.query.full_id
+    entry_point = entrance.entry_point
+    if entry_point is None:
+        yield full_id, "", "no entry point", *_EMPTY_COLUMNS
         return
-    head = (full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    met = sorted(entrance.mentions.overlaps(*_offsets(point)), key=_rank)
-    for number, (mention, common, rest) in enumerate(met):
+    place = f"{entry_point.docid or ''}:{entry_point.start or ''}-{entry_point.end or ''}"
+    start, end = _offsets(entry_point)
+    overlaps = sorted(entrance.mentions.overlaps(start, end), key=_overlap_rank)
+    for number, (mention, common, rest) in enumerate(overlaps):
         outcome = "met, weaker" if number else "chosen"
-        # Characters in common: both ends of a span are inclusive.
-        yield (*head, outcome, *_shown(mention), f"{common + 1:.15g}", f"{rest:.15g}")
-    nearest = entrance.mentions.nearest(*_offsets(point)) if not met else None
-    if nearest is not None:
-        yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
-    elif not met:
-        yield (*head, "nothing met; no mention in the document", *[""] * 6)
+        # Both ends of a span are inclusive, so that the characters in common are one more.
+        yield full_id, place, outcome, *_mention_columns(mention), f"{common + 1:.15g}", f"{rest:.15g}"
+    if overlaps:
+        return
+    nearest = entrance.mentions.nearest(start, end)
+    if nearest is None:
+        yield full_id, place, "nothing met; no mention in the document", *_EMPTY_COLUMNS
+    else:
+        yield full_id, place, "nothing met; nearest in the document", *_mention_columns(nearest), "", ""
 
 
-def _shown(mention: Mention) -> tuple[str, ...]:
+def _mention_columns(mention: Mention) -> tuple[str, str, str, str]:
+    """Return the columns of the table about a mention: node, text, offsets and line."""
     return mention.node, mention.text, f"{mention.start:.15g}-{mention.end:.15g}", str(mention.line)

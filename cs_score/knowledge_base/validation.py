@@ -1,15 +1,15 @@
-"""A knowledge base checked as a whole and repaired, in the order of the reference; and resolved to a run in memory."""
+"""Checks a knowledge base as a whole and repairs it, in the order of the reference program; resolves it to a run."""
 
 from __future__ import annotations
 
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
+from cs_score.base.records import Struct, field
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.queries import Query
@@ -29,7 +29,7 @@ from cs_score.knowledge_base.assertions import (
     Node,
 )
 from cs_score.knowledge_base.building import Builder, KbOptions
-from cs_score.knowledge_base.kb_file import Findings, KbFile
+from cs_score.knowledge_base.kb_file import Findings, KbFile, Line
 from cs_score.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
 from cs_score.knowledge_base.resolution import Resolution, ValidatedKb
 from cs_score.knowledge_base.writers import tac_text
@@ -39,104 +39,159 @@ from cs_score.preparation.runs import PreparedRun
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, ProblemLog
 
+# ---- Types and strings
+
 
 def check_types(base: KnowledgeBase, findings: Findings) -> None:
     """Report nodes without type, with several types, and with types that no line declares."""
-
-    def excludes(use: Use, node: Node) -> bool:
-        """Whether a use leaves a choice of types that the node's is not among."""
-        return use.only is None and node.type not in use.types and bool(use.types)
-
-    has_excluded = False
+    has_excluded_types = False
     for node in base.nodes.values():
         if not node.types:
             findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
         elif node.type is None:
-            definitions = ", ".join(f"{name} at line {node.best_line(name)}" for name in sorted(node.types))
-            findings.report_without_place("MULTITYPED_ENTITY", node.name, definitions, line=node.best_line())
+            definitions = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
+            arguments = (node.name, ", ".join(definitions))
+            findings.report_without_place("MULTITYPED_ENTITY", *arguments, line=node.best_line())
         for node_type in node.types:
-            if not any(use.role == TYPEDEF and use.only == node_type for use in node.uses):
+            if not any(use.role == TYPEDEF and use.single_type == node_type for use in node.uses):
                 findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
-        has_excluded = has_excluded or any(excludes(use, node) for use in node.uses)
-    # Only then all that lines say is looked at once more, that of lines that were not recorded last.
-    for node, use, line in base.uses() if has_excluded else ():
-        if excludes(use, node):
-            choice = " or ".join(sorted(use.types))
-            shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
-            findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
+        has_excluded_types = has_excluded_types or any(_excludes_type(use, node) for use in node.uses)
+    if has_excluded_types:
+        _report_excluded_types(base, findings)
 
+
+def _excludes_type(use: Use, node: Node) -> bool:
+    """Return whether a use of a node leaves a choice of types, and the type of the node is not among them."""
+    return use.single_type is None and bool(use.types) and node.type not in use.types
+
+
+def _report_excluded_types(base: KnowledgeBase, findings: Findings) -> None:
+    """Report each use of a node by a line whose choice of types excludes the type of the node."""
+    for node, use, line in base.uses():
+        if _excludes_type(use, node):
+            choice = " or ".join(sorted(use.types))
+            types = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
+
+
+def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
+    """Report places at which mentions, other than by pronouns, have different texts."""
+    text_by_place: dict[str | None, str] = {}
+    disputed_places: set[str | None] = set()
+    mentions = []
+    for node in nodes:
+        mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
+    for mention in mentions:
+        place = mention.provenance.place
+        if text_by_place.setdefault(place, mention.object) != mention.object:
+            disputed_places.add(place)
+    if not disputed_places:
+        return
+    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    for mention in mentions:
+        place = mention.provenance.place
+        if place is not None and place in disputed_places:
+            mentions_by_place[place].append(mention)
+    for mentions_at_place in mentions_by_place.values():
+        mentions_at_place.sort(key=lambda mention: mention.line)
+        first = mentions_at_place[0]
+        texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_at_place])
+        arguments = (first.provenance.text, texts)
+        findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first.line, column="PROVENANCE")
+
+
+# ---- Provenances
 
 # Sentiment -> whether its justification must be a mention of the object, not of the subject.
 _SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is_disliked_by": False}
 
-_NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
-# Predicates that a plain justification may be wrong for.
-_PARTICULAR: Final = frozenset((NORMALIZED, *_SENTIMENTS))
-
-
-def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
-    """Report places at which mentions, but for pronouns, have different texts."""
-    mentions = [mention for node in nodes for mention in node.mentions if mention.verb.name in MENTIONS]
-    texts: dict[str | None, str] = {}
-    disputed: set[str | None] = set()
-    for mention in mentions:
-        place, text = mention.provenance.place, mention.object
-        if texts.setdefault(place, text) != text:
-            disputed.add(place)
-    at_place: dict[str, list[Assertion]] = defaultdict(list)
-    for mention in mentions if disputed else ():
-        if (place := mention.provenance.place) is not None and place in disputed:
-            at_place[place].append(mention)
-    for of_place in at_place.values():
-        of_place.sort(key=attrgetter("line"))
-        shown = ", ".join(f"{mention.object} at line {mention.line}" for mention in of_place)
-        line, text = of_place[0].line, of_place[0].provenance.text
-        findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", text, shown, line=line, column="PROVENANCE")
+_WITH_CHECKED_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS))
+"""The predicates whose justification must be a mention, even if it is nothing but a correct justification."""
 
 
 def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
-    """Report provenances that lack a part, or have one that they must not have."""
-    # Where nodes are mentioned, and whether by a pronoun; looked up node by node, as few are asked for.
-    places: dict[Node, set[tuple[str | None, bool]]] = {}
-
-    def report(code: str, shown: str) -> None:
-        detail = Detail("PROVENANCE", assertion.provenance.text)
-        findings.report(code, shown, line=assertion.line, detail=detail)
-
-    def look_up(what: str, part: Provenance, node: Node) -> None:
-        """Report where a node is not mentioned at a place: by name, description or, to justify, by a pronoun."""
-        if node not in places:
-            places[node] = {
-                (mention.provenance.place, mention.verb.name == PRONOMINAL)
-                for mention in node.mentions
-                if mention.verb.name in MENTIONS or mention.verb.name == PRONOMINAL
-            }
-        by_pronoun = what == "PREDICATE_JUSTIFICATION" and (part.canonical, True) in places[node]
-        if not by_pronoun and (part.canonical, False) not in places[node]:
-            shown = ",".join(map(str, part.spans))  # in the order written, each with the document of the part
-            detail = Detail("PROVENANCE", shown)
-            findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
-
+    """Report provenances that lack a part, have one too many, or have one that is no mention of the node."""
+    check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        name, subject, node = assertion.verb.name, assertion.subject, assertion.node
-        if assertion.provenance.kept is None and name not in _PARTICULAR:
+        is_plain = assertion.provenance.kept_parts is None
+        if is_plain and assertion.verb.name not in _WITH_CHECKED_JUSTIFICATION:
             continue
-        findings.look(assertion)
-        filler, justification, base_filler, _ = parts = assertion.provenance.parts
+        findings.report_again(assertion)
         if assertion.verb.is_mention:
-            if justification is None or parts.count(None) < len(parts) - 1:
-                report("UNEXPECTED_PROVENANCE", assertion.provenance.text)
-            if justification is not None and name == NORMALIZED:
-                look_up("Provenance", justification, subject)
-        elif node is not None:
-            if node.type == "string" and filler is None:
-                report("MISSING_FILLER_STRING_PROV", assertion.provenance.text)
-            if filler is not None:
-                look_up("FILLER_STRING", filler, node)
-            if name in _SENTIMENTS and justification is not None:
-                look_up("PREDICATE_JUSTIFICATION", justification, node if _SENTIMENTS[name] else subject)
-            if base_filler is None and (subject.is_event or node.is_event):
-                report("UNEXPECTED_BASE_FILLER", NIL)
+            check.check_mention(assertion)
+        elif assertion.node is not None:
+            check.check_relation(assertion, assertion.node)
+
+
+class _PlaceOfMention(NamedTuple):
+    """A place at which a node is mentioned, and whether by a pronoun."""
+
+    place: str | None
+    is_pronoun: bool
+
+
+class _ProvenanceCheck:
+    """Checks the provenances of assertions against the places at which nodes are mentioned."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        # The places are collected node by node, because few nodes are asked for.
+        self._places_by_node: dict[Node, set[_PlaceOfMention]] = {}
+
+    def check_mention(self, assertion: Assertion) -> None:
+        """Report a mention whose provenance is not one justification, or that normalizes no mention."""
+        parts = assertion.provenance.parts
+        if parts.justification is None or parts.count(None) < len(parts) - 1:
+            self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
+        if parts.justification is not None and assertion.verb.name == NORMALIZED:
+            self._check_is_mention("Provenance", parts.justification, assertion.subject, assertion)
+
+    def check_relation(self, assertion: Assertion, node: Node) -> None:
+        """Report a relation to a node whose provenance lacks a part, or has one that is no mention of its node."""
+        subject = assertion.subject
+        parts = assertion.provenance.parts
+        if parts.filler is not None:
+            self._check_is_mention("FILLER_STRING", parts.filler, node, assertion)
+        elif node.type == "string":
+            self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
+        is_about_object = _SENTIMENTS.get(assertion.verb.name)
+        if is_about_object is not None and parts.justification is not None:
+            target = node if is_about_object else subject
+            self._check_is_mention("PREDICATE_JUSTIFICATION", parts.justification, target, assertion)
+        if parts.base_filler is None and (subject.is_event or node.is_event):
+            self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
+
+    def _check_is_mention(self, part_name: str, part: Provenance, node: Node, assertion: Assertion) -> None:
+        """Report a part of a provenance that is no mention of a node; pronouns count for justifications only."""
+        places = self._places_of(node)
+        if _PlaceOfMention(part.canonical, is_pronoun=False) in places:
+            return
+        if part_name == "PREDICATE_JUSTIFICATION" and _PlaceOfMention(part.canonical, is_pronoun=True) in places:
+            return
+        spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
+        detail = Detail("PROVENANCE", spans)
+        arguments = (part_name, spans, node.name)
+        self._findings.report("MISSING_MENTION_E", *arguments, line=assertion.line, detail=detail)
+
+    def _places_of(self, node: Node) -> set[_PlaceOfMention]:
+        """Return the places at which a node is mentioned by name, description or pronoun."""
+        places = self._places_by_node.get(node)
+        if places is None:
+            places = self._places_by_node[node] = set()
+            for mention in node.mentions:
+                is_pronoun = mention.verb.name == PRONOMINAL
+                if is_pronoun or mention.verb.name in MENTIONS:
+                    places.add(_PlaceOfMention(mention.provenance.place, is_pronoun))
+        return places
+
+    def _report(self, code: str, argument: str, assertion: Assertion) -> None:
+        """Report a problem of the provenance of an assertion."""
+        detail = Detail("PROVENANCE", assertion.provenance.text)
+        self._findings.report(code, argument, line=assertion.line, detail=detail)
+
+
+_NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
+"""The predicates whose nodes need no mention in the document of the assertion."""
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
@@ -144,151 +199,218 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
     for assertion in assertions:
         if assertion.verb.name in _NOT_ATTESTED:
             continue
-        if assertion.provenance.problems:
-            findings.look(assertion)
-        text = assertion.provenance.text
+        provenance = assertion.provenance
+        if provenance.problems:
+            findings.report_again(assertion)
         for node in (assertion.subject, assertion.node):
-            if node is not None and assertion.provenance.docid not in node.documents:
-                arguments, detail = (str(assertion), node.name, text), Detail("PROVENANCE", text)
+            if node is not None and provenance.docid not in node.documents:
+                arguments = (str(assertion), node.name, provenance.text)
+                detail = Detail("PROVENANCE", provenance.text)
                 findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
 
 
 def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
-    """Report confidences that are no good; those that can be repaired are."""
-    # Many assertions have few confidences.
-    read = {written: read_confidence(written) for written in {assertion.confidence for assertion in assertions}}
-    bad = {written for written, (_, _, codes) in read.items() if codes}
-    for assertion in assertions if bad else ():
-        if (written := assertion.confidence) in bad:
-            assertion.confidence, _, codes = read[written]
+    """Report confidences that are illegal, and repair 1 to 1.0."""
+    # There are few different confidences among many assertions: each is checked once.
+    reading_by_text = {}
+    for text in {assertion.confidence for assertion in assertions}:
+        reading = read_confidence(text)
+        if reading[2]:
+            reading_by_text[text] = reading
+    if not reading_by_text:
+        return
+    for assertion in assertions:
+        text = assertion.confidence
+        if text in reading_by_text:
+            assertion.confidence, _, codes = reading_by_text[text]
             for code in codes:
                 repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
-                findings.report(code, written, line=assertion.line, detail=Detail("CONFIDENCE", written, repaired))
+                findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
 
 
-_KINDS: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
+# ---- Mentions in documents
+
+_MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
+"""The predicates of mentions that stand in a document, in the order in which they are checked."""
 
 
 def check_mention_strings(
     nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
 ) -> Iterator[InputError]:
-    """Check that nodes are mentioned, and that mentions stand in their documents; yield those that cannot be read."""
-    files = documents.files if documents is not None else {}
-    in_document: dict[str, list[Assertion]] = defaultdict(list)  # each is opened once
+    """Report nodes without mention, and mentions whose text is not in their document.
+
+    Yields the errors about documents that cannot be read.
+    """
+    file_by_docid = documents.files if documents is not None else {}
+    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)  # each document is opened once
     for node in nodes:
-        mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
+        mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
         if not mentions and (node.others or node.mentions):
             findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
-        if not files and node.name not in findings.troubled:
+        if not file_by_docid and node.name not in findings.troubled_nodes:
             continue
-        first_of: dict[str, Assertion] = {}
-        for mention in sorted(mentions, key=lambda mention: _KINDS[mention.verb.name]):
+        first_by_docid: dict[str, Assertion] = {}
+        for mention in sorted(mentions, key=lambda mention: _MENTION_ORDER[mention.verb.name]):
             docid = mention.provenance.docid
-            first_of.setdefault(docid, mention)
-            if docid in files:
-                in_document[docid].append(mention)
-        for mention in first_of.values():
-            findings.look(mention)
-    for docid, mentions in in_document.items():
+            first_by_docid.setdefault(docid, mention)
+            if docid in file_by_docid:
+                mentions_by_docid[docid].append(mention)
+        for mention in first_by_docid.values():
+            findings.report_again(mention)
+    for docid, mentions in mentions_by_docid.items():
         try:
-            text = source_text(files[docid], findings.place(mentions[0].line))
+            text = source_text(file_by_docid[docid], findings.place(mentions[0].line))
         except InputError as error:
             yield error
             continue
         for mention in mentions:
-            findings.look(mention)
-            if (span := mention.span) is None:
-                continue
-            if not holds(text, offset_value(span.start), offset_value(span.end), mention.text):
-                arguments, detail = (mention.text, mention.provenance.place), Detail("OBJECT", mention.text)
-                findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
+            findings.report_again(mention)
+            _check_text(mention, text, findings)
+
+
+def _check_text(mention: Assertion, document_text: str, findings: Findings) -> None:
+    """Report a mention whose text does not stand at its place in the document."""
+    span = mention.span
+    if span is None or holds(document_text, offset_value(span.start), offset_value(span.end), mention.text):
+        return
+    arguments = (mention.text, mention.provenance.place)
+    detail = Detail("OBJECT", mention.text)
+    findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
+
+
+# ---- Inferring what is missing
 
 
 def infer_inverses(builder: Builder) -> None:
-    """Add the inverse of every relation that has none with the same provenance."""
-    repetitions, findings = builder.repetitions, builder.findings
-    known: dict[Node, set[tuple[str, str, str]]] = {}
+    """Add the inverse of every relation that has none with the same provenance, and report that."""
+    repetitions = builder.repetitions
+    findings = builder.findings
+    # The assertions about a node as predicate, object and provenance, collected when first needed.
+    recorded_by_node: dict[Node, set[tuple[str, str, str]]] = {}
     for assertion in list(builder.base.assertions):
-        node, subject, text = assertion.node, assertion.subject, assertion.provenance.text
+        node = assertion.node
+        subject = assertion.subject
         if node is None or not assertion.verb.has_inverse or ":String" in node.name:
             continue
         inverse = inverse_of(assertion.verb.predicate)
-        if repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
+        if repetitions.has_recorded(node, inverse, subject.name, assertion.provenance):
             continue
-        if node not in known:
-            known[node] = {(other.verb.name, other.object, other.provenance.text) for other in node.others}
-        if (inverse, subject.name, text) in known[node]:
+        if node not in recorded_by_node:
+            recorded_by_node[node] = {(other.verb.name, other.object, other.provenance.text) for other in node.others}
+        inverse_key = (inverse, subject.name, assertion.provenance.text)
+        if inverse_key in recorded_by_node[node]:
             continue
         detail = Detail("PREDICATE", assertion.verb.name, inverse)
         arguments = (assertion.verb.name, subject.name, assertion.object)
         findings.report("MISSING_INVERSE", *arguments, line=assertion.line, detail=detail)
-        findings.look(assertion)
-        if (inferred := _infer(builder, assertion, node.name, inverse, subject.name)) is None:
+        findings.report_again(assertion)
+        inferred = _infer(builder, assertion, node.name, inverse, subject.name)
+        if inferred is None:
             continue
-        known[node].add((inverse, subject.name, text))
+        recorded_by_node[node].add(inverse_key)
         if assertion.is_omitted or inferred.is_omitted:
             repetitions.omit(assertion)
             repetitions.omit(inferred)
 
 
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
-    """Add what follows from an assertion, with its realis, provenance and confidence."""
-    predicate = name if source.realis is None else f"{name}.{source.realis}"
-    text, confidence = source.provenance.text, source.confidence
-    line = (source.line, subject, predicate, object_, source.node is None, text, confidence, "")
+    """Add an assertion that follows from another one, with its realis, provenance and confidence; None if rejected."""
+    line = Line(
+        number=source.line,
+        subject=subject,
+        predicate=name if source.realis is None else f"{name}.{source.realis}",
+        object=object_,
+        is_string=source.node is None,
+        provenance=source.provenance.text,
+        confidence=source.confidence,
+    )
     return builder.add(line, is_inferred=True)
 
 
+class _MentionsInDocument(Struct):
+    """The mentions of a node in a document by the text of their provenance; of several with one text the last."""
+
+    named: dict[str, Assertion] = field(default_factory=dict)
+    nominal: dict[str, Assertion] = field(default_factory=dict)
+    canonical: dict[str, Assertion] = field(default_factory=dict)
+
+
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
-    """Add canonical mentions, if they are needed, where there is one mention to choose from; and mentions where there
-    is only a canonical one.
+    """Add the mentions that nodes lack in a document, and report them.
+
+    A node with one mention in a document gets a canonical one there if the task needs these (`with_canonical`); a node
+    whose canonical mention is no other mention gets that one, too.
     """
-    findings = builder.findings
     for node in nodes:
-        if not (node.others or node.mentions) or _says_all(node):  # as most do
+        if not (node.others or node.mentions) or _has_all_mentions(node):  # as most nodes
             continue
-        # By document, kind and provenance text; of several at one place the last counts.
-        documents: dict[str, dict[str, dict[str, Assertion]]] = {}
-        for mention in node.mentions:
-            if mention.verb.name in (NAMED, NOMINAL, CANONICAL):
-                known = documents.setdefault(mention.provenance.docid, {NAMED: {}, NOMINAL: {}, CANONICAL: {}})
-                known[mention.verb.name][mention.provenance.text] = mention
-        if not documents:
-            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
-        for docid, known in documents.items():
-            mentions, canonical = [*known[NAMED].values(), *known[NOMINAL].values()], known[CANONICAL]
-            if not canonical and with_canonical:
-                code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
-                findings.report_without_place(code, node.name, docid, line=mentions[0].line)
-                if len(mentions) == 1:
-                    _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
-            elif len(canonical) > 1:
-                line = max(each.line for each in canonical.values())
-                findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
-            for text, each in canonical.items():
-                if text not in known[NAMED] and text not in known[NOMINAL]:
-                    findings.report("UNASSERTED_MENTION", str(each), docid, line=each.line)
-                    _infer(builder, each, node.name, NAMED, each.object)
+        mentions_by_docid = _mentions_by_document(node)
+        if not mentions_by_docid:
+            builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+        for docid, mentions in mentions_by_docid.items():
+            _infer_canonical(builder, node, docid, mentions, with_canonical=with_canonical)
+            for text, canonical in mentions.canonical.items():
+                if text not in mentions.named and text not in mentions.nominal:
+                    builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
+                    _infer(builder, canonical, node.name, NAMED, canonical.object)
 
 
-def _says_all(node: Node) -> bool:
-    """Whether a node has mentions, one canonical in each of their documents, and that among them."""
-    texts: set[str] = set()
-    canonical: dict[str, str] = {}
+def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
+    """Return the mentions of a node by document; pronouns play no role."""
+    mentions_by_docid: dict[str, _MentionsInDocument] = {}
     for mention in node.mentions:
-        name, provenance = mention.verb.name, mention.provenance
+        name = mention.verb.name
+        if name not in (NAMED, NOMINAL, CANONICAL):
+            continue
+        mentions = mentions_by_docid.setdefault(mention.provenance.docid, _MentionsInDocument())
+        if name == NAMED:
+            mentions.named[mention.provenance.text] = mention
+        elif name == NOMINAL:
+            mentions.nominal[mention.provenance.text] = mention
+        else:
+            mentions.canonical[mention.provenance.text] = mention
+    return mentions_by_docid
+
+
+def _infer_canonical(
+    builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
+) -> None:
+    """Add the canonical mention that a node lacks in a document; report if there are several to choose from."""
+    findings = builder.findings
+    if not mentions.canonical and with_canonical:
+        candidates = [*mentions.named.values(), *mentions.nominal.values()]
+        code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(candidates) > 1 else "MISSING_CANONICAL"
+        findings.report_without_place(code, node.name, docid, line=candidates[0].line)
+        if len(candidates) == 1:
+            _infer(builder, candidates[0], node.name, CANONICAL, candidates[0].object)
+    elif len(mentions.canonical) > 1:
+        last_line = max([mention.line for mention in mentions.canonical.values()])
+        findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
+
+
+def _has_all_mentions(node: Node) -> bool:
+    """Return whether a node has mentions, and in each of their documents one canonical mention that is among them."""
+    mention_texts: set[str] = set()
+    canonical_text_by_docid: dict[str, str] = {}
+    for mention in node.mentions:
+        name = mention.verb.name
+        provenance = mention.provenance
         if name == CANONICAL:
-            if canonical.setdefault(provenance.docid, provenance.text) != provenance.text:
+            if canonical_text_by_docid.setdefault(provenance.docid, provenance.text) != provenance.text:
                 return False
         elif name in MENTIONS:
-            texts.add(provenance.text)
-    return bool(texts) and node.documents == canonical.keys() and texts.issuperset(canonical.values())
+            mention_texts.add(provenance.text)
+    if not mention_texts or node.documents != canonical_text_by_docid.keys():
+        return False
+    return mention_texts.issuperset(canonical_text_by_docid.values())
 
+
+# ---- The programs
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
-"""Where it is ignored, slots that take one value may have several."""
+"""The warning that is ignored by default; slots that take one value may then have several."""
 
-# Codes that the reference knows and that nothing reports.
+# Codes that the reference program knows and that nothing reports.
 _WARNINGS: Final = (
     "BAD_QUERY DUPLICATE_QUERY_ID MISSING_MENTION MULTIPLE_FILLS_SLOT MULTIPLE_LINKS TOO_MANY_PROVENANCE_TRIPLES "
     "UNLOADED_QUERY"
@@ -298,21 +420,22 @@ _SILENT: Final = dict.fromkeys(_WARNINGS.split(), Severity.WARNING) | dict.fromk
 
 
 def ignored_codes(text: str) -> frozenset[str]:
-    """The codes of a list that is separated by colons. Raises UsageError for one that is unknown or no warning."""
+    """Return the codes of a list that is separated by colons. Raises UsageError for an unknown code and for errors."""
     codes = [code for code in text.upper().split(":") if code]
-    known = {code: kind.severity for code, kind in CODES.items() if kind.template is not None} | _SILENT
+    severities = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
+    severities |= _SILENT
     for code in codes:
-        if code not in known:
+        if code not in severities:
             raise UsageError(f"Unknown warning: {code}")
-        if known[code] is not Severity.WARNING:
+        if severities[code] is not Severity.WARNING:
             raise UsageError(f"{code} is a fatal error; cannot ignore it")
     return frozenset(codes)
 
 
 def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
-    """Read and check a knowledge base; nothing of it may be used where `problems` then holds errors.
+    """Read a knowledge base, check it and repair it; nothing of it may be used if `problems` holds errors afterwards.
 
-    Raises InputError for fatal conditions, once as much as possible has been read and checked.
+    Raises InputError for fatal problems, once as much as possible has been read and checked.
     """
     findings = Findings(source.name, problems)
     file = KbFile(source, findings, options.task)
@@ -320,7 +443,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     builder = Builder(base, findings, options, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
     for line in file.lines():
         builder.add(line)
-    # In the order of the reference.
+    # The order is that of the reference program.
     nodes = list(base.nodes.values())
     check_types(base, findings)
     check_strings(nodes, findings)
@@ -338,7 +461,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
     """Validate a knowledge base and resolve the queries with it, in memory.
 
-    Returns the run that the answers make; none where the knowledge base has errors, which are in the log then.
+    Returns the run that the answers make; none if the knowledge base has errors, which are then in the log.
     """
     name = name_of(file)
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)

@@ -1,11 +1,11 @@
-"""The formats of a validated knowledge base, for other tracks too, and their files; statistics; the diff."""
+"""Writes a validated knowledge base in its formats, those of other tracks among them; its statistics; its diff."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final, Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folder, write_folder, write_whole
 from cs_score.base.records import Record, Struct, field, to_builtins
 from cs_score.base.sources import plain_name, reason_of
-from cs_score.coldstart.tab_files import offset_value
+from cs_score.coldstart.tab_files import Span, offset_value
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
     LINK,
@@ -28,99 +28,149 @@ from cs_score.knowledge_base.assertions import (
     TYPE,
     Assertion,
     KnowledgeBase,
-    Node,
     short_form,
 )
 from cs_score.knowledge_base.predicates import Verb
 from cs_score.preparation.runs import file_differences
 
+# ---- Event nuggets
+
 
 def nugget_text(base: KnowledgeBase) -> Iterator[str]:
-    """A part for each document."""
-    in_document: dict[str, list[Assertion]] = defaultdict(list)
+    """Yield the lines of the event nuggets: a part for each document, with its event mentions and coreferences."""
+    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in base.in_order():
         if assertion.verb.name == NAMED and assertion.subject.is_event and not assertion.is_omitted:
-            in_document[assertion.provenance.docid].append(assertion)
-    for docid in sorted(in_document):
+            mentions_by_docid[assertion.provenance.docid].append(assertion)
+    for docid in sorted(mentions_by_docid):
         yield f"#BeginOfDocument {docid}\n"
-        ids: dict[str, list[str]] = defaultdict(list)
-        lines: dict[str, list[str]] = defaultdict(list)
-        for number, mention in enumerate(in_document[docid], 1):
-            span = "0,0"
-            if (first := mention.span) is not None:
-                start, end = offset_value(first.start), offset_value(first.end)
-                # The reference subtracts the wrong way round.
-                span = f"{first.start},{start + (start - end + 1):.15g}"
-            node_type = "_".join(map(_capitalized, (mention.subject.type or "").split(".")))
-            columns = (base.run_id, docid, f"E{number}", span, mention.text, node_type, _capitalized(mention.realis))
-            ids[mention.subject.name].append(f"E{number}")
-            lines[mention.subject.name].append("\t".join(columns) + "\n")
-        for name in sorted(lines):
-            yield from sorted(lines[name])
-        for name in sorted(name for name in ids if len(ids[name]) > 1):
-            yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
+        ids_by_node: dict[str, list[str]] = defaultdict(list)
+        lines_by_node: dict[str, list[str]] = defaultdict(list)
+        for number, mention in enumerate(mentions_by_docid[docid], 1):
+            ids_by_node[mention.subject.name].append(f"E{number}")
+            lines_by_node[mention.subject.name].append(_nugget_line(base.run_id, docid, f"E{number}", mention))
+        for name in sorted(lines_by_node):
+            yield from sorted(lines_by_node[name])
+        for name in sorted(ids_by_node):
+            if len(ids_by_node[name]) > 1:
+                yield f"@Coreference\t{name}\t{','.join(sorted(ids_by_node[name]))}\n"
         yield "#EndOfDocument\n"
 
 
-def _capitalized(text: str | None) -> str:
+def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
+    """Return the line of an event mention, whose id is E1, E2, ... in its document."""
+    offsets = "0,0"
+    span = mention.span
+    if span is not None:
+        # The reference program subtracts the wrong way round.
+        difference = offset_value(span.start) - offset_value(span.end)
+        offsets = f"{span.start},{offset_value(span.start) + (difference + 1):.15g}"
+    node_type = "_".join([_capitalize(part) for part in (mention.subject.type or "").split(".")])
+    columns = (run_id, docid, mention_id, offsets, mention.text, node_type, _capitalize(mention.realis))
+    return "\t".join(columns) + "\n"
+
+
+def _capitalize(text: str | None) -> str:
+    """Return a text with its first letter in upper case and the others as they are; empty for None."""
     return text[:1].upper() + text[1:] if text else ""
 
 
+# ---- Event arguments
+
+
 def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
-    """The files below the folder."""
-    # By node and document the mention that stands for the node there; of several normalized ones the first recorded.
-    canonical: dict[tuple[str, str], Assertion] = {}
-    normalized: dict[tuple[str, str], Assertion] = {}
-    for assertion in base.assertions:
-        key = (assertion.subject.name, assertion.provenance.docid)
-        if assertion.verb.name == CANONICAL:
-            canonical[key] = assertion
-        elif assertion.verb.name == NORMALIZED:
-            normalized.setdefault(key, assertion)
-    by_document: dict[str, list[Assertion]] = defaultdict(list)
+    """Yield the files of the event arguments: two for each document, and one that links the events of all documents."""
+    mentions = _MentionsOfFillers(base)
+    links_by_event: dict[str, list[str]] = defaultdict(list)
+    for docid, arguments in _arguments_by_document(base).items():
+        ids_by_event: dict[str, list[str]] = defaultdict(list)
+        lines = []
+        for number, argument in enumerate(arguments, 1):
+            argument_id = f"{base.run_id}{argument.subject.name}.{docid}.{number}"
+            lines.append(_argument_line(argument_id, docid, argument, mentions))
+            if argument.realis != "generic":
+                ids_by_event[argument.subject.name].append(argument_id)
+        yield "arguments", docid, encoded(lines)
+        if ids_by_event:
+            yield "linking", docid, encoded(_link_lines(base.run_id, ids_by_event, f".{docid}"))
+        for name in ids_by_event:
+            links_by_event[name].append(f"{docid}-{base.run_id}{name}.{docid}")
+    if links_by_event:
+        yield "corpusLinking", "corpusLinking", encoded(_link_lines(base.run_id, links_by_event, ""))
+
+
+def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
+    """Return the arguments of events by document: the assertions about events other than mentions and types."""
+    arguments_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in base.in_order():
         is_about_mentions = assertion.verb.is_mention or TYPE in assertion.verb.name
         if assertion.subject.is_event and not (is_about_mentions or assertion.is_omitted):
-            by_document[assertion.provenance.docid].append(assertion)
-    in_corpus: dict[str, list[str]] = defaultdict(list)
-    for docid, arguments in by_document.items():
-        linked: dict[str, list[str]] = defaultdict(list)
-        argument_lines = []
-        for number, argument in enumerate(arguments, 1):
-            key, verb = (argument.object, docid), argument.verb.name.capitalize()
-            argument_id = f"{base.run_id}{argument.subject.name}.{docid}.{number}"
-            node_type = ".".join(part.capitalize() for part in (argument.subject.type or "").split("."))
-            text = place = ""
-            if (mention := canonical.get(key)) is not None:
-                text, place = mention.text, short_form(mention.provenance.parts.justification)
-            if argument.object.startswith(":String") and key in normalized:
-                text = normalized[key].text
-            parts = map(short_form, argument.provenance.parts[1:])
-            columns = (argument_id, docid, node_type, verb, text, place, *parts, _capitalized(argument.realis))
-            argument_lines.append("\t".join((*columns, argument.confidence)) + "\n")
-            if argument.realis != "generic":
-                linked[argument.subject.name].append(argument_id)
-        yield "arguments", docid, encoded(argument_lines)
-        if linked:
-            links = (f"{base.run_id}{name}.{docid}\t{' '.join(sorted(linked[name]))}\n" for name in sorted(linked))
-            yield "linking", docid, encoded(links)
-        for name in linked:
-            in_corpus[name].append(f"{docid}-{base.run_id}{name}.{docid}")
-    if in_corpus:
-        lines = (f"{base.run_id}{name}\t{' '.join(sorted(in_corpus[name]))}\n" for name in sorted(in_corpus))
-        yield "corpusLinking", "corpusLinking", encoded(lines)
+            arguments_by_docid[assertion.provenance.docid].append(assertion)
+    return arguments_by_docid
 
 
-_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
+class _MentionsOfFillers:
+    """The mentions by which arguments are named, by node and document: canonical and normalized ones.
+
+    Of several canonical mentions of a node in a document it is the last, of several normalized ones the first.
+    """
+
+    def __init__(self, base: KnowledgeBase) -> None:
+        self.canonical: dict[tuple[str, str], Assertion] = {}
+        self.normalized: dict[tuple[str, str], Assertion] = {}
+        for assertion in base.assertions:
+            key = (assertion.subject.name, assertion.provenance.docid)
+            if assertion.verb.name == CANONICAL:
+                self.canonical[key] = assertion
+            elif assertion.verb.name == NORMALIZED:
+                self.normalized.setdefault(key, assertion)
+
+
+def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: _MentionsOfFillers) -> str:
+    """Return the line of an argument of an event in a document."""
+    text = ""
+    place = ""
+    key = (argument.object, docid)
+    canonical = mentions.canonical.get(key)
+    if canonical is not None:
+        text = canonical.text
+        place = short_form(canonical.provenance.parts.justification)
+    if argument.object.startswith(":String") and key in mentions.normalized:
+        text = mentions.normalized[key].text
+    parts = argument.provenance.parts
+    columns = (
+        argument_id,
+        docid,
+        ".".join([part.capitalize() for part in (argument.subject.type or "").split(".")]),
+        argument.verb.name.capitalize(),
+        text,
+        place,
+        short_form(parts.justification),
+        short_form(parts.base_filler),
+        short_form(parts.additional),
+        _capitalize(argument.realis),
+        argument.confidence,
+    )
+    return "\t".join(columns) + "\n"
+
+
+def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
+    """Return a line for each event with the ids that belong to it; the name of the event ends in `suffix`."""
+    return [f"{run_id}{name}{suffix}\t{' '.join(sorted(ids_by_event[name]))}\n" for name in sorted(ids_by_event)]
+
+
+# ---- Sentiments
+
+_MENTION_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
 # Characters that no XML can hold, not even as references.
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_XML_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 class _Mention(NamedTuple):
-    """A mention with its id and its offset and length, as attributes."""
+    """A mention with its id and its extent: offset and length as XML attributes."""
 
     id: str
     assertion: Assertion
@@ -128,47 +178,70 @@ class _Mention(NamedTuple):
 
 
 class _Document(Struct):
-    """What is said of one document: mentions by node, the last one at each place, canonical places, sentiments."""
+    """What a knowledge base says of a document: mentions, canonical mentions and sentiments.
+
+    `mentions` are by node; `mention_at_place` has the last mention of a node at a place, and `canonical_place` the
+    place of the canonical mention of a node.
+    """
 
     mentions: dict[str, list[_Mention]] = field(default_factory=lambda: defaultdict(list))
-    at_place: dict[tuple[str, str], _Mention] = field(default_factory=dict)
-    canonical: dict[str, str] = field(default_factory=dict)
+    mention_at_place: dict[tuple[str, str], _Mention] = field(default_factory=dict)
+    canonical_place: dict[str, str] = field(default_factory=dict)
     sentiments: list[Assertion] = field(default_factory=list)
+
+    def add(self, assertion: Assertion) -> None:
+        """Add an assertion about this document if it is a mention or a sentiment."""
+        predicate = assertion.verb.name
+        node = assertion.subject.name
+        place = assertion.provenance.place or ""
+        if predicate in _MENTION_KINDS:
+            span = assertion.span
+            if span is not None:
+                mention_id = _attribute(f"{node}.{_FIRST_ID + len(self.mentions[node])}")
+                mention = _Mention(mention_id, assertion, _extent(span))
+                self.mention_at_place[node, place] = mention
+                self.mentions[node].append(mention)
+        elif predicate == CANONICAL:
+            self.canonical_place[node] = place
+        elif predicate in _POLARITIES:
+            self.sentiments.append(assertion)
+
+    def canonical_mention(self, node: str) -> _Mention | None:
+        """Return the mention at the place of a node's canonical mention; None without one."""
+        return self.mention_at_place.get((node, self.canonical_place.get(node, "")))
 
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
-    """The files below the folder."""
+    """Yield the files of the sentiments: entities and sentiments of each document with mentions."""
     documents: dict[str, _Document] = defaultdict(_Document)
     for assertion in base.assertions:
-        name, subject, place = assertion.verb.name, assertion.subject.name, assertion.provenance.place or ""
-        document = documents[assertion.provenance.docid]
-        if name in _KINDS and (span := assertion.span) is not None:
-            length = offset_value(span.end) - offset_value(span.start) + 1
-            extent = f'offset="{_attribute(span.start)}" length="{length:.15g}"'
-            mention_id = _attribute(f"{subject}.{_FIRST_ID + len(document.mentions[subject])}")
-            document.at_place[subject, place] = mention = _Mention(mention_id, assertion, extent)
-            document.mentions[subject].append(mention)
-        elif name == CANONICAL:
-            document.canonical[subject] = place
-        elif name in _POLARITIES:
-            document.sentiments.append(assertion)
+        documents[assertion.provenance.docid].add(assertion)
     for docid, document in sorted(documents.items()):
         if document.mentions:
-            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_ere(base.run_id, docid, document, base.nodes))
-            yield "predicted-best", f"{docid}.best.xml", encoded(_best(docid, document))
+            entities = _entity_lines(base, docid, document)
+            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(entities)
+            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiment_lines(docid, document))
 
 
-def _ere(run_id: str, docid: str, document: _Document, nodes: Mapping[str, Node]) -> Iterator[str]:
+def _extent(span: Span) -> str:
+    """Return offset and length of a span as XML attributes."""
+    length = offset_value(span.end) - offset_value(span.start) + 1
+    return f'offset="{_attribute(span.start)}" length="{length:.15g}"'
+
+
+def _entity_lines(base: KnowledgeBase, docid: str, document: _Document) -> Iterator[str]:
+    """Yield the XML of the entities of a document with their mentions."""
     source = f'source="{_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
-    yield _HEAD
-    yield f'<deft_ere kit_id="{_attribute(run_id)}" doc_id="{_attribute(docid)}" source_type="{source_type}">\n'
+    kit_id = _attribute(base.run_id)
+    yield _XML_HEAD
+    yield f'<deft_ere kit_id="{kit_id}" doc_id="{_attribute(docid)}" source_type="{source_type}">\n'
     yield "  <entities>\n"
     for name in sorted(document.mentions):
-        node_type = (nodes[name].type or "").upper()
+        node_type = (base.nodes[name].type or "").upper()
         yield f'    <entity id="{_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
         for mention in document.mentions[name]:
-            kind = _KINDS[mention.assertion.verb.name]
+            kind = _MENTION_KINDS[mention.assertion.verb.name]
             text = _text(mention.assertion.text)
             yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.extent}>\n'
             yield f"        <mention_text>{text}</mention_text>\n"
@@ -179,92 +252,111 @@ def _ere(run_id: str, docid: str, document: _Document, nodes: Mapping[str, Node]
     yield "  </entities>\n</deft_ere>\n"
 
 
-def _best(docid: str, document: _Document) -> Iterator[str]:
-    yield _HEAD
+def _sentiment_lines(docid: str, document: _Document) -> Iterator[str]:
+    """Yield the XML of the sentiments of a document, by the mention that they are about."""
+    yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
-    at_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
+    sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
     for sentiment in document.sentiments:
-        at_target[sentiment.object, sentiment.provenance.place or ""].append(sentiment)
-    for place in sorted(document.at_place.keys() & at_target.keys()):
-        target = document.at_place[place]
+        sentiments_by_target[sentiment.object, sentiment.provenance.place or ""].append(sentiment)
+    for node_and_place in sorted(document.mention_at_place.keys() & sentiments_by_target.keys()):
+        target = document.mention_at_place[node_and_place]
         yield f'      <entity ere_id="{target.id}" {target.extent}>\n'
         yield f"        <text>{_text(target.assertion.text)}</text>\n        <sentiments>\n"
-        for sentiment in at_target[place]:
-            holder = sentiment.subject.name
-            source = document.at_place.get((holder, document.canonical.get(holder, "")))
-            if source is None:
+        for sentiment in sentiments_by_target[node_and_place]:
+            holder = document.canonical_mention(sentiment.subject.name)
+            if holder is None:
                 continue
-            polarity, text = _POLARITIES[sentiment.verb.name], _text(source.assertion.text)
+            polarity = _POLARITIES[sentiment.verb.name]
+            text = _text(holder.assertion.text)
             yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
-            yield f'            <source ere_id="{source.id}" {source.extent}>{text}</source>\n'
+            yield f'            <source ere_id="{holder.id}" {holder.extent}>{text}</source>\n'
             yield "          </sentiment>\n"
         yield "        </sentiments>\n      </entity>\n"
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
 def _text(text: str) -> str:
+    """Return a text that is safe in XML."""
     return escape(_NOT_IN_XML.sub("\ufffd", text), quote=False)
 
 
 def _attribute(text: str) -> str:
+    """Return a text that is safe in an XML attribute between double quotes."""
     return _text(text).replace('"', "&quot;")
 
 
+# ---- The validated knowledge base, and entity discovery and linking
+
+
 def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
-    """The lines of a validated knowledge base, node by node."""
+    """Yield a validated knowledge base node by node, with the predicates of the files of these labels."""
     yield f"{base.first_line}\n\n"
     for assertions in base.by_node():
         yield "".join(tac_lines(assertions, labels))
 
 
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
-    """The lines of a node's assertions, without omitted ones and predicates of other labels."""
+    """Return the lines of assertions, without omitted ones and without predicates of files of other labels."""
     lines = []
     verb: Verb | None = None
     realis: str | None = None
-    beginning = ""
+    first_columns = ""
     for assertion in assertions:
         if assertion.is_omitted or assertion.verb.label not in labels:
             continue
         if assertion.verb is not verb or assertion.realis != realis:  # lines that begin alike follow each other
-            verb, realis = assertion.verb, assertion.realis
+            verb = assertion.verb
+            realis = assertion.realis
             name = f"{assertion.subject.type}:{verb.name}" if verb.has_domain else verb.name
-            beginning = f"{assertion.subject.name}\t{name}{'' if realis is None else f'.{realis}'}\t"
+            first_columns = f"{assertion.subject.name}\t{name}{'' if realis is None else f'.{realis}'}\t"
         end = f"{assertion.comment}\n" if verb.name == TYPE else f"\t{assertion.confidence}{assertion.comment}\n"
-        lines.append(f"{beginning}{assertion.object}\t{assertion.provenance.text}{end}")
+        lines.append(f"{first_columns}{assertion.object}\t{assertion.provenance.text}{end}")
     return lines
 
 
 def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
-    """A line for each mention; `link_kb` is the prefix of the links that name entities."""
-    types: dict[str, str] = {}
-    ids: dict[str, str] = {}
-    linked: dict[str, str] = {}
+    """Yield a line for each mention of an entity, for entity discovery and linking.
+
+    Entities are named by their links to the knowledge base `link_kb`, others by NIL_0001, NIL_0002, ...
+    """
+    type_by_node: dict[str, str] = {}
+    nil_id_by_node: dict[str, str] = {}
+    link_by_node: dict[str, str] = {}
     mentions = []
     for assertion in base.in_order():
-        name = assertion.verb.name
-        subject = assertion.subject.name
-        if name == TYPE:
-            types[subject] = assertion.object.upper()
-            ids.setdefault(subject, f"NIL_{len(ids) + 1:04d}")
-        elif name == LINK:
-            prefix, _, rest = assertion.object.partition(":")
-            if prefix == link_kb:
-                linked[subject] = rest
-        elif name in MENTIONS and not assertion.is_omitted and not assertion.subject.is_event:
+        predicate = assertion.verb.name
+        node = assertion.subject.name
+        if predicate == TYPE:
+            type_by_node[node] = assertion.object.upper()
+            nil_id_by_node.setdefault(node, f"NIL_{len(nil_id_by_node) + 1:04d}")
+        elif predicate == LINK:
+            linked_kb, _, entity_id = assertion.object.partition(":")
+            if linked_kb == link_kb:
+                link_by_node[node] = entity_id
+        elif predicate in MENTIONS and not assertion.is_omitted and not assertion.subject.is_event:
             mentions.append(assertion)
-    ids.update(linked)
+    id_by_node = nil_id_by_node | link_by_node
     for number, mention in enumerate(mentions, 1):
-        subject = mention.subject.name
+        node = mention.subject.name
         letter, digits = divmod(number, 100_000)  # N00000 comes after M99999
-        head = (
-            f"{base.run_id}\t{subject}_{chr(ord('M') + letter)}{digits:05d}\t{mention.text}\t{mention.provenance.text}"
+        columns = (
+            base.run_id,
+            f"{node}_{chr(ord('M') + letter)}{digits:05d}",
+            mention.text,
+            mention.provenance.text,
+            id_by_node.get(node, ""),
+            type_by_node.get(node, ""),
+            _MENTION_KINDS[mention.verb.name],
+            mention.confidence,
         )
-        kind = _KINDS[mention.verb.name]
-        yield f"{head}\t{ids.get(subject, '')}\t{types.get(subject, '')}\t{kind}\t{mention.confidence}\n"
+        yield "\t".join(columns) + "\n"
 
+
+# ---- Statistics
 
 _WITHOUT_DOMAIN: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
+"""The predicates that are counted without the type of their subject."""
 
 
 class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
@@ -280,44 +372,53 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
 
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
-    """Count what was asserted, omitted and rejected, and the nodes, by type and predicate."""
-
-    def ordered(counts: Mapping[str, int]) -> dict[str, int] | UnsetType:
-        return dict(sorted(counts.items())) or UNSET
-
-    def counted(assertions: list[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
-        domains, predicates = Counter[str](), Counter[str]()
-        for assertion in assertions:
-            node_type, name = assertion.subject.known_type, assertion.verb.name
-            domains.update((node_type, "ALL"))
-            predicates[name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
-        if not assertions:
-            return UNSET
-        return {"domain": dict(sorted(domains.items())), "predicate": dict(sorted(predicates.items()))}
-
-    nodes = Counter(node.known_type for node in base.nodes.values())
+    """Return how many assertions were recorded, omitted and rejected, and how many nodes there are, by type."""
+    node_counts = Counter([node.known_type for node in base.nodes.values()])
+    if node_counts:
+        node_counts["ALL"] = node_counts.total()
+    confidences = {float(assertion.confidence) for assertion in base.assertions}
     return KbStatistics(
         task="coldstart",
         run_id=base.run_id,
-        has_multiple_confidences=len({float(assertion.confidence) for assertion in base.assertions}) > 1,
-        asserted=counted([assertion for assertion in base.assertions if not assertion.is_omitted]),
-        entity=ordered({**nodes, "ALL": nodes.total()} if nodes else {}),
-        omitted=counted([assertion for assertion in base.assertions if assertion.is_omitted]),
-        rejected_assertions=ordered(base.rejected),
+        has_multiple_confidences=len(confidences) > 1,
+        asserted=_count_assertions([assertion for assertion in base.assertions if not assertion.is_omitted]),
+        entity=_sort_counts(node_counts) or UNSET,
+        omitted=_count_assertions([assertion for assertion in base.assertions if assertion.is_omitted]),
+        rejected_assertions=_sort_counts(base.rejected) or UNSET,
     )
 
 
+def _sort_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts in the order of their keys."""
+    return dict(sorted(counts.items()))
+
+
+def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
+    """Return the number of assertions by the type of their subject and by predicate; UNSET if there are none."""
+    if not assertions:
+        return UNSET
+    domains: Counter[str] = Counter()
+    predicates: Counter[str] = Counter()
+    for assertion in assertions:
+        node_type = assertion.subject.known_type
+        name = assertion.verb.name
+        domains.update((node_type, "ALL"))
+        predicates[name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
+    return {"domain": _sort_counts(domains), "predicate": _sort_counts(predicates)}
+
+
 def statistics_text(statistics: KbStatistics) -> Iterator[str]:
-    """The lines of the reference's statistics file."""
+    """Yield the lines of the statistics file of the reference program."""
     yield f"RUNID\t\t{statistics.run_id}\n"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{'YES' if statistics.has_multiple_confidences else 'NO'}\n"
-    counted: dict[str, Any] = to_builtins(statistics)
+    fields: dict[str, Any] = to_builtins(statistics)
     for title in ("asserted", "entity", "omitted", "rejected_assertions"):
-        for first, count in counted.get(title, {}).items():
+        for name, count in fields.get(title, {}).items():
             if isinstance(count, int):
-                yield f"{title.upper()}\t{first}\t{count}\n"
+                yield f"{title.upper()}\t{name}\t{count}\n"
             else:
-                yield from (f"{title.upper()}:{first.upper()}\t{key}\t{number}\n" for key, number in count.items())
+                for key, number in count.items():
+                    yield f"{title.upper()}:{name.upper()}\t{key}\t{number}\n"
 
 
 JSON_OPTION: Final = OwnOption(
@@ -327,12 +428,19 @@ JSON_OPTION: Final = OwnOption(
 
 
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
-    """The diff of a knowledge base file; beside each line stands what is written for it and what follows from it."""
-    written: dict[int, list[str]] = defaultdict(list)
-    written[1].append(base.first_line)
+    """Return the lines of a diff between a knowledge base file and its validated form.
+
+    Each line of the file is compared with the lines that are written for it, inferred ones included.
+    """
+    written_by_line: dict[int, list[str]] = defaultdict(list)
+    written_by_line[1].append(base.first_line)
     for assertion in base.assertions:
-        written[assertion.line] += (line.removesuffix("\n") for line in tac_lines((assertion,), labels))
-    return file_differences(base.name, written)
+        for line in tac_lines((assertion,), labels):
+            written_by_line[assertion.line].append(line.removesuffix("\n"))
+    return file_differences(base.name, written_by_line)
+
+
+# ---- Files
 
 
 NO_OUTPUT: Final = "none"
@@ -341,7 +449,10 @@ _FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
-    """Where a validated knowledge base goes: the path of each format, in the order wanted."""
+    """The outputs of a validated knowledge base: the path of each format, in the order that was asked for.
+
+    `labels` name the files whose predicates are written, `link_kb` is the knowledge base whose links name entities.
+    """
 
     folder: str
     paths: dict[str, str]
@@ -366,9 +477,14 @@ class KbOutputs(Record):
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(base))
 
 
-def output_folder(given: str | None, kb_file: str) -> str:
-    """The folder of the outputs. Raises OutputError where there cannot be one."""
-    folder = given if given is not None else os.path.dirname(kb_file) or os.curdir
+def output_folder(option: str | None, kb_file: str) -> str:
+    """Return the folder of the outputs: that of the option, or that of the knowledge base file.
+
+    Raises OutputError for a file of that name, and if the folder above does not exist.
+    """
+    folder = option
+    if folder is None:
+        folder = os.path.dirname(kb_file) or os.curdir
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} exists but its not a directory")
     if not os.path.isdir(os.path.dirname(os.path.abspath(folder))):
@@ -377,17 +493,21 @@ def output_folder(given: str | None, kb_file: str) -> str:
 
 
 def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
-    """The path of each format of a colon-separated list. Raises UsageError for unknown formats and existing outputs."""
+    """Return the path of each format of a colon-separated list, such as "tac:edl".
+
+    Raises UsageError for unknown formats and for outputs that exist already.
+    """
     name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
-    legal = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
-    legal |= {mode: f"{folder}/{below}" for mode, below in _FOLDERS.items()}
+    path_by_mode = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
+    path_by_mode |= {mode: f"{folder}/{subfolder}" for mode, subfolder in _FOLDERS.items()}
     paths: dict[str, str] = {}
     for mode in modes.lower().split(":"):
         if mode in ("", NO_OUTPUT):
             continue
-        if mode not in legal:
-            raise UsageError(f"Unknown output mode: {mode}; choose from {', '.join((*legal, NO_OUTPUT))}")
-        paths[mode] = path = legal[mode]
+        if mode not in path_by_mode:
+            raise UsageError(f"Unknown output mode: {mode}; choose from {', '.join([*path_by_mode, NO_OUTPUT])}")
+        path = path_by_mode[mode]
+        paths[mode] = path
         if os.path.lexists(path):
             kind = "file" if mode in _FILES else "directory"
             raise UsageError(f"Output {kind} already exists at {path}: remove it first, or name another -output_dir")

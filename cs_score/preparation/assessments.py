@@ -65,7 +65,7 @@ def check_pool(
     """
     fatal: list[InputError] = []
     limits = Justifications(None, None)
-    loading = Loading(queries, limits, problems, documents=documents, note=fatal.append)
+    loading = Loading(queries, limits, problems, document_lengths=documents, on_error=fatal.append)
     loading.load(files)
     for name, schema in loading.layouts.items():
         if schema.kind is FileKind.RUN:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, Final
 
-from cs_score.analysis.evidence.documents import as_json
+from cs_score.analysis.evidence.layouts import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
 from cs_score.report import page as pages

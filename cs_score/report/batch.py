@@ -15,7 +15,7 @@ from cs_score.batch.plan import page_name
 from cs_score.measures.registry import undefined_sentences
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
 from cs_score.report.page import Block, Page, PageMaker, Section, away, batch_origin, charts, slug, table_of
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import note_sentences
 from cs_score.tables.layout import Cell
 
 _MOST_DRAWN: Final = 50
@@ -75,7 +75,7 @@ class BatchPage(PageMaker):
             for sentence in undefined_sentences(row.undefined or {}):
                 about += f" {row.run} has no {sentence}; it has no rank by these."
         tested = family_lines(document.families, document.verdicts, document.measure)
-        about = " ".join([*tested, about, *sentences(document.notes)])
+        about = " ".join([*tested, about, *note_sentences(document.notes)])
         rows = []
         for row in document.leaderboard:
             place = self.places.get((row.run, row.run_id))

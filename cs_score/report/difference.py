@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from cs_score.analysis.evidence.documents import in_short
+from cs_score.analysis.evidence.layouts import in_short
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
@@ -28,7 +28,7 @@ from cs_score.report.page import (
     unit_text,
     with_cells,
 )
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import note_sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
 from cs_score.tables.layout import Cell, Column, Layout, words
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
@@ -76,7 +76,7 @@ class DifferencePage(PageMaker):
             Facts(facts),
             *answered_lines({side.upper(): document.origins[side] for side in "ab"}),
             *comparison_sentences(document),
-            *sentences(document.notes),
+            *note_sentences(document.notes),
             Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
         ]
         return Section("scores", "Scores", blocks)
@@ -166,14 +166,14 @@ class ComparisonPage(PageMaker):
                 f"Tests: {each.tests}.",
                 charts(_systems(each)),
                 *found,
-                *sentences(each.notes),
+                *note_sentences(each.notes),
             )
             menu_text = "" if each.exploratory else each.measure
             sections.append(Section(slug(each.measure), each.title, blocks, menu_text))
             if not each.exploratory and len(document.measures) > 1:
                 sections.append(self.other_verdicts())
         signatures = Code([f"{system}: {signature}" for system, signature in document.signatures.items()])
-        notes: tuple[Block, ...] = (*explanation(document), *sentences(document.notes), signatures)
+        notes: tuple[Block, ...] = (*explanation(document), *note_sentences(document.notes), signatures)
         sections.append(Section("how", "How these numbers were found", notes))
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 

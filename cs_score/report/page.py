@@ -17,7 +17,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from cs_score.analysis.evidence.documents import unit_name
+from cs_score.analysis.evidence.layouts import unit_name
 from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace

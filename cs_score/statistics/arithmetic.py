@@ -1,4 +1,4 @@
-"""The arithmetic that all measures share: a division that knows 0/0, equality within rounding, sums without rounding.
+"""The arithmetic of measures over units: division by 0, equality within rounding, and sums without rounding.
 
 A matrix product adds in an order that changes with the library, the processor and the shape of the matrices. A column
 whose sums could be rounded is therefore written in two digits to a large base, each an integer so small that all sums
@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula, ratios
-from cs_score.statistics.units import Drawn
+from cs_score.statistics.units import ClusterDesign
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,71 +27,105 @@ else:
 
 Floats: TypeAlias = "NDArray[np.float64]"
 
+# ---- Scores of sums
+
+
+def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
+    """Return `numerator / denominator` element by element, and 0 where the denominator is 0, without a numpy warning.
+
+    `divide([1, 2], [4, 0])` gives `[0.25, 0.0]`.
+    """
+    numerators, denominators = np.broadcast_arrays(
+        np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
+    )
+    quotients = np.zeros(numerators.shape, dtype=np.float64)
+    np.divide(numerators, denominators, out=quotients, where=denominators != 0)
+    return quotients
+
+
+def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
+    """Return the scores (..., m) that a formula of m measures makes of the sums (..., k) of k statistics.
+
+    A score of 0/0 is 0. Raises ValueError where a score is not finite.
+    """
+    scores = _stack(formula(list(np.moveaxis(sums, -1, 0)), divide), sums)
+    if not np.isfinite(scores).all():
+        raise ValueError("a formula gave a score that is not a finite number")
+    return scores
+
+
+def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
+    """Return the numerators and the denominators, (..., m) each, of the scores of sums (..., k)."""
+    ratios_by_measure = ratios(formula, list(np.moveaxis(sums, -1, 0)))
+    numerators = [ratio.numerator for ratio in ratios_by_measure]
+    denominators = [ratio.denominator for ratio in ratios_by_measure]
+    return Ratio(_stack(numerators, sums), _stack(denominators, sums))
+
+
+def _stack(columns: Sequence[Any], sums: Floats) -> Floats:
+    """Return m numbers or arrays of the shape (...) as one array (..., m), given the sums (..., k) they come from."""
+    stacked = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
+    for place, column in enumerate(columns):
+        stacked[..., place] = column
+    return stacked
+
+
+# ---- Rounding
+
 TIE_TOLERANCE: Final = 1e-12
 """Two scores count as equal when they differ by at most this much, relative to the larger. Sums are exact, so a score
 carries only the rounding of its formula. Scores that really differ do so by far more, unless the denominators reach a
 million; those would be called tied, which is the cautious side of a test.
 """
 
-_EXACT: Final = 2**53
-_SUM_BITS: Final = 52
-_LARGEST_EXPONENT: Final = 1023
-
-
-def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
-    """`numerator / denominator` element by element, and 0 where the denominator is 0; raises no numpy warning."""
-    above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    quotient = np.zeros(above.shape, dtype=np.float64)
-    np.divide(above, below, out=quotient, where=below != 0)
-    return quotient
-
-
-def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
-    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
-    scores = _stacked(formula(list(np.moveaxis(sums, -1, 0)), divide), sums)
-    if not np.isfinite(scores).all():
-        raise ValueError("a formula gave a score that is not a finite number")
-    return scores
-
-
-def parts_of(formula: SumsFormula, sums: Floats) -> Ratio:
-    """What is divided and what divides in the scores of sums (..., k): (..., m) each."""
-    found = ratios(formula, list(np.moveaxis(sums, -1, 0)))
-    above, below = [each.numerator for each in found], [each.denominator for each in found]
-    return Ratio(_stacked(above, sums), _stacked(below, sums))
-
-
-def _stacked(columns: Sequence[Any], sums: Floats) -> Floats:
-    result = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
-    for place, column in enumerate(columns):
-        result[..., place] = column
-    return result
-
 
 def noise(*scores: ArrayLike) -> Floats:
-    """The largest difference that rounding may put between scores of this size: the tolerance times the largest."""
+    """Return the largest difference that rounding may put between scores of this size, element by element.
+
+    It is `TIE_TOLERANCE` times the largest of the scores: `noise([0.5], [-2.0])` gives `[2e-12]`.
+    """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
-    for other in scores[1:]:
-        largest = np.maximum(largest, np.abs(np.asarray(other, dtype=np.float64)))
+    for other_scores in scores[1:]:
+        largest = np.maximum(largest, np.abs(np.asarray(other_scores, dtype=np.float64)))
     return np.asarray(TIE_TOLERANCE * largest)
 
 
-def contributions(first: Ratio, second: Ratio) -> Floats | None:
-    """The contribution of each unit to `second - first`, scores whose numerators and denominators are given by unit.
+# ---- Contributions of units
 
-    With q = x / y for either score and D for second minus first, D(x) is mean(q) D(y) + mean(y) D(q). So unit u
-    contributes (D(x_u) - mean(q) D(y_u)) / mean(y), and all together D(q). None where a score is undefined.
+
+def contributions(first: Ratio, second: Ratio) -> Floats | None:
+    """Return what each unit contributes to the difference `second - first` of two scores, (units,).
+
+    The ratios have the numerator x and the denominator y of each unit; a score is q = sum(x) / sum(y). With D for the
+    second less the first, D(x) = mean(q) D(y) + mean(y) D(q), so that unit u contributes
+
+        (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
+
+    and all units together D(q). None where a score is 0/0. The units 0/1, 1/1 against 1/1, 1/1 give `[0.5, 0.0]`.
     """
-    x, y = (
-        np.asarray(parts, dtype=np.float64)
-        for parts in ((first.numerator, second.numerator), (first.denominator, second.denominator))
-    )
-    total_x, total_y = ([math.fsum(side) for side in parts.tolist()] for parts in (x, y))  # the order cannot show
-    if not all(total_y):
+    x = np.asarray((first.numerator, second.numerator), dtype=np.float64)
+    y = np.asarray((first.denominator, second.denominator), dtype=np.float64)
+    # `fsum` does not depend on the order of the units.
+    first_x, second_x = [math.fsum(numerators) for numerators in x.tolist()]
+    first_y, second_y = [math.fsum(denominators) for denominators in y.tolist()]
+    if not first_y or not second_y:
         return None
-    mean_score = (total_x[0] / total_y[0] + total_x[1] / total_y[1]) / 2
-    found = (x[1] - x[0]) - mean_score * (y[1] - y[0])
-    return np.asarray(found / (math.fsum(total_y) / 2))
+    mean_score = (first_x / first_y + second_x / second_y) / 2
+    mean_y = math.fsum((first_y, second_y)) / 2
+    differences = (x[1] - x[0]) - mean_score * (y[1] - y[0])
+    return np.asarray(differences / mean_y)
+
+
+# ---- Exact sums
+
+_LARGEST_EXACT: Final = 2**53
+"""The largest integer up to which all integers are floating-point numbers."""
+
+_SUM_BITS: Final = 52
+"""Bits of a sum of digits, of which all are exact."""
+
+_LARGEST_EXPONENT: Final = 1023
+"""The exponent of the largest floating-point number."""
 
 
 class ExactStatistics(Record):
@@ -112,63 +146,78 @@ class ExactStatistics(Record):
 
     @property
     def units(self) -> int:
+        """The number of units."""
         return int(self.digits.shape[0])
 
     def total(self) -> Floats:
-        """The digit sums over all units: (systems, digits)."""
+        """Return the digit sums over all units: (systems, digits)."""
         return np.asarray(self.digits.sum(axis=0))
 
     def weighted(self, weights: Floats) -> Floats:
-        """The digit sums for each row of `weights` (N, units): (N, systems, digits)."""
-        flat = self.digits.reshape(self.units, -1)
-        return np.asarray(weights @ flat).reshape(len(weights), *self.digits.shape[1:])
+        """Return the digit sums for each row of `weights` (N, units): (N, systems, digits)."""
+        flat_digits = self.digits.reshape(self.units, -1)
+        return np.asarray(weights @ flat_digits).reshape(len(weights), *self.digits.shape[1:])
 
     def values(self, digit_sums: Floats) -> Floats:
-        """Sums of statistics (..., statistics) from digit sums (..., digits)."""
+        """Convert digit sums (..., digits) to sums of statistics (..., statistics)."""
         if not len(self.split):
             return digit_sums
         sums = digit_sums[..., : self.columns].copy()
-        rest = np.ldexp(digit_sums[..., self.columns :], -self.digit_bits)
-        sums[..., self.split] = np.ldexp(sums[..., self.split] + rest, self.exponents)
+        second_digits = np.ldexp(digit_sums[..., self.columns :], -self.digit_bits)
+        sums[..., self.split] = np.ldexp(sums[..., self.split] + second_digits, self.exponents)
         return sums
 
 
-def exact_statistics(matrices: Sequence[ArrayLike], drawn: Drawn | None = None) -> ExactStatistics:
-    """The matrices (units, statistics) of one or more systems, split as far as needed.
+def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None = None) -> ExactStatistics:
+    """Return the statistics of one or more systems, split into digits as far as exact sums need it.
 
-    With `drawn` the units of a cluster are added up to one: every measure is made of sums. The systems share the bases
-    of the digits, so that rows can be exchanged between them. Raises InputError where there is no unit, where a value
-    is not finite or where sums would overflow; ValueError where the shapes differ.
+    `matrices` has the statistics (units, k) of each system. With a `design` the units of a cluster are added up to one
+    unit: every measure is made of sums. The systems share the bases of the digits, so that rows can be exchanged
+    between them.
+
+    Raises InputError without units, for a value that is not finite and for sums that would overflow; ValueError for
+    matrices of different shapes.
     """
-    arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
-    if not all(map(len, arrays)):  # an empty list of rows has no columns either
-        raise InputError("there is no unit to resample")
-    units, columns = arrays[0].shape if arrays[0].ndim == 2 else (0, 0)
-    if not columns:
-        raise ValueError("statistics come as a matrix, units by statistics")
-    if any(array.shape != (units, columns) for array in arrays):
-        raise ValueError("the matrices of the systems differ in shape")
-    stacked = np.stack(arrays, axis=1)
-    if drawn is not None:
-        units = sum(drawn.strata)
-        members, stacked = stacked, np.zeros((units, *stacked.shape[1:]))
-        np.add.at(stacked, list(drawn.clusters), members)
+    stacked = _stack_systems(matrices)
+    strata: tuple[int, ...] = ()
+    if design is not None:
+        members = stacked
+        stacked = np.zeros((sum(design.strata), *members.shape[1:]))
+        np.add.at(stacked, list(design.clusters), members)
+        if len(design.strata) > 1:
+            strata = design.strata
+    units, _, columns = stacked.shape
     largest = np.abs(stacked).max(axis=(0, 1))
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
-    is_whole = (np.rint(stacked) == stacked).all(axis=(0, 1)) & (largest <= _EXACT // units)
+
+    is_whole = (np.rint(stacked) == stacked).all(axis=(0, 1)) & (largest <= _LARGEST_EXACT // units)
     split = np.flatnonzero(~is_whole)
-    size_bits = units.bit_length()
-    digit_bits = _SUM_BITS - size_bits
+    unit_bits = units.bit_length()
+    digit_bits = _SUM_BITS - unit_bits
     _, powers = np.frexp(largest[split])
-    if len(powers) and int(powers.max()) + size_bits > _LARGEST_EXPONENT:
+    if len(powers) and int(powers.max()) + unit_bits > _LARGEST_EXPONENT:
         raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)
     if len(split):
         scaled = np.ldexp(stacked[..., split], -exponents)
         stacked[..., split] = np.rint(scaled)
-        second = np.rint(np.ldexp(scaled - stacked[..., split], digit_bits))
-        stacked = np.concatenate([stacked, second], axis=-1)
+        second_digits = np.rint(np.ldexp(scaled - stacked[..., split], digit_bits))
+        stacked = np.concatenate([stacked, second_digits], axis=-1)
     stacked.setflags(write=False)  # a formula sees these rows
-    strata = () if drawn is None or len(drawn.strata) < 2 else drawn.strata
     return ExactStatistics(stacked, columns, split, digit_bits, exponents, strata)
+
+
+def _stack_systems(matrices: Sequence[ArrayLike]) -> Floats:
+    """Return the matrices (units, k) of systems as one array (units, systems, k).
+
+    Raises InputError without units, ValueError for matrices of different shapes.
+    """
+    arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
+    if any(len(array) == 0 for array in arrays):  # an empty list of rows has no columns either
+        raise InputError("there is no unit to resample")
+    if arrays[0].ndim != 2 or arrays[0].shape[1] == 0:
+        raise ValueError("statistics come as a matrix, units by statistics")
+    if any(array.shape != arrays[0].shape for array in arrays):
+        raise ValueError("the matrices of the systems differ in shape")
+    return np.stack(arrays, axis=1)

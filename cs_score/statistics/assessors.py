@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import SumsFormula
-from cs_score.statistics.arithmetic import Floats, parts_of, scores_of
+from cs_score.statistics.arithmetic import Floats, ratios_of, scores_of
+from cs_score.statistics.draws import bootstrap_counts, generator_of
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_counts, defined, generator_of
+from cs_score.statistics.resampling import defined_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,7 @@ def kappa(pairs: Iterable[Judgments]) -> float | None:
     """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
 
     kappa = (p_o - p_e) / (1 - p_e), with p_o the share of answers judged alike, and p_e the share that would be judged
-    alike by chance. None where there is no answer, and where all judgments are the same.
+    alike by chance. None without answers, and where all judgments are the same.
 
     `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0: as many agree as by chance.
     """
@@ -118,7 +119,7 @@ def assessor_intervals(
 
     `first` and `second` have the statistics (units, k) of each system under either assessor. A resample draws one of
     the two assessors, for all units and systems, and as many units as there are. The difference between the assessors
-    therefore stays in the limits: drawn unit by unit it would average out. Who is called the first changes nothing.
+    therefore stays in the limits: drawn unit by unit it would average out. Exchanging the assessors changes nothing.
     """
     first_rows = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_rows = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
@@ -144,7 +145,7 @@ def _scores_by_assessor(sides: Sequence[Floats], formula: SumsFormula, resamplin
         for assessor in range(len(sides)):
             drawn = np.flatnonzero(assessors[start:stop] == assessor)
             sums = (counts[drawn] @ rows[assessor]).reshape(len(drawn), systems, columns)
-            is_undefined = parts_of(formula, sums).denominator[..., 0] == 0
+            is_undefined = ratios_of(formula, sums).denominator[..., 0] == 0
             scores[start + drawn] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
     return scores
 
@@ -162,7 +163,7 @@ def _percentile_limits(scores: Floats, level: float) -> Limits:
 
     There are none where too many resamples have no score.
     """
-    defined_scores = defined(scores)
+    defined_scores = defined_resamples(scores)
     if defined_scores is None:
         return Limits(None, None)
     low, high = np.quantile(defined_scores, [level / 2, 1 - level / 2]).tolist()

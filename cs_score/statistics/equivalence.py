@@ -1,8 +1,8 @@
-"""Test whether two systems differ by less than a margin, and say where no test is needed.
+"""Tests of equivalence: whether two systems differ by less than a margin.
 
-Units that are right or wrong (0 or 1 each) are tested by Nam's score test on either side. With x units that only the
-second system has right and y that only the first has, of n, the hypothesis that the second is worse by the margin M or
-more is tested by
+Units that are right or wrong (0 or 1 each) are tested by Nam's score test on either side. Of n units let x be those
+that only the second system has right, and y those that only the first has. The hypothesis that the second system is
+worse by the margin M or more is tested by
 
     z = (x - y + n M) / sqrt(n (2 q + M (1 - M)))
 
@@ -10,7 +10,7 @@ where q is the most likely share of units that only the second has right, if it 
 
     q = (sqrt(b^2 + 8 n x M (1 - M)) - b) / (4 n),   b = 2 n M - (x + y) - M (y - x)
 
-All other units are tested by two one-sided t tests of what each contributes. Source: docs/statistics/power.md.
+All other units are tested by two one-sided t tests of their contributions. Source: docs/statistics/power.md.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def are_right_or_wrong(ratio: Ratio) -> bool:
 
 
 def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binary: bool = True) -> EquivalenceTest:
-    """Return the test of two systems, given the numerator and denominator of each unit.
+    """Test whether two systems differ by less than a margin, given the numerator and denominator of each unit.
 
-    Units that are drawn in clusters are not right or wrong: there `can_be_binary` is false.
+    Units that are drawn in clusters are not right or wrong: for them `can_be_binary` is false.
     """
     if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
         difference = np.asarray(second.numerator) - np.asarray(first.numerator)
@@ -89,16 +89,20 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
 
 
 def t_equivalence_p(difference: float, deviation: float, units: int, margin: float) -> float:
-    """Return the larger p-value of two one-sided t tests that the mean difference is the margin or more, either way."""
+    """Return the larger p-value of two one-sided t tests of a difference of the margin or more, in either direction.
+
+    `difference` is the mean of the units' differences, `deviation` their standard deviation.
+    """
     error = deviation / math.sqrt(units)
-    return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
+    freedom = units - 1
+    return max(t_tail((margin + difference) / error, freedom), t_tail((margin - difference) / error, freedom))
 
 
 def binary_equivalence_p(wins: int, losses: int, units: int, margin: float) -> float:
     """Return the larger p-value of Nam's score test on either side, for units that are right or wrong.
 
-    `wins` are the units that only the second system has right, `losses` those that only the first has. No two systems
-    can differ by 1 or more on all units: with such a margin p is 0.
+    `wins` counts the units that only the second system has right, `losses` the units that only the first has. No two
+    systems can differ by more than 1: with a margin of 1 or more p is 0.
     """
     if margin >= 1:
         return 0.0
@@ -106,7 +110,10 @@ def binary_equivalence_p(wins: int, losses: int, units: int, margin: float) -> f
 
 
 def _noninferiority_p(wins: int, losses: int, units: int, margin: float) -> float:
-    """Return the p-value of the hypothesis that losses exceed wins by the margin or more, as a share of the units."""
+    """Return the p-value of the hypothesis that losses exceed wins by the margin or more, as a share of the units.
+
+    It is Nam's score test; the formula is that of the module.
+    """
     linear = 2 * units * margin - (wins + losses) - margin * (losses - wins)
     spread = margin * (1 - margin)
     root = math.sqrt(linear * linear + 8 * units * wins * spread)

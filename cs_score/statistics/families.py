@@ -25,7 +25,7 @@ Formulas, conditions and sources: docs/statistics/families.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -34,8 +34,9 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, noise
+from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
-from cs_score.statistics.resampling import Systems, all_swaps, digit_sums, permuted_sums, swap_flags
+from cs_score.statistics.resampling import Systems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,60 +60,76 @@ NEAR_COPIES: Final = 0.15
 
 
 def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
-    """Return the pairs of a family: all, or those with the baseline.
+    """Return the pairs of a family by the positions of the systems: all pairs, or the pairs with the baseline.
 
-    Raises UsageError for a baseline that is no system, and for more systems than all pairs can be tested of.
+    `["A", "B", "C"]` gives `[(0, 1), (0, 2), (1, 2)]`. Raises UsageError for a baseline that is no system, and
+    without a baseline for more than `MOST_SYSTEMS` systems.
     """
-    places = range(len(systems))
+    positions = range(len(systems))
     if not resampling.baseline:
         if len(systems) > MOST_SYSTEMS:
             raise UsageError(
                 f"{len(systems):,} systems are {math.comb(len(systems), 2):,} pairs; all pairs are tested of at most "
                 f"{MOST_SYSTEMS} systems: --baseline RUN tests each system against one of them"
             )
-        return list(combinations(places, 2))
+        return list(combinations(positions, 2))
     if resampling.baseline not in systems:
         hint = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
         raise UsageError(f"the baseline {resampling.baseline} is none of the systems{hint}")
-    base = systems.index(resampling.baseline)
-    return [(base, place) for place in places if place != base]
+    baseline = systems.index(resampling.baseline)
+    return [(baseline, position) for position in positions if position != baseline]
 
 
 def near_copies(systems: Systems, pairs: Sequence[Pair], measure: int = 0) -> list[list[int]]:
     """Return the groups of systems that are joined by pairs which differ in at most 15 % of their units.
 
-    Units in which neither system of a pair has anything (0/0) are not counted.
+    Units in which neither system of a pair has anything (0/0) are not counted. A group has the positions of at least
+    two systems: `[[0, 3]]`.
     """
-    group_of = list(range(len(systems.points)))
+    group_by_system = list(range(len(systems.points)))
     for first, second in pairs:
-        x = systems.ratios.numerator[:, [first, second], measure].T
-        y = systems.ratios.denominator[:, [first, second], measure].T
-        units = int(np.count_nonzero((x != 0).any(axis=0) | (y != 0).any(axis=0)))
-        differs = (np.abs(x[0] - x[1]) > noise(x[0], x[1])) | (np.abs(y[0] - y[1]) > noise(y[0], y[1]))
-        if np.count_nonzero(differs) <= NEAR_COPIES * units:
-            joined, left = group_of[first], group_of[second]
-            group_of = [joined if group == left else group for group in group_of]
-    members: dict[int, list[int]] = {}
-    for system, group in enumerate(group_of):
-        members.setdefault(group, []).append(system)
-    return [group for group in members.values() if len(group) > 1]
+        if _are_near_copies(systems.unit_ratio(first, measure), systems.unit_ratio(second, measure)):
+            joined_group = group_by_system[first]
+            emptied_group = group_by_system[second]
+            group_by_system = [joined_group if group == emptied_group else group for group in group_by_system]
+    systems_by_group: dict[int, list[int]] = {}
+    for system, group in enumerate(group_by_system):
+        systems_by_group.setdefault(group, []).append(system)
+    return [group for group in systems_by_group.values() if len(group) > 1]
+
+
+def _are_near_copies(first: Ratio, second: Ratio) -> bool:
+    """Return whether two systems differ in at most 15 % of the units in which one of them has something."""
+    has_content = (
+        (first.numerator != 0) | (second.numerator != 0) | (first.denominator != 0) | (second.denominator != 0)
+    )
+    differs = _differ(first.numerator, second.numerator) | _differ(first.denominator, second.denominator)
+    return bool(np.count_nonzero(differs) <= NEAR_COPIES * int(np.count_nonzero(has_content)))
+
+
+def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """Return for each unit whether two numbers differ by more than rounding."""
+    return np.asarray(np.abs(first - second) > noise(first, second))
 
 
 def groups_of_copies(
     systems: Systems, names: Sequence[str], family: Sequence[Pair], measure: int = 0
 ) -> list[list[str]]:
-    """Return the names of systems that are near-copies of each other.
+    """Return the names of systems that are near-copies of each other: `[["A", "B"]]`.
 
-    All pairs of systems are looked at; of more systems than all pairs are tested of, those of the family.
+    All pairs of systems are looked at; if there are too many to test them all, only the pairs of the family.
     """
     pairs = family
     if len(names) <= MOST_SYSTEMS:
         pairs = list(combinations(range(len(names)), 2))
-    return [[names[system] for system in group] for group in near_copies(systems, pairs, measure)]
+    groups = []
+    for group in near_copies(systems, pairs, measure):
+        groups.append([names[system] for system in group])
+    return groups
 
 
 def units_with_content(systems: Systems) -> list[int]:
-    """Return for each measure the largest number of units in which a system has something: those that are not 0/0."""
+    """Return for each measure the largest number of units in which a system has something, units that are not 0/0."""
     has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)
     return [int(count) for count in has_content.any(axis=1).sum(axis=0)]
 
@@ -121,7 +138,11 @@ def units_with_content(systems: Systems) -> list[int]:
 
 
 class SignFlips(Record):
-    """The p-values of sign flips, each pair by itself, and where they were asked for those of max-T over all pairs."""
+    """The p-values of sign flips.
+
+    `flips` is their number, all there are where `is_exact`. `p` tests each pair by itself; `p_max_t` has the p-values
+    of max-T over all pairs, if these were asked for.
+    """
 
     flips: int
     is_exact: bool
@@ -137,49 +158,55 @@ _FEWEST_ROWS: Final = 32
 
 
 def sign_flip_tests(systems: Systems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlips:
-    """Test pairs of systems by random sign flips of units, or by all of them where these are no more.
+    """Return the p-values of pairs of systems by random sign flips of units, or by all of them if they are no more.
 
-    All pairs share the sign flips, so that the p-values of a pair do not depend on the other systems.
+    All pairs share the sign flips, so that the p-values of a pair do not depend on the other systems. With `with_max_t`
+    there are also p-values that are corrected for the number of pairs.
     """
-    units, flips = systems.units, systems.settings.resamples
+    units = systems.units
+    flips = systems.settings.resamples
     is_exact = is_enumerated(units, flips)
     if is_exact:
         flips = 2**units
-    draws = all_swaps(units) if is_exact else swap_flags(systems.settings.seed, units, flips)
-    limits = _limits(systems, pairs)
-    extreme = np.zeros(limits.shape, dtype=np.int64)
-    max_t = _MaxT(limits, _scales(systems.ratios, pairs)) if with_max_t else None
-    rows = max(_FEWEST_ROWS, _CELLS // limits.size)
+        draws = all_swaps(units)
+    else:
+        draws = swap_flags(systems.settings.seed, units, flips)
+    observed = _observed_differences(systems, pairs)
+    extreme_counts = np.zeros(observed.shape, dtype=np.int64)
+    max_t = _MaxT(observed, _scales(systems.ratios, pairs)) if with_max_t else None
+    rows_at_once = max(_FEWEST_ROWS, _CELLS // observed.size)
     for sums in digit_sums(systems.statistics, draws):
-        for start in range(0, len(sums), rows):
-            differences = _flipped_differences(systems, pairs, sums[start : start + rows])
-            extreme += np.count_nonzero(differences >= limits[..., np.newaxis], axis=2)
+        for start in range(0, len(sums), rows_at_once):
+            differences = _flipped_differences(systems, pairs, sums[start : start + rows_at_once])
+            extreme_counts += np.count_nonzero(differences >= observed[..., np.newaxis], axis=2)
             if max_t is not None:
                 max_t.count(differences)
     return SignFlips(
         flips=flips,
         is_exact=is_exact,
-        p=_shares(extreme, flips, is_exact=is_exact),
+        p=_p_values(extreme_counts, flips, is_exact=is_exact),
         p_max_t=[] if max_t is None else max_t.p_values(flips, is_exact=is_exact),
     )
 
 
-def _limits(systems: Systems, pairs: Sequence[Pair]) -> Floats:
-    """Return how far apart the scores of each pair are, less what rounding may add: (pairs, measures)."""
-    first, second = (systems.points[side] for side in np.array(pairs).T)
+def _observed_differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
+    """Return the size of the difference of each pair, less what rounding may add to it: (pairs, measures)."""
+    first_systems, second_systems = np.array(pairs).T
+    first = systems.points[first_systems]
+    second = systems.points[second_systems]
     return np.asarray(np.abs(first - second) - noise(first, second))
 
 
 def _flipped_differences(systems: Systems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
     """Return the sizes of the differences of each pair after sign flips: (pairs, measures, resamples).
 
-    `swapped` (resamples, systems, digits) sums the units whose rows are exchanged.
+    `swapped` (resamples, systems, digits) are the sums of the units whose rows are exchanged.
     """
     kept = systems.statistics.total() - swapped
     differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
-        mixed = np.stack([kept[:, first] + swapped[:, second], kept[:, second] + swapped[:, first]])
-        scores = systems.scores(mixed)
+        mixed_sums = np.stack([kept[:, first] + swapped[:, second], kept[:, second] + swapped[:, first]])
+        scores = systems.scores(mixed_sums)
         np.abs(scores[0] - scores[1], out=differences[place].T)
     return differences
 
@@ -188,128 +215,156 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     """Return the root of the sum of the squared contributions of the units to each difference: (pairs, measures).
 
     A unit contributes as in `arithmetic.contributions`; here a score of 0/0 is 0. The scale is 0 where the units do not
-    differ but for rounding.
+    differ but for rounding. `ratios` has the numerators and denominators (units, systems, measures).
     """
-    x, y = ratios.numerator, ratios.denominator
-    scores, total_y = divide(x.sum(axis=0), y.sum(axis=0)), y.sum(axis=0)
+    x = ratios.numerator
+    y = ratios.denominator
+    total_y = y.sum(axis=0)
+    scores = divide(x.sum(axis=0), total_y)
     scales: Floats = np.zeros((len(pairs), x.shape[2]))
     for place, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
         contributions = (x[:, second] - x[:, first]) - mean_score * (y[:, second] - y[:, first])
-        size = np.abs(contributions).max(axis=0)
+        largest = np.abs(contributions).max(axis=0)
         rounding = 4 * noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second]).max(axis=0)
         # Divided by the largest first: the square of a small number may be too small to be represented.
-        root = np.sqrt((divide(contributions, size) ** 2).sum(axis=0))
+        root = np.sqrt((divide(contributions, largest) ** 2).sum(axis=0))
         mean_y = (total_y[first] + total_y[second]) / 2
-        scales[place] = np.where(size > rounding, divide(size * root, mean_y), 0.0)
+        scales[place] = np.where(largest > rounding, divide(largest * root, mean_y), 0.0)
     return scales
 
 
 class _MaxT:
-    """Counts, draw by draw, how often the largest standardised difference reaches that of each pair."""
+    """Counts, draw by draw, how often the largest standardised difference reaches that of each pair.
 
-    def __init__(self, limits: Floats, scales: Floats) -> None:
-        """Put the pairs of each measure in the order of their standardised differences, the largest first.
+    The pairs of each measure are in the order of their standardised differences, the largest first. A pair whose units
+    do not differ is not tested.
+    """
 
-        `limits` and `scales` (pairs, measures) are the observed differences and what they are divided by.
+    def __init__(self, observed: Floats, scales: Floats) -> None:
+        """Order the pairs of each measure.
+
+        `observed` and `scales` (pairs, measures) are the observed differences and what they are divided by.
         """
-        self._shape = limits.shape
+        self._pair_count = len(observed)
         self._order: list[NDArray[np.intp]] = []
         self._scales: list[Floats] = []
-        self._limits: list[Floats] = []
-        self._extreme: list[NDArray[np.int64]] = []
-        for measure in range(limits.shape[1]):
+        self._observed: list[Floats] = []
+        self._extreme_counts: list[NDArray[np.int64]] = []
+        for measure in range(observed.shape[1]):
             tested = np.flatnonzero(scales[:, measure] > 0)
-            standardised = limits[tested, measure] / scales[tested, measure]
+            standardised = observed[tested, measure] / scales[tested, measure]
             order = np.argsort(-standardised, kind="stable")
             self._order.append(tested[order])
             self._scales.append(scales[tested[order], measure, np.newaxis])
-            self._limits.append(standardised[order, np.newaxis])
-            self._extreme.append(np.zeros(len(order), dtype=np.int64))
+            self._observed.append(standardised[order, np.newaxis])
+            self._extreme_counts.append(np.zeros(len(order), dtype=np.int64))
 
     def count(self, differences: Floats) -> None:
-        """Take in the differences (pairs, measures, resamples) of some resamples."""
+        """Count the extreme ones among the differences (pairs, measures, resamples) of some resamples."""
         for measure, order in enumerate(self._order):
             standardised = differences[order, measure]
             standardised /= self._scales[measure]
             # From the last pair to the first, so that each has the largest of itself and of all that come later.
             largest = np.maximum.accumulate(standardised[::-1], axis=0)[::-1]
-            self._extreme[measure] += np.count_nonzero(largest >= self._limits[measure], axis=1)
+            self._extreme_counts[measure] += np.count_nonzero(largest >= self._observed[measure], axis=1)
 
     def p_values(self, flips: int, *, is_exact: bool) -> PValues:
         """Return the p-values by measure and pair: 1 for a pair whose units do not differ."""
-        p_values = []
-        for order, extreme in zip(self._order, self._extreme):
-            of_measure = np.ones(self._shape[0])
-            [shares] = _shares(np.maximum.accumulate(extreme)[:, np.newaxis], flips, is_exact=is_exact)
-            of_measure[order] = shares
-            p_values.append(of_measure.tolist())
-        return p_values
+        p_by_measure = []
+        for order, extreme_counts in zip(self._order, self._extreme_counts):
+            # A pair has at least the p-value of the pair before it.
+            rising_counts = np.maximum.accumulate(extreme_counts)[:, np.newaxis]
+            [tested_p_values] = _p_values(rising_counts, flips, is_exact=is_exact)
+            p_by_pair = np.ones(self._pair_count)
+            p_by_pair[order] = tested_p_values
+            p_by_measure.append(p_by_pair.tolist())
+        return p_by_measure
 
 
-def _shares(extreme: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
-    """Return p-values by measure and pair from counts (pairs, measures): plain shares where all resamples were made."""
-    return [
-        [count / resamples if is_exact else add_one(count, resamples) for count in of_measure]
-        for of_measure in extreme.T.tolist()
-    ]
+def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
+    """Return p-values by measure and pair from the numbers (pairs, measures) of extreme resamples.
+
+    They are plain shares where all possible resamples were made (`is_exact`), otherwise (1 + count) / (1 + resamples).
+    """
+    p_by_measure = []
+    for counts in extreme_counts.T.tolist():
+        if is_exact:
+            p_by_measure.append([count / resamples for count in counts])
+        else:
+            p_by_measure.append([add_one(count, resamples) for count in counts])
+    return p_by_measure
 
 
 # ---- Other tests and corrections
 
 
-def signs_p(of_units: Ratio) -> list[float] | None:
+def sign_test_p_values(ratios: Ratio) -> list[float] | None:
     """Return the exact two-sided p-values of the sign test (McNemar) for two systems, by measure.
 
-    Of the units in which the two differ either side has half. None where units are not all 0 or 1.
+    `ratios` has the numerators and denominators (units, 2, measures). Of the units in which the two systems differ
+    either system wins half, if they are equally good. None where units are not all right or wrong: 0 or 1 over 1.
     """
-    values = of_units.numerator
-    if not ((values == 0) | (values == 1)).all() or not (of_units.denominator == 1).all():
+    values = ratios.numerator
+    if not ((values == 0) | (values == 1)).all() or not (ratios.denominator == 1).all():
         return None
     p_values = []
     for differences in (values[:, 1] - values[:, 0]).T:
-        more, less = int((differences > 0).sum()), int((differences < 0).sum())
-        below = sum(math.comb(more + less, count) for count in range(min(more, less) + 1))
-        p_values.append(min(1.0, 2 * below / 2 ** (more + less)))
+        wins = int((differences > 0).sum())
+        losses = int((differences < 0).sum())
+        p_values.append(_sign_test_p(wins, losses))
     return p_values
+
+
+def _sign_test_p(wins: int, losses: int) -> float:
+    """Return the exact two-sided p-value of the sign test: `_sign_test_p(5, 0)` gives 2 / 32."""
+    units = wins + losses
+    ways = sum(math.comb(units, count) for count in range(min(wins, losses) + 1))
+    p: float = 2 * ways / 2**units
+    return min(1.0, p)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values of a family, adjusted for their number (Holm 1979), in the order given.
 
-    Rejecting where one is at most the level keeps the probability of any false rejection at the level.
+    Of n p-values the smallest is multiplied by n, the next by n - 1 and so on; each is at least the one before and at
+    most 1. Rejecting where one is at most the level keeps the probability of any false rejection at the level.
+    `[0.04, 0.01]` gives `[0.04, 0.02]`.
     """
     adjusted = [0.0] * len(p_values)
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+    for rank, index in enumerate(order):
+        factor = len(p_values) - rank
+        largest = max(largest, min(1.0, factor * p_values[index]))
         adjusted[index] = largest
     return adjusted
 
 
-def _hsd_p(systems: Systems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
+def _hsd_p_values(systems: Systems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
     """Return the p-values of HSD by measure and pair; exact ones are made of all permutations."""
-    limits = _limits(systems, pairs)
+    observed = _observed_differences(systems, pairs)
+    extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     has_baseline = len(pairs) < math.comb(len(systems.points), 2)
-    extreme = np.zeros(limits.shape, dtype=np.int64)
+    baseline = pairs[0][0] if has_baseline else None
     seed = None if is_exact else systems.settings.seed
-    for largest in _largest_differences(systems, pairs[0][0] if has_baseline else None, permutations, seed):
-        largest.sort(axis=0)
-        for measure in range(limits.shape[1]):
-            extreme[:, measure] += len(largest) - np.searchsorted(largest[:, measure], limits[:, measure])
-    return _shares(extreme, permutations, is_exact=is_exact)
-
-
-def _largest_differences(
-    systems: Systems, baseline: int | None, permutations: int, seed: int | None
-) -> Iterator[Floats]:
-    """Yield the largest difference of two systems, or of one from the baseline, in permutations: (N, measures)."""
     for sums in permuted_sums(systems.statistics, permutations, seed):
-        scores = systems.scores(sums)
-        if baseline is None:
-            yield scores.max(axis=1) - scores.min(axis=1)
-        else:
-            yield np.abs(scores - scores[:, [baseline]]).max(axis=1)
+        largest = _largest_differences(systems.scores(sums), baseline)
+        largest.sort(axis=0)
+        for measure in range(observed.shape[1]):
+            smaller_counts = np.searchsorted(largest[:, measure], observed[:, measure])
+            extreme_counts[:, measure] += len(largest) - smaller_counts
+    return _p_values(extreme_counts, permutations, is_exact=is_exact)
+
+
+def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
+    """Return the largest difference of two systems, or of one from the baseline, in each permutation: (N, measures).
+
+    `scores` are (N, systems, measures).
+    """
+    if baseline is None:
+        return np.asarray(scores.max(axis=1) - scores.min(axis=1))
+    return np.asarray(np.abs(scores - scores[:, [baseline]]).max(axis=1))
 
 
 # ---- A family
@@ -324,47 +379,53 @@ class FamilyTests(Record):
     p_adjusted: PValues
 
     def adjusted(self, measure: int = 0) -> dict[frozenset[int], float]:
-        """Return the corrected p-values of a measure by the two systems."""
-        return dict(zip(map(frozenset, self.pairs), self.p_adjusted[measure]))
+        """Return the corrected p-values of a measure by the positions of the two systems."""
+        p_by_pair = {}
+        for pair, p in zip(self.pairs, self.p_adjusted[measure]):
+            p_by_pair[frozenset(pair)] = p
+        return p_by_pair
 
 
 def family_tests(systems: Systems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
     """Test all pairs of a family under each measure, and correct the p-values for their number.
 
-    `has_signs`: two systems whose units are right or wrong get the exact sign test.
+    With `has_signs` two systems whose units are right or wrong get the exact sign test.
     """
-    settings, count = systems.settings, len(systems.points)
-    correction = settings.correction_in_force
-    sign_p = None
-    if has_signs and count == 2 and not settings.clusters:
-        sign_p = signs_p(systems.ratios)
-    test: PairedTest
-    if sign_p is not None:
-        test, resamples, is_exact = "sign", 0, True
-        p: PValues = [[of_measure] for of_measure in sign_p]
-        p_max_t = p  # there is one pair only
+    settings = systems.settings
+    system_count = len(systems.points)
+    sign_p_values = None
+    if has_signs and system_count == 2 and not settings.clusters:
+        sign_p_values = sign_test_p_values(systems.ratios)
+    test: PairedTest = "randomisation"
+    if sign_p_values is not None:
+        test = "sign"
+        p_values = [[p] for p in sign_p_values]  # there is one pair only
+        flips = SignFlips(flips=0, is_exact=True, p=p_values, p_max_t=p_values)
     else:
-        flips = sign_flip_tests(systems, pairs, with_max_t=correction == "maxt")
-        test, resamples, is_exact = "randomisation", flips.flips, flips.is_exact
-        p, p_max_t = flips.p, flips.p_max_t
-    if correction == "maxt":
-        p_adjusted = p_max_t
-    elif correction == "holm":
-        p_adjusted = [holm(of_measure) for of_measure in p]
-    elif correction == "hsd":
-        is_exact = systems.units * math.log(math.factorial(count)) <= math.log(settings.resamples) + 1e-9
-        resamples = math.factorial(count) ** systems.units if is_exact else settings.resamples
-        p_adjusted = _hsd_p(systems, pairs, resamples, is_exact=is_exact)
-    else:
-        p_adjusted = p
+        flips = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
+
+    resamples = flips.flips
+    is_exact = flips.is_exact
+    match settings.correction_in_force:
+        case "maxt":
+            p_adjusted = flips.p_max_t
+        case "holm":
+            p_adjusted = [holm(p_of_measure) for p_of_measure in flips.p]
+        case "hsd":
+            log_permutations = systems.units * math.log(math.factorial(system_count))
+            is_exact = log_permutations <= math.log(settings.resamples) + 1e-9
+            resamples = math.factorial(system_count) ** systems.units if is_exact else settings.resamples
+            p_adjusted = _hsd_p_values(systems, pairs, resamples, is_exact=is_exact)
+        case "none":
+            p_adjusted = flips.p
     family = Family(
-        correction=correction,
+        correction=settings.correction_in_force,
         pairs=len(pairs),
         permutations=resamples,
         clusters=systems.units if settings.clusters else None,
-        systems=count,
+        systems=system_count,
         test=test,
         exact=is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family, pairs, p, p_adjusted)
+    return FamilyTests(family, pairs, flips.p, p_adjusted)

@@ -1,6 +1,6 @@
-"""How to resample, and what a reader must know beside the numbers: settings checked once, notes worded once.
+"""Settings of resampling, families of tests, and the notes that readers must see beside the numbers.
 
-Loads no numpy.
+Settings are checked once, here; every note is worded here. Loads no numpy.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
-from cs_score.statistics.units import Clusters, Drawn, counted, named_units
+from cs_score.statistics.units import ClusterDesign, Clusters, named_units, with_noun
+
+# ---- Settings
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 Correction: TypeAlias = Literal["maxt", "holm", "hsd", "none"]
@@ -32,24 +34,11 @@ DEFAULT_RESAMPLES: Final = 10_000
 MANY_RESAMPLES: Final = 100_000
 """Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
 
-
-def many_resamples_refused(asked: str, remedy: str) -> str:
-    """Return why so many resamples are not drawn.
-
-    `asked` is the option or argument as it was given, `remedy` the one with which they are drawn all the same.
-    """
-    return (
-        f"{asked}: more than {MANY_RESAMPLES} resamples take much time and memory and say no more of the test set; to "
-        f"draw them all the same add {remedy}"
-    )
-
-
 LEAST_CONFIDENCE: Final = 50.0
-MOST_CONFIDENCE: Final = 99.99
-"""Below, an interval says less than its absence; above, no affordable number of resamples reaches."""
+"""Below this percentage an interval says less than no interval."""
 
-MOST_NAMED: Final = 5
-"""Pairs that a note names before it only counts."""
+MOST_CONFIDENCE: Final = 99.99
+"""Above this percentage no affordable number of resamples reaches."""
 
 FEW: Final = 20
 """Units below which the bootstrap's limits are too narrow to be taken at their word."""
@@ -97,40 +86,123 @@ class Resampling(Record):
         """The correction that was named, max-T where none was."""
         return self.correction or USUAL_CORRECTION
 
-    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> tuple[Resampling, Drawn | None]:
-        """Return the settings that hold for these units, and how units are drawn (None: each by itself).
+    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> SettledResampling:
+        """Return the settings that hold for these units, and how the units are drawn.
 
-        They name the methods of intervals, for several systems (`has_differences`) also that of differences where it
-        is another one. Raises InputError for units without a cluster.
+        The settings name the methods of intervals, for several systems (`has_differences`) also the method for
+        differences where it is another one. Raises InputError for units without a cluster.
         """
-        drawn = self.clusters.drawn(units) if self.clusters else None
-        settled = replace(self, clusters=self.clusters if drawn else UNSET)
-        if self.method:
-            return settled, drawn
-        size = len(units) if drawn is None else sum(drawn.strata)
-        if size >= FEW:
-            return replace(settled, method="percentile"), drawn
-        return replace(settled, method="bca", differences="t" if has_differences else UNSET), drawn
+        design = self.clusters.design(units) if self.clusters else None
+        settings = replace(self, clusters=self.clusters if design else UNSET)
+        if not self.method:
+            drawn_count = len(units) if design is None else sum(design.strata)
+            if drawn_count >= FEW:
+                settings = replace(settings, method="percentile")
+            else:
+                settings = replace(settings, method="bca", differences="t" if has_differences else UNSET)
+        return SettledResampling(settings, design)
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
-        """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to, since
-        with N resamples the smallest p that Holm's correction leaves is pairs / (N + 1).
+        """Return the settings for tests of so many pairs.
+
+        With N resamples the smallest p-value that Holm's correction leaves is pairs / (N + 1). Where the number of
+        resamples may grow, it grows up to `most`, as far as significance needs it.
         """
         needed = math.ceil(pairs / self.level) if self.can_grow else 0
         return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=UNSET)
 
     def as_json(self) -> dict[str, object]:
-        """The settings as the options of an origin have them."""
+        """Return the settings as the options of an origin record them."""
         return {name: value for name, value in to_builtins(self).items() if name != "can_grow"}
 
 
+class SettledResampling(NamedTuple):
+    """Settings for certain units, and how these are drawn by cluster: None where each is drawn by itself."""
+
+    settings: Resampling
+    design: ClusterDesign | None
+
+
+def _whole_number(value: object, name: str, *, at_least: int) -> int:
+    """Return a whole number as int. Raises UsageError for another value or a smaller number; `name` is what it is."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or number < at_least:
+        raise UsageError(f"{name} must be a whole number of at least {at_least}, not {value}")
+    return number
+
+
+def _percentage(value: object) -> float:
+    """Return a confidence from 50 to 99.99 as float.
+
+    Raises UsageError for another value. A value that is a probability, or the wrong tail, gets a hint: 0.05 and 5 are
+    answered by "did you mean 95?".
+    """
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
+        return number
+    hint = ""
+    for likely in (round(100 * number, 10), round(100 - 100 * number, 10), round(100 - number, 10)):
+        if LEAST_CONFIDENCE <= likely <= MOST_CONFIDENCE:
+            hint = f"; percent: did you mean {likely:g}?"
+            break
+    raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")
+
+
+def too_many_resamples(option: str, remedy: str) -> str:
+    """Return why so many resamples are not drawn.
+
+    `option` is the option or argument as it was given (`--bootstrap 1000000`), `remedy` the one with which they are
+    drawn all the same (`--force`).
+    """
+    return (
+        f"{option}: more than {MANY_RESAMPLES} resamples take much time and memory and say no more of the test set; to "
+        f"draw them all the same add {remedy}"
+    )
+
+
+def limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how limits of scores came about: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
+    method = "BCa" if settings.method == "bca" else settings.method
+    resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
+    clusters = ", drawn by cluster" if settings.clusters else ""
+    return (
+        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {with_noun(units, settings.unit)}"
+        f"{clusters}, seed {settings.seed}"
+    )
+
+
+def difference_limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how the limits of differences came about: `95 % paired t limits from what each of 12 claims contributes`.
+
+    From 20 units on they came about as the limits of scores did.
+    """
+    if not settings.differences:
+        return limits_in_words(settings, units)
+    return f"{settings.confidence:g} % paired t limits from what each of {with_noun(units, settings.unit)} contributes"
+
+
+# ---- Families of tests
+
+
 def add_one(extreme: int, resamples: int) -> float:
-    """The p-value of `extreme` resamples out of `resamples`: (1 + extreme) / (1 + resamples)."""
+    """Return the p-value where `extreme` of `resamples` random resamples are extreme: (1 + extreme) / (1 + resamples).
+
+    It is never 0: `add_one(0, 99)` gives 0.01.
+    """
     return (1 + extreme) / (1 + resamples)
 
 
 def is_enumerated(units: int, resamples: int) -> bool:
-    """Whether randomisation makes every exchange of the units once instead of so many at random."""
+    """Return whether a randomisation test makes each of the 2^units exchanges once, since that are no more resamples.
+
+    Otherwise it makes `resamples` exchanges at random.
+    """
     return units < resamples.bit_length()  # 2^units <= resamples
 
 
@@ -156,7 +228,7 @@ class Family(Record):
         pairs = f"{self.pairs:,} pair{'' if self.pairs == 1 else 's'}"
         if self.baseline:
             pairs += f" with {self.baseline}"
-        parts = [f"{_CORRECTION_NAMES[self.correction]} over {counted(self.systems, 'system')}", pairs]
+        parts = [f"{_CORRECTION_NAMES[self.correction]} over {with_noun(self.systems, 'system')}", pairs]
         resamples = f"{self.permutations:,} {'permutations' if self.correction == 'hsd' else 'sign flips'}"
         if self.test == "sign":
             parts.append("exact sign test")
@@ -173,11 +245,11 @@ class Family(Record):
         """What decides whether a pair differs, after `by`: the test of a single pair, the correction of several."""
         if self.correction == "hsd":
             return "HSD"
-        single = "the exact sign test" if self.test == "sign" else "the randomisation test"
+        test = "the exact sign test" if self.test == "sign" else "the randomisation test"
         if self.pairs == 1:
-            return single
+            return test
         if self.correction == "none":
-            return f"{single}, uncorrected"
+            return f"{test}, uncorrected"
         return _CORRECTION_NAMES[self.correction]
 
     def smallest_p(self, units: int) -> float:
@@ -190,9 +262,9 @@ class Family(Record):
         smallest = min(1.0, float(alike) ** (1 - units))
         if not self.exact:
             smallest = max(smallest, add_one(0, self.permutations))
-        if self.correction == "hsd":
-            return smallest
-        return smallest * (self.pairs if self.correction == "holm" else 1)
+        if self.correction == "holm":
+            return smallest * self.pairs
+        return smallest
 
 
 _CORRECTION_NAMES: Final[dict[Correction, str]] = {
@@ -201,6 +273,8 @@ _CORRECTION_NAMES: Final[dict[Correction, str]] = {
     "hsd": "HSD",
     "none": "no correction",
 }
+
+# ---- Notes
 
 
 class Note(Record):
@@ -217,63 +291,63 @@ OUTSIDE: Final = Note(
     "BCA_UNDEFINED", "BCa is undefined where all resamples lie on one side of the score: percentile limits"
 )
 
+_MOST_NAMED: Final = 5
+"""Pairs that a note names before it only counts."""
 
-def faultless(score: float, units: int, resampling: Resampling) -> Note:
-    """A score of 1 or 0, whose interval has no width. If a share s of all units were exceptions, none among so many
-    would be met with probability (1 - s) ** units; at 95 % that is the rule of three, s < 3 / units.
+
+def note_sentences(notes: Iterable[Note]) -> list[str]:
+    """Return each note as a sentence for readers: `Note: one unit only: nothing to resample.`"""
+    return [f"Note: {note.text}." for note in notes]
+
+
+def note_on_faultless_score(score: float, units: int, resampling: Resampling) -> Note:
+    """Return the note on a score of 1 or 0 over so many units, whose interval has no width.
+
+    If a share s of all such units were exceptions, none among n units would be met with the probability (1 - s)^n. At
+    95 % confidence that is the rule of three: s < 3 / n.
     """
     share = 1 - resampling.level ** (1 / units)
-    met, other = ("no error", "an error") if score else ("nothing right", "something right")
+    finding = "no error" if score else "nothing right"
+    exception = "an error" if score else "something right"
     return Note(
         "RULE_OF_THREE",
-        f"{met} in {counted(units)}: at {resampling.confidence:g} % confidence up to {100 * share:.2g} % of such "
-        f"units have {other}",
+        f"{finding} in {with_noun(units)}: at {resampling.confidence:g} % confidence up to {100 * share:.2g} % of such "
+        f"units have {exception}",
     )
 
 
-def limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how limits of scores came about: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
-    method = "BCa" if settings.method == "bca" else settings.method
-    resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
-    clusters = ", drawn by cluster" if settings.clusters else ""
-    return (
-        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {counted(units, settings.unit)}"
-        f"{clusters}, seed {settings.seed}"
-    )
-
-
-def difference_limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how the limits of differences came about, of several pairs each by itself."""
-    if not settings.differences:
-        return limits_in_words(settings, units)
-    return f"{settings.confidence:g} % paired t limits from what each of {counted(units, settings.unit)} contributes"
-
-
-def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> tuple[Note, ...]:
-    """What holds for all intervals that so many units and such settings give."""
-    found = {}
-    size, noun = (units, "unit") if drawn is None else (sum(drawn.strata), "cluster")
-    if drawn is not None:
-        within = f", within {len(drawn.strata)} strata" if len(drawn.strata) > 1 else ""
-        found["CLUSTERS"] = f"{counted(units)} in {size} clusters, which are drawn as a whole{within}"
-    if size < FEW:
+def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign | None = None) -> tuple[Note, ...]:
+    """Return the notes that hold for all intervals from so many units: clusters, few units, few resamples."""
+    notes = []
+    drawn_count = units
+    noun = "unit"
+    if design is not None:
+        drawn_count = sum(design.strata)
+        noun = "cluster"
+        within = f", within {len(design.strata)} strata" if len(design.strata) > 1 else ""
+        text = f"{with_noun(units)} in {drawn_count} clusters, which are drawn as a whole{within}"
+        notes.append(Note("CLUSTERS", text))
+    if drawn_count < FEW:
         of_scores = " of scores" if resampling.differences else ""
-        found["FEW_UNITS"] = (
-            f"{counted(size, noun)} only: below {FEW} the bootstrap's limits{of_scores} are too narrow, a hint at most"
+        text = (
+            f"{with_noun(drawn_count, noun)} only: below {FEW} the bootstrap's limits{of_scores} are too narrow, a "
+            "hint at most"
         )
+        notes.append(Note("FEW_UNITS", text))
     least = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < least:
-        found["FEW_RESAMPLES"] = (
+        text = (
             f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond all "
             f"of them; that takes at least {least} (--bootstrap {least})"
         )
-    return tuple(Note(code, text) for code, text in found.items())
+        notes.append(Note("FEW_RESAMPLES", text))
+    return tuple(notes)
 
 
-def never_significant(family: Family, units: int, level: float) -> tuple[Note, ...]:
-    """Return a note where no p-value of a family could be small enough after correction; none otherwise.
+def note_on_no_significance(family: Family, units: int, level: float) -> tuple[Note, ...]:
+    """Return a note where no p-value of a family could be small enough after correction; otherwise no note.
 
-    `units` are those that are not 0/0: others cannot decide anything.
+    `units` is the number of units that are not 0/0: others cannot decide anything.
     """
     smallest = family.smallest_p(units)
     if smallest <= level:
@@ -282,11 +356,12 @@ def never_significant(family: Family, units: int, level: float) -> tuple[Note, .
     resamples = math.ceil(factor / level)
     # With as many resamples as it takes the units alone would decide, or all sign flips would be made.
     are_too_few_units = factor * 2.0 ** (1 - units) > level or is_enumerated(units, resamples)
-    if are_too_few_units:
-        hold, are = ("holds", "is") if units == 1 else ("hold", "are")
-        remedy = f"{counted(units)} that {hold} anything {are} too few for that, whatever the number of resamples"
-    else:
+    if not are_too_few_units:
         remedy = f"that takes {resamples} resamples (--bootstrap {resamples})"
+    elif units == 1:
+        remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
+    else:
+        remedy = f"{with_noun(units)} that hold anything are too few for that, whatever the number of resamples"
     corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
@@ -295,51 +370,33 @@ def never_significant(family: Family, units: int, level: float) -> tuple[Note, .
     return (Note("NEVER_SIGNIFICANT", text),)
 
 
-def governed(pairs: Sequence[str]) -> tuple[Note, ...]:
-    """A note on pairs whose interval and corrected test disagree; none where there are none."""
+def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
+    """Return a note on pairs of systems whose interval and corrected test disagree; without pairs no note.
+
+    `pairs` are the pairs in words: `A and B`.
+    """
     if not pairs:
         return ()
-    names = ", ".join(pairs[:MOST_NAMED]) + (f" and {len(pairs) - MOST_NAMED} more" if len(pairs) > MOST_NAMED else "")
+    names = ", ".join(pairs[:_MOST_NAMED])
+    if len(pairs) > _MOST_NAMED:
+        names += f" and {len(pairs) - _MOST_NAMED} more"
     return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: trust the test"),)
 
 
-def copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
-    """Return a note that names the groups of near-copies; none where there are none."""
-    names = "; ".join(", ".join(group) for group in groups)
-    return (Note("NEAR_COPIES", f"near-copies: {names}"),) if names else ()
+def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
+    """Return a note that names the groups of near-copies; without groups no note."""
+    names = "; ".join([", ".join(group) for group in groups])
+    if not names:
+        return ()
+    return (Note("NEAR_COPIES", f"near-copies: {names}"),)
 
 
-def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
-    """A comparison on the units that all systems have."""
-    parts = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
-    found = "; ".join(parts) or "none"
-    return Note("COMMON_UNITS", f"compared on the {counted(units)} that all systems have (--common); dropped: {found}")
+def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
+    """Return the note on a comparison over the units that all systems have.
 
-
-def sentences(notes: Iterable[Note]) -> list[str]:
-    """The notes as readers see them, one sentence each."""
-    return [f"Note: {note.text}." for note in notes]
-
-
-def _whole_number(value: object, what: str, *, at_least: int) -> int:
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or number < at_least:
-        raise UsageError(f"{what} must be a whole number of at least {at_least}, not {value}")
-    return number
-
-
-def _percentage(value: object) -> float:
-    try:
-        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
-        return number
-    # A probability in place of a percentage, or the wrong tail.
-    meant = (round(each, 10) for each in (100 * number, 100 - 100 * number, 100 - number))
-    likely = next((each for each in meant if LEAST_CONFIDENCE <= each <= MOST_CONFIDENCE), None)
-    hint = "" if likely is None else f"; percent: did you mean {likely:g}?"
-    raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")
+    `dropped` has the ids of the units of each system that were left out.
+    """
+    dropped_units = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
+    listed = "; ".join(dropped_units) or "none"
+    text = f"compared on the {with_noun(units)} that all systems have (--common); dropped: {listed}"
+    return Note("COMMON_UNITS", text)

@@ -21,18 +21,20 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import chosen
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
 from cs_score.statistics.results import Comparison, PairedSystems
 from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
-from cs_score.statistics.units import counted
+from cs_score.statistics.units import with_noun
 
 MOST_UNITS: Final = 1_000_000_000
 """Units that nobody will ever have."""
 
 MOST_POWER: Final = 0.9999
+"""The largest power that can be asked for."""
 
 STEPS: Final = 24
 """Steps of a curve."""
@@ -42,39 +44,60 @@ _HALVINGS: Final = 40
 
 PlannedTest: TypeAlias = Literal["t", "sign"]
 
+# ---- The paired t test
 
-def power_of(effect: float, units: float, level: float) -> float:
-    """The probability that a paired t test of two sides calls an effect, in standard deviations, significant."""
-    limit = t_limit(level / 2, units - 1)
+
+def power_of_t_test(effect: float, units: float, level: float) -> float:
+    """Return the probability that a two-sided paired t test calls an effect significant.
+
+    `effect` is the mean of the units' differences over their standard deviation.
+    """
     shift = effect * math.sqrt(units)
-    return t_tail(limit, units - 1, shift) + t_tail(limit, units - 1, -shift)
+    return _power_at_shift(shift, units, level)
+
+
+def _power_at_shift(shift: float, units: float, level: float) -> float:
+    """Return P(|T| > c), where T is noncentral t with this shift and c the limit of a two-sided test at the level."""
+    freedom = units - 1
+    limit = t_limit(level / 2, freedom)
+    return t_tail(limit, freedom, shift) + t_tail(limit, freedom, -shift)
 
 
 def detectable_effect(units: float, level: float, power: float) -> float:
-    """The smallest effect, in standard deviations, that the test calls significant with this probability."""
-    limit = t_limit(level / 2, units - 1)
-    shift = root_of(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
+    """Return the smallest effect that a two-sided paired t test calls significant with the probability `power`.
+
+    The effect is the mean of the units' differences over their standard deviation.
+    """
+    shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, 3.0)
     return shift / math.sqrt(units)
 
 
 def needed_units(effect: float, level: float, power: float) -> int | None:
-    """The fewest units with which the test calls an effect significant so probably; None above a thousand million."""
-    few, many = 1, 2
-    while power_of(effect, many, level) < power:
-        few, many = many, many * 2
-        if many > MOST_UNITS:
+    """Return the fewest units with which a two-sided paired t test calls an effect significant with this power.
+
+    None where even `MOST_UNITS` are too few.
+    """
+    too_few = 1
+    enough = 2
+    while power_of_t_test(effect, enough, level) < power:
+        too_few = enough
+        enough *= 2
+        if enough > MOST_UNITS:
             return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if power_of(effect, middle, level) >= power else (middle, many)
-    return many
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if power_of_t_test(effect, middle, level) >= power:
+            enough = middle
+        else:
+            too_few = middle
+    return enough
 
 
-# ---- Tests
+# ---- Designs
 
 
 class Aim(Record):
-    """What is asked of a test: the level, the power, and a difference that it has to detect, if one was named."""
+    """The aim of a test: its level `alpha`, its power, and a difference that it has to detect, if one was named."""
 
     difference: float | None = None
     alpha: float = 0.05
@@ -90,7 +113,10 @@ class Aim(Record):
 
 
 class TDesign(Record, frozen=True):
-    """Two systems whose units are graded: the standard deviation of the units' differences, and the names, if any."""
+    """Two systems whose units are graded, compared by a paired t test.
+
+    `standard_deviation` is that of the units' differences; `a` and `b` are the names of the systems, if they have any.
+    """
 
     standard_deviation: float
     a: str = ""
@@ -101,21 +127,22 @@ class TDesign(Record, frozen=True):
 
     def power(self, difference: float, units: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant."""
-        return power_of(difference / self.standard_deviation, units, alpha)
+        return power_of_t_test(difference / self.standard_deviation, units, alpha)
 
     def detectable(self, units: int, aim: Aim) -> float:
-        """Return the smallest difference that is called significant with the power."""
+        """Return the smallest difference that so many units detect with the power of the aim."""
         return detectable_effect(units, aim.alpha, aim.power) * self.standard_deviation
 
     def needed(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units with which the difference is called significant with the power."""
+        """Return the fewest units that detect the difference with the power of the aim; None for too many."""
         return needed_units(difference / self.standard_deviation, aim.alpha, aim.power)
 
 
 class SignDesign(Record, frozen=True):
-    """Two systems whose units are right or wrong: the share of units in which they differ, and the names.
+    """Two systems whose units are right or wrong, compared by the exact sign test.
 
-    A difference is planned for with this share; a larger difference needs more units that differ.
+    `differing` is the share of units in which they differ. A difference is planned for with this share; a larger
+    difference needs more units that differ.
     """
 
     differing: float
@@ -129,11 +156,11 @@ class SignDesign(Record, frozen=True):
         """Return the probability that the test calls the difference significant."""
         shares = shares_of(difference, self.differing)
         if units > MOST_EXACT:
-            return power_of(_effect(shares), units, alpha)
+            return power_of_t_test(_effect(shares), units, alpha)
         return SignTest(shares, alpha).power(units)
 
     def detectable(self, units: int, aim: Aim) -> float | None:
-        """Return the smallest difference that is called significant with the power; None where even 1 is not."""
+        """Return the smallest difference that so many units detect with the power of the aim; None for above 1."""
         if self.power(1.0, units, aim.alpha) < aim.power:
             return None
         low, high = 0.0, 1.0
@@ -146,24 +173,29 @@ class SignDesign(Record, frozen=True):
         return high
 
     def needed(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units from which ten sizes in a row have the power; None where 1 is exceeded."""
+        """Return the fewest units that detect the difference with the power of the aim; None for too many.
+
+        The power of this test falls now and then as units are added: the next nine numbers of units have it, too. Where
+        too many units are needed for the exact test, the t test is planned for.
+        """
         if difference > 1:
             return None
         shares = shares_of(difference, self.differing)
-        return SignTest(shares, aim.alpha).needed_units(aim.power) or needed_units(
-            _effect(shares), aim.alpha, aim.power
-        )
+        units = SignTest(shares, aim.alpha).needed_units(aim.power)
+        return units or needed_units(_effect(shares), aim.alpha, aim.power)
 
 
 Design: TypeAlias = TDesign | SignDesign
 
 
 def _effect(shares: Shares) -> float:
-    """Return the difference over the standard deviation of the units' differences; infinite where all are won."""
-    return (shares.wins - shares.losses) / shares.deviation if shares.deviation else math.inf
+    """Return the difference over the standard deviation of the units' differences; infinite where all units are won."""
+    if not shares.deviation:
+        return math.inf
+    return (shares.wins - shares.losses) / shares.deviation
 
 
-# ---- What a comparison can show
+# ---- Plans
 
 
 class PlannedPair(Record):
@@ -215,8 +247,11 @@ class Power(Document, frozen=True, kw_only=True, tag="power"):
     notes: tuple[Note, ...] = ()
 
 
-class _Planned(Record, frozen=True, dict=True):
-    """A design with what so many units show, found once."""
+class _Plan(Record, frozen=True, dict=True):
+    """A plan for two systems: their design, the number of units where it is known, and the aim.
+
+    `detectable` and `needed` take long and are computed once.
+    """
 
     design: Design
     units: int | None
@@ -224,23 +259,27 @@ class _Planned(Record, frozen=True, dict=True):
 
     @cached_property
     def detectable(self) -> float | None:
-        """The smallest difference that these units show; None where there is none, or their number is not known."""
-        return None if self.units is None else self.design.detectable(self.units, self.aim)
+        """The smallest difference that these units detect; None where no difference is, or their number is unknown."""
+        if self.units is None:
+            return None
+        return self.design.detectable(self.units, self.aim)
 
     @cached_property
     def needed(self) -> int | None:
-        """The units that the named difference needs; None where there is none, or too many are needed."""
-        return None if self.aim.difference is None else self.design.needed(self.aim.difference, self.aim)
+        """The units that the difference of the aim needs; None where it has none, or too many are needed."""
+        if self.aim.difference is None:
+            return None
+        return self.design.needed(self.aim.difference, self.aim)
 
     @property
     def demand(self) -> tuple[float, float, float]:
-        """How much is asked of a test set, for the order of designs."""
+        """The order of plans by how much they ask of a test set: detectable difference, needed units, deviation."""
         detectable = math.inf if self.detectable is None else self.detectable
         needed = math.inf if self.needed is None else self.needed
         return detectable, needed, self.design.standard_deviation
 
     def pair(self) -> PlannedPair:
-        """Return what is said of the two systems."""
+        """Return the plan as documents have it."""
         design = self.design
         return PlannedPair(
             a=design.a,
@@ -253,7 +292,7 @@ class _Planned(Record, frozen=True, dict=True):
         )
 
 
-def planned(
+def plan_test(
     designs: Sequence[Design],
     units: int | None,
     aim: Aim | None = None,
@@ -261,10 +300,11 @@ def planned(
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> Power:
-    """Return what so many units show of each pair of systems, and how many a difference needs.
+    """Return what difference so many units detect in each pair of systems, and how many units a difference needs.
 
-    Raises UsageError for fewer than two units, a standard deviation that is no number above 0, and where neither units
-    nor a difference are given.
+    `designs` has a design for each pair; `units` is None where their number is not known. The result is that of the
+    pair that needs the most. Raises UsageError for fewer than two units, a standard deviation that is no number above
+    0, and where neither units nor a difference are given.
     """
     aim = aim or Aim()
     if units is not None and units < 2:
@@ -273,7 +313,7 @@ def planned(
         raise UsageError("the standard deviation and the difference are numbers above 0")
     if units is None and aim.difference is None:
         raise UsageError("there is nothing to plan: give the number of units or a difference")
-    plans = [_Planned(design, units, aim) for design in designs]
+    plans = [_Plan(design, units, aim) for design in designs]
     hardest = max(plans, key=lambda plan: plan.demand)
     return Power(
         task=task,
@@ -293,38 +333,44 @@ def planned(
     )
 
 
-def _curve(plan: _Planned) -> Iterator[Point]:
-    """Yield the power by difference, for the number of units and for twice and four times as many."""
-    design, aim = plan.design, plan.aim
+def _curve(plan: _Plan) -> Iterator[Point]:
+    """Yield the power by difference, for the number of units and for twice and four times as many.
+
+    Differences go from 0 to twice the detectable one. Without a number of units it is that of the units needed.
+    """
+    design = plan.design
     units = plan.units or plan.needed or MOST_UNITS
-    detectable = plan.detectable if plan.units else design.detectable(units, aim)
+    detectable = plan.detectable if plan.units else design.detectable(units, plan.aim)
     highest = 2 * detectable if detectable else 1.0
     if design.test == "sign":
         highest = min(1.0, highest)
     for number in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
             difference = highest * step / STEPS
-            yield Point(number, difference, design.power(difference, number, aim.alpha))
+            yield Point(number, difference, design.power(difference, number, plan.aim.alpha))
 
 
-def _notes(plan: _Planned, *, has_files: bool) -> Iterator[Note]:
-    """Yield what a reader must know of a plan that rests on few units."""
+def _notes(plan: _Plan, *, has_files: bool) -> Iterator[Note]:
+    """Yield the notes on a plan for few units. With `has_files` the design was estimated from these units."""
     units = plan.units
-    if units is not None and units < FEW:
+    if units is None:
+        return
+    if units < FEW:
         unknown = ", and how much units differ is hardly known from so few" if has_files else ""
-        yield Note("FEW_UNITS", f"{counted(units)} only: below {FEW} such a plan is a hint at most{unknown}")
-    if units is not None and plan.detectable is None:
-        yield Note("NEVER_SIGNIFICANT", f"{counted(units)} are too few: no difference is found with that power")
+        yield Note("FEW_UNITS", f"{with_noun(units)} only: below {FEW} such a plan is a hint at most{unknown}")
+    if plan.detectable is None:
+        yield Note("NEVER_SIGNIFICANT", f"{with_noun(units)} are too few: no difference is found with that power")
 
 
-def of_comparison(comparison: Comparison, measure: str | None = None, aim: Aim | None = None) -> Power:
-    """Return what the units of a comparison show of its pairs, under a measure; unless given the one that ranks.
+def plan_from_comparison(comparison: Comparison, measure: str | None = None, aim: Aim | None = None) -> Power:
+    """Return what difference the units of a comparison detect in each of its pairs under a measure.
 
-    Raises UsageError for a measure that was not compared, InputError where the units' differences of no pair vary.
+    The measure is the primary one unless given. Raises UsageError for a measure that was not compared, InputError where
+    no pair differs from unit to unit.
     """
     names = [compared.measure for compared in comparison.measures]
-    wanted = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
-    pairs = comparison.measures[names.index(wanted)].pairs
+    planned_measure = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
+    pairs = comparison.measures[names.index(planned_measure)].pairs
     designs = []
     for pair in pairs:
         design = design_of(pair)
@@ -332,13 +378,17 @@ def of_comparison(comparison: Comparison, measure: str | None = None, aim: Aim |
             designs.append(design)
     if not designs:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
-        raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
+        raise InputError(f"nothing can be planned from this comparison by {planned_measure}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    return planned(designs, units, aim, task=comparison.task, measure=wanted)
+    power = plan_test(designs, units, aim, task=comparison.task, measure=planned_measure)
+    answered = answered_lines(comparison.origins)
+    if not answered:
+        return power
+    return replace(power, notes=(*power.notes, Note("ANSWERED_ONLY", "; ".join(answered))))
 
 
 def design_of(pair: PairedSystems) -> Design | None:
-    """Return how the units of two systems differ; None where they do not differ from unit to unit."""
+    """Return the design that fits a pair of compared systems; None where they do not differ from unit to unit."""
     if not pair.standard_deviation:
         return None
     if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence, limits_in_words, sentences
+from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence, limits_in_words, note_sentences
 
 SETTINGS_COLUMNS: Final = ("confidence", "method", "resamples", "seed", "units", "unit", "notes")
 """Columns of files for programs that say how limits came about."""
@@ -44,22 +44,24 @@ class ScoreIntervals(Record):
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
     def explanation(self, measures: Iterable[str] | None = None, *, what: str = "Low, High") -> list[str]:
-        """Return sentences on how the limits came about, and what a reader must know of them.
+        """Return sentences below a table of limits: how they came about, notes on single scores, notes on all.
 
-        They name what is to be known of single scores, of `measures` or of all, too. `what` is what a table calls the
-        limits.
+        `measures` are the measures in the table, all unless given; `what` is the table's name for the limits.
         """
+        if measures is None:
+            measures = self.scores
         measures_by_note: dict[str, list[str]] = {}
-        for measure in self.scores if measures is None else measures:
+        for measure in measures:
             interval = self.scores.get(measure)
             if interval is not None and interval.note:
                 measures_by_note.setdefault(interval.note, []).append(measure)
-        of_scores = [f"{', '.join(names)}: {note}." for note, names in measures_by_note.items()]
-        how = f"{what}: {limits_in_words(self.resampling, self.units)}."
-        return [how, *of_scores, *sentences(self.notes)]
+        sentences = [f"{what}: {limits_in_words(self.resampling, self.units)}."]
+        for note, measures_of_note in measures_by_note.items():
+            sentences.append(f"{', '.join(measures_of_note)}: {note}.")
+        return sentences + note_sentences(self.notes)
 
     def settings_row(self) -> dict[str, str | int | float]:
-        """Return how the limits came about, in the cells of `SETTINGS_COLUMNS`."""
+        """Return how the limits came about, by the columns of `SETTINGS_COLUMNS`."""
         settings = self.resampling
         return {
             "confidence": settings.confidence,
@@ -143,10 +145,12 @@ class PairedSystems(Record, kw_only=True):
         return Interval(self.difference, self.low, self.high, self.undefined_resamples, self.note, self.notes)
 
     def disagrees(self, level: float) -> bool:
-        """Whether the interval says otherwise than the corrected test."""
+        """Return whether one of the interval and the corrected test finds a difference, and the other does not."""
         if self.low is None or self.high is None:
             return False
-        return (not self.low <= 0 <= self.high) != (self.p_adjusted <= level)
+        excludes_zero = not self.low <= 0 <= self.high
+        is_significant = self.p_adjusted <= level
+        return excludes_zero != is_significant
 
 
 class MeasureComparison(Record):
@@ -168,11 +172,12 @@ class MeasureComparison(Record):
 
     @property
     def title(self) -> str:
+        """The name of the measure, and whether it is exploratory."""
         return f"{self.measure} (exploratory)" if self.exploratory else self.measure
 
     @property
     def tests(self) -> str:
-        """Its family of tests in words."""
+        """The family of tests in words."""
         return self.family.words(self.measure)
 
 
@@ -198,5 +203,5 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
 
     @property
     def primary(self) -> MeasureComparison:
-        """What is said of the primary measure."""
-        return next(each for each in self.measures if not each.exploratory)
+        """The comparison under the primary measure."""
+        return next(compared for compared in self.measures if not compared.exploratory)

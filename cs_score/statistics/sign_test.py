@@ -1,11 +1,12 @@
-"""Compute the power of the exact two-sided sign test (McNemar's) for units that are right or wrong.
+"""Power of the exact two-sided sign test (McNemar's) for units that are right or wrong.
 
-With the share w of units that only the second system has right and l of those that only the first has, the number of
-units in which they differ is binomial, and of m such units the test looks at how many are won:
+Let w be the share of units that only the second system has right, and l the share of units that only the first has.
+The number of units in which they differ is binomial, and of m such units the test looks at how many are won:
 
     power(n) = sum over m of Binomial(m; n, w + l) P(the test rejects | m),   wins ~ Binomial(m, w / (w + l))
 
-The test rejects where twice the probability of so few of the rarer outcome, were both as likely, is at most the level.
+The test rejects where the rarer outcome is so rare that twice the probability of this, were both outcomes as likely,
+is at most the level.
 Source: docs/statistics/power.md.
 """
 
@@ -28,7 +29,7 @@ _REACH: Final = 9
 
 
 class Shares(NamedTuple):
-    """The shares of units that only the second system has right, and that only the first has."""
+    """The share of units that only the second system has right (wins), and that only the first has (losses)."""
 
     wins: float
     losses: float
@@ -40,9 +41,10 @@ class Shares(NamedTuple):
 
 
 def shares_of(difference: float, differing: float) -> Shares:
-    """Return the shares for a difference of the scores where the systems differ in the share `differing` of the units.
+    """Return the shares of wins and losses for a difference of scores, if the share `differing` of the units differ.
 
-    A difference that is larger than this needs more units that differ, all of them won.
+    `shares_of(0.1, 0.3)` gives wins 0.2 and losses 0.1. A difference that is larger than `differing` needs more units
+    that differ, all of them won.
     """
     differing = max(difference, differing)
     losses = (differing - difference) / 2
@@ -50,16 +52,17 @@ def shares_of(difference: float, differing: float) -> Shares:
 
 
 class SignTest:
-    """The power of the test at a level for systems with given shares of wins and losses, by the number of units."""
+    """The sign test at a level, for systems with certain shares of wins and losses."""
 
     def __init__(self, shares: Shares, level: float) -> None:
         self.shares = shares
         self._level = level
         self._differing = min(1.0, shares.wins + shares.losses)
+        # The probability of rejecting by the number of units that differ; made as far as it is needed.
         self._rejections: list[float] = []
 
     def power(self, units: int) -> float:
-        """Return the probability that the test calls the difference significant."""
+        """Return the probability that the test calls the difference significant with so many units."""
         mean = units * self._differing
         reach = _REACH * math.sqrt(mean * (1 - self._differing)) + _REACH
         fewest = max(0, math.floor(mean - reach))
@@ -67,39 +70,46 @@ class SignTest:
         if most >= len(self._rejections):
             self._rejections = _rejections(self.shares.wins / self._differing, 2 * most, self._level)
         probabilities = _binomial_probabilities(fewest, most, units, self._differing)
-        return math.fsum(
-            chance * rejection for chance, rejection in zip(probabilities, self._rejections[fewest : most + 1])
-        )
+        rejections = self._rejections[fewest : most + 1]
+        return math.fsum(probability * rejection for probability, rejection in zip(probabilities, rejections))
 
     def needed_units(self, power: float) -> int | None:
-        """Return the smallest number from which ten in a row reach the power; None above `MOST_EXACT`."""
-        few, many = 0, 1
-        while not self._holds(many, power):
-            few, many = many, 2 * many
-            if few > MOST_EXACT:
+        """Return the smallest number of units from which ten numbers in a row reach the power.
+
+        None where that is more than `MOST_EXACT`.
+        """
+        too_few = 0
+        enough = 1
+        while not self._is_reached(enough, power):
+            too_few = enough
+            enough *= 2
+            if too_few > MOST_EXACT:
                 return None
-        while many - few > 1:
-            middle = (few + many) // 2
-            if self._holds(middle, power):
-                many = middle
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if self._is_reached(middle, power):
+                enough = middle
             else:
-                few = middle
+                too_few = middle
         # Power falls now and then as units are added, so that a smaller number may do as well.
-        window = math.ceil(3 * math.sqrt(many / self._differing)) + 2 * SIZES_IN_A_ROW
+        window = math.ceil(3 * math.sqrt(enough / self._differing)) + 2 * SIZES_IN_A_ROW
         in_a_row = 0
-        for units in range(max(1, many - window), many):
+        for units in range(max(1, enough - window), enough):
             in_a_row = in_a_row + 1 if self.power(units) >= power else 0
             if in_a_row == SIZES_IN_A_ROW:
                 return units - SIZES_IN_A_ROW + 1
-        return many - in_a_row
+        return enough - in_a_row
 
-    def _holds(self, units: int, power: float) -> bool:
-        """Return whether this and the next numbers of units all reach the power."""
+    def _is_reached(self, units: int, power: float) -> bool:
+        """Return whether this number of units and the nine next ones all reach the power."""
         return all(self.power(number) >= power for number in range(units, units + SIZES_IN_A_ROW))
 
 
 def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -> list[float]:
-    """Return the probabilities of `fewest` to `most` successes."""
+    """Return the probabilities of `fewest` to `most` successes in so many trials with the probability `share`.
+
+    Each is made of its neighbour, from the most likely number on, which is faster than one by one.
+    """
     if share == 1.0:
         return [float(successes == trials) for successes in range(fewest, most + 1)]
     mode = min(most, max(fewest, math.floor((trials + 1) * share)))
@@ -113,39 +123,49 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -
 
 
 def _rejections(share_won: float, most: int, level: float) -> list[float]:
-    """Return the probability that the test rejects by the number of units that differ, from 0 to `most`."""
-    limits = _largest_rejected(most, level)
+    """Return the probability that the test rejects for 0, 1, ... `most` units that differ.
+
+    `share_won` is the probability that a differing unit is won.
+    """
+    limits = _rejection_limits(most, level)
     few_won = _lower_tails(limits, share_won)
     few_lost = _lower_tails(limits, 1 - share_won)
     return [won + lost for won, lost in zip(few_won, few_lost)]
 
 
-def _largest_rejected(most: int, level: float) -> list[int]:
-    """Return the largest number of the rarer outcome with which the test rejects, by the number of units that differ.
+def _rejection_limits(most: int, level: float) -> list[int]:
+    """Return for 0, 1, ... `most` units that differ how often the rarer outcome may occur for the test to reject.
 
-    It is -1 where none rejects. Another unit raises it by at most 1.
+    It is -1 where the test never rejects. Another unit raises it by at most 1. At the level 0.05 six units give 0:
+    2 / 2^6 is at most 0.05.
     """
     limits = []
-    limit, tail = -1, 0.0
+    limit = -1
+    tail = 0.0  # the probability of at most `limit` successes in so many trials
     for trials in range(most + 1):
         if limit >= 0:
             tail -= 0.5 * binomial_probability(limit, trials - 1, 0.5)
         more = tail + binomial_probability(limit + 1, trials, 0.5)
         if 2 * more <= level:
-            limit, tail = limit + 1, more
+            limit += 1
+            tail = more
         limits.append(limit)
     return limits
 
 
 def _lower_tails(limits: Sequence[int], share: float) -> list[float]:
-    """Return the probability of at most `limits[m]` successes in m trials, for all m; limits rise by at most 1."""
+    """Return the probability of at most `limits[m]` successes in m trials, for m = 0, 1, ... with success at `share`.
+
+    The limits rise by at most 1, so that each tail is made of the one before.
+    """
     tails = []
-    tail, before = 0.0, -1
+    tail = 0.0
+    previous_limit = -1
     for trials, limit in enumerate(limits):
-        if before >= 0:
-            tail -= share * binomial_probability(before, trials - 1, share)
-        if limit > before:
+        if previous_limit >= 0:
+            tail -= share * binomial_probability(previous_limit, trials - 1, share)
+        if limit > previous_limit:
             tail += binomial_probability(limit, trials, share)
-        before = limit
+        previous_limit = limit
         tails.append(max(0.0, tail))
     return tails

@@ -1,12 +1,14 @@
-"""A run reduced to one row of statistics per unit, and the units that several systems share. Loads no numpy."""
+"""Runs reduced to one row of statistics per unit, and systems that are brought onto the same units.
+
+A *unit* is what a test set is made of and what a resample draws: a claim, an instance, a question, a query. Every
+measure is a function of the sums of the statistics over all units. Loads no numpy.
+"""
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache, reduce
-from itertools import chain
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line
@@ -14,34 +16,57 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.sources import Delimited, Input, read_delimited
 
-_NAMED: Final = 5
+_MOST_NAMED: Final = 5
 """Units that a message names before it only counts."""
 
+_LONGEST_NAME: Final = 80
+"""Characters of a unit's id in a message."""
+
+# ---- Units
+
 Unit: TypeAlias = tuple[str, int]
-"""A unit by its id and which of those with the id it is, from 1: gold may hold an id twice, and both rows count."""
+"""The id of a unit, and its number among the units with this id, from 1: gold may hold an id twice, and both count."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # the ids are nearly always the same tuple as in the call before
 def units_of(ids: tuple[str, ...]) -> list[Unit]:
-    """Units by their ids, which are nearly always those of the run before."""
-    seen: Counter[str] = Counter()
-    found = []
-    for unit in ids:
-        seen[unit] += 1
-        found.append((unit, seen[unit]))
-    return found
+    """Return a unit for each id: `("a", "b", "a")` gives `[("a", 1), ("b", 1), ("a", 2)]`."""
+    occurrences: Counter[str] = Counter()
+    units = []
+    for unit_id in ids:
+        occurrences[unit_id] += 1
+        units.append((unit_id, occurrences[unit_id]))
+    return units
 
 
 def unique_ids(ids: Sequence[str]) -> list[str]:
-    """The ids, those that occur again with their number: `q`, `q (2)`."""
-    return [unit if number == 1 else f"{unit} ({number})" for unit, number in units_of(tuple(ids))]
+    """Return the ids, each repetition with its number: `["a", "b", "a"]` gives `["a", "b", "a (2)"]`."""
+    return [unit_id if number == 1 else f"{unit_id} ({number})" for unit_id, number in units_of(tuple(ids))]
+
+
+def named_units(ids: Sequence[str]) -> str:
+    """Return how many units there are, with at most five of their ids: `2 units (a, b)`."""
+    names = ", ".join(one_line(unit_id, _LONGEST_NAME) for unit_id in ids[:_MOST_NAMED])
+    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    return f"{with_noun(len(ids))} ({names}{more})"
+
+
+def with_noun(number: int, noun: str = "unit") -> str:
+    """Return a number with its noun in the singular or plural: `1 unit`, `2 units`, `3 LDC queries`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {plural}"
+
+
+# ---- Tables of statistics
 
 
 class UnitTable(Record, dict=True):
-    """One row of statistics per unit: what a resample draws, a claim, an instance, a question, a query.
+    """The statistics of a run: one row per unit.
 
-    `ids` names the units (an id that occurs twice in gold occurs twice here), `columns` the statistics; `rows` has
-    one tuple per unit, in the order of `ids`. Every measure is a function of the column sums.
+    `ids` are the ids of the units (an id that occurs twice in gold occurs twice here), `columns` the names of the
+    statistics; `rows` has one tuple per unit, in the order of `ids`. Every measure is a function of the column sums.
     """
 
     ids: tuple[str, ...]
@@ -52,17 +77,25 @@ class UnitTable(Record, dict=True):
         return f"UnitTable({len(self.ids)} units, {len(self.columns)} columns)"
 
     def sums(self) -> tuple[float, ...]:
-        """The sum of each column, added from the first row to the last (integers stay integers): not by `sum`, which
-        compensates rounding errors from Python 3.12 on, so that scores would depend on the interpreter.
+        """Return the sum of each column, added from the first row to the last. Sums of integers are integers.
+
+        `sum` would not do: from Python 3.12 on it compensates rounding errors, so that scores would depend on the
+        interpreter.
         """
         return self._sums
 
     @cached_property
     def _sums(self) -> tuple[float, ...]:
-        """The sums, which several parts of a text need: a second for a million units."""
-        return tuple(
-            reduce(operator.add, map(operator.itemgetter(column), self.rows), 0) for column in range(len(self.columns))
-        )
+        # Several parts of a text need them: a second for a million units.
+        if not self.rows:
+            return (0,) * len(self.columns)
+        totals: list[float] = []
+        for values in zip(*self.rows):
+            total: float = 0
+            for value in values:
+                total += value
+            totals.append(total)
+        return tuple(totals)
 
 
 class Units(UnitTable, frozen=True):
@@ -73,6 +106,9 @@ class Units(UnitTable, frozen=True):
     def __post_init__(self) -> None:
         if len(self.ids) != len(self.rows) or any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("does not have a row for each of ids with a number for each of columns")
+
+
+# ---- Systems on the same units
 
 
 class AlignedUnits(Record):
@@ -86,63 +122,75 @@ class AlignedUnits(Record):
     dropped: Mapping[str, tuple[str, ...]]
 
 
-def aligned(systems: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
-    """The rows of systems, by name, on the same units, in the order of the first system; `common`: on those that all
-    have. Raises InputError where units differ, or none is common; ValueError for tables of different statistics.
+def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
+    """Return the rows of systems on the same units, in the order of the first system.
+
+    `tables` are the statistics of the systems by name. With `common` only units that all systems have are kept;
+    otherwise all systems must have the same units. Raises InputError where units differ or, with `common`, no unit is
+    shared; ValueError for tables of different statistics.
     """
-    if len({tuple(table.columns) for table in systems.values()}) > 1:
+    if len({tuple(table.columns) for table in tables.values()}) > 1:
         raise ValueError("the systems have different statistics")
-    rows = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in systems.items()}
-    first = next(iter(systems))
-    units = [unit for unit in rows[first] if all(unit in other for other in rows.values())]
-    if common and not units:
-        raise InputError("the systems have no unit in common")
-    for name in () if common else systems:
-        for lacking, having in ((name, first), (first, name)):
-            if missing := [unit for unit, number in rows[having] if (unit, number) not in rows[lacking]]:
-                raise InputError(
-                    f"system {lacking} lacks {named_units(missing)}, which system {having} has",
-                    remedy="compare them on the units that all systems have (--common)",
-                )
-    kept = frozenset(units)
-    return AlignedUnits(
-        tuple(unit for unit, _ in units),
-        {name: [of_system[unit] for unit in units] for name, of_system in rows.items()},
-        {name: tuple(each[0] for each in of_system if each not in kept) for name, of_system in rows.items()},
-    )
+    row_by_unit_of_systems = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
+    first_system = next(iter(tables))
+    shared_units = []
+    for unit in row_by_unit_of_systems[first_system]:
+        if all(unit in row_by_unit for row_by_unit in row_by_unit_of_systems.values()):
+            shared_units.append(unit)
+    if common:
+        if not shared_units:
+            raise InputError("the systems have no unit in common")
+    else:
+        for name in tables:
+            _require_units(row_by_unit_of_systems, lacking=name, having=first_system)
+            _require_units(row_by_unit_of_systems, lacking=first_system, having=name)
+
+    kept = frozenset(shared_units)
+    rows = {}
+    dropped = {}
+    for name, row_by_unit in row_by_unit_of_systems.items():
+        rows[name] = [row_by_unit[unit] for unit in shared_units]
+        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept])
+    return AlignedUnits(tuple([unit_id for unit_id, _ in shared_units]), rows, dropped)
+
+
+def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], lacking: str, having: str) -> None:
+    """Raise InputError where the system `lacking` lacks a unit of the system `having`."""
+    units = row_by_unit_of_systems[lacking]
+    missing = [unit_id for unit_id, number in row_by_unit_of_systems[having] if (unit_id, number) not in units]
+    if missing:
+        raise InputError(
+            f"system {lacking} lacks {named_units(missing)}, which system {having} has",
+            remedy="compare them on the units that all systems have (--common)",
+        )
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Refuse a system that answers no unit of the gold standard, most likely the run of another data set. Raises
-    InputError, naming units of either side.
+    """Raise InputError, naming units of either side, where a system answers no unit of the gold standard.
+
+    It is most likely the run of another data set.
     """
-    answered = list(ids)
-    known = frozenset(gold)
-    if not any(unit in known for unit in answered):
-        wants = named_units(list(gold)) if gold else "none"
-        if not answered:
-            raise InputError(f"system {system} answers no unit of the gold standard, which has {wants}")
-        has = named_units(answered)
-        raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
+    answered_ids = list(ids)
+    gold_ids = frozenset(gold)
+    if any(unit_id in gold_ids for unit_id in answered_ids):
+        return
+    gold_units = named_units(list(gold)) if gold else "none"
+    if not answered_ids:
+        raise InputError(f"system {system} answers no unit of the gold standard, which has {gold_units}")
+    raise InputError(
+        f"system {system} shares no unit with the gold standard: it has {named_units(answered_ids)}, the gold "
+        f"{gold_units}"
+    )
 
 
-def named_units(units: Sequence[str]) -> str:
-    """`3 units (a, b, c)`, with at most five names."""
-    names = ", ".join(one_line(unit, 80) for unit in units[:_NAMED])
-    more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
-    return f"{counted(len(units))} ({names}{more})"
+# ---- Clusters
 
 
-def counted(number: int, noun: str = "unit") -> str:
-    """Return a number with its noun: `1 unit`, `2 units`, `3 LDC queries`."""
-    if number == 1:
-        return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {plural}"
+class ClusterDesign(Record):
+    """How units are drawn by cluster.
 
-
-class Drawn(Record):
-    """How units are drawn: the cluster of each, by its place, and how many consecutive clusters each stratum has."""
+    `clusters` has the position of each unit's cluster; `strata` how many consecutive clusters each stratum has.
+    """
 
     clusters: tuple[int, ...]
     strata: tuple[int, ...]
@@ -158,41 +206,62 @@ class Clusters(Record):
     clusters: dict[str, str]
     strata: dict[str, str] = field(default_factory=dict)
 
-    def drawn(self, units: Sequence[str]) -> Drawn | None:
-        """How these units are drawn, stratum by stratum; None where each is a cluster of its own and there is one
-        stratum. Raises InputError for units without a cluster.
+    def design(self, units: Sequence[str]) -> ClusterDesign | None:
+        """Return how these units are drawn, stratum by stratum.
+
+        None where each unit is a cluster of its own and there is one stratum: then units are drawn by themselves.
+        Raises InputError for units without a cluster.
         """
-        missing = list(dict.fromkeys(unit for unit in units if unit not in self.clusters))
+        missing = [unit for unit in dict.fromkeys(units) if unit not in self.clusters]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
         clusters = [self.clusters[unit] for unit in units]
-        strata: dict[str, dict[str, None]] = {}
+        clusters_by_stratum: dict[str, dict[str, None]] = {}
         for cluster in clusters:
-            strata.setdefault(self.strata.get(cluster, ""), {})[cluster] = None
-        places = {cluster: place for place, cluster in enumerate(chain.from_iterable(strata.values()))}
-        if len(places) == len(units) and len(strata) == 1:
+            stratum = self.strata.get(cluster, "")
+            clusters_by_stratum.setdefault(stratum, {})[cluster] = None
+        position_by_cluster: dict[str, int] = {}
+        for clusters_of_stratum in clusters_by_stratum.values():
+            for cluster in clusters_of_stratum:
+                position_by_cluster[cluster] = len(position_by_cluster)
+        if len(position_by_cluster) == len(units) and len(clusters_by_stratum) == 1:
             return None
-        return Drawn(tuple([places[cluster] for cluster in clusters]), tuple(map(len, strata.values())))
+        return ClusterDesign(
+            clusters=tuple([position_by_cluster[cluster] for cluster in clusters]),
+            strata=tuple([len(clusters_of_stratum) for clusters_of_stratum in clusters_by_stratum.values()]),
+        )
 
 
-def read_clusters(given: Input) -> Clusters:
-    """A table with the columns unit, cluster and perhaps stratum. Raises InputError as `clusters_in` does."""
-    return clusters_in(read_delimited(given))
+def read_clusters(file: Input) -> Clusters:
+    """Return the clusters in a table with the columns unit, cluster and perhaps stratum.
 
-
-def clusters_in(table: Delimited) -> Clusters:
-    """The clusters and strata of the units of a table. Raises InputError with the line for a unit in two clusters, a
-    cluster in two strata, and what is no such table.
+    Raises InputError as `clusters_of_table` does.
     """
-    clusters: dict[str, str] = {}
-    strata: dict[str, str] = {}
-    names = ("unit", "cluster", *(name for name in ("stratum",) if name in table.columns))
-    for line, (unit, cluster, *stratum) in table.named(*names):
-        parents = [(clusters, unit, cluster), *((strata, cluster, each) for each in stratum)]
-        for known, name, value in parents:
-            if known.setdefault(name, value) != value:
-                problem = f"{name} belongs to {value} here, and to {known[name]} above"
-                raise InputError(problem, file=table.file, place=f"line {line}")
-    if not clusters:
+    return clusters_of_table(read_delimited(file))
+
+
+def clusters_of_table(table: Delimited) -> Clusters:
+    """Return the clusters and strata of the units of a table with the columns unit, cluster and perhaps stratum.
+
+    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and a missing column.
+    """
+    cluster_by_unit: dict[str, str] = {}
+    stratum_by_cluster: dict[str, str] = {}
+    has_strata = "stratum" in table.columns
+    columns = ("unit", "cluster", "stratum") if has_strata else ("unit", "cluster")
+    for line, cells in table.named(*columns):
+        unit, cluster = cells[:2]
+        _add_member(cluster_by_unit, unit, cluster, table.file, line)
+        if has_strata:
+            _add_member(stratum_by_cluster, cluster, cells[2], table.file, line)
+    if not cluster_by_unit:
         raise InputError("names no unit", file=table.file)
-    return Clusters(table.file, clusters, strata)
+    return Clusters(table.file, cluster_by_unit, stratum_by_cluster)
+
+
+def _add_member(group_by_member: dict[str, str], member: str, group: str, file: str, line: int) -> None:
+    """Note the group of a unit or cluster. Raises InputError where an earlier line names another one."""
+    earlier_group = group_by_member.setdefault(member, group)
+    if earlier_group != group:
+        problem = f"{member} belongs to {group} here, and to {earlier_group} above"
+        raise InputError(problem, file=file, place=f"line {line}")

@@ -122,7 +122,7 @@ class Table(Record):
     def title(self) -> str:
         """What stands above it."""
         title = self.layout.title
-        return title.replace("%", cell(self.part, LONGEST_CELL)) if self.layout.by and self.rows else title
+        return title.replace("%", cell(self.part)) if self.layout.by and self.rows else title
 
     def parts(self) -> Iterator[Table]:
         """A table for each value of the column `by`; the table itself where there is no such column."""
@@ -180,7 +180,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
     """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none.
 
     `top`: the rows of long tables, None for all. In lines of at most `width` columns texts are cut, the longest first,
-    and then the last columns left out.
+    and then the last columns left out; ids are never cut. None for a width: nothing is cut to fit.
     """
     layout = table.layout
     for part in table.parts() if layout.for_people else ():
@@ -192,10 +192,16 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
         if len(rows) < part.total:
             title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
         yield from [title] if width is None else wrap(title, width)
-        longest = [layout.longest] * len(head)
-        cells = [[column.title for column in head], *([*map(shown, row, head, longest)] for row in rows)]
-        to_the_right = _to_the_right(head, rows)
-        yield from aligned(_fitted(cells, to_the_right, width), to_the_right) if rows else ["none"]
+        longest = LONGEST_LINE if width is None else layout.longest
+        cells = [[column.title for column in head]]
+        for row in rows:
+            cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, head)])
+        if not rows:
+            yield "none"
+            continue
+        if width is not None:
+            cells = _fitted(head, rows, cells, width)
+        yield from aligned(cells, _to_the_right(head, rows)[: len(cells[0])])
 
 
 _PLACE: Final = re.compile(r".*:\d+")
@@ -203,27 +209,96 @@ _PLACE: Final = re.compile(r".*:\d+")
 _SHORTEST_CELL: Final = 8
 """Characters that are left of a text in a table that is too wide."""
 
+_ID_KEYS: Final = frozenset({"unit", "query", "run", "run_id", "name", "system", "a", "b", "node", "class", "about"})
+"""Columns of ids, which users paste into options such as --unit and --run: no table cuts them."""
 
-def _fitted(cells: list[list[str]], are_numbers: list[bool], width: int | None) -> list[list[str]]:
-    """Rows of cells that fit into lines of so many columns: texts are cut, of a place, `FILE:LINE`, the beginning; then
-    the last columns are left out.
+_GROUP_KEYS: Final = frozenset({"group", "dimension", "category", "kind", "what"})
+"""Columns whose words may be ids: a text without blanks is not cut."""
+
+
+def _is_whole(value: Value, column: Column) -> bool:
+    """Return whether a value is never cut: ids, and words that may be ids."""
+    if column.key in _ID_KEYS:
+        return True
+    return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
+
+
+def _cell_for_people(value: Value, column: Column, longest: int) -> str:
+    """Return a value as people see it: ids whole, other texts cut to `longest` characters."""
+    return shown(value, column, LONGEST_LINE if _is_whole(value, column) else longest)
+
+
+def _narrowest(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
+    """Return the width below which a column of texts is not cut: ids are left whole, and of places the file name."""
+    narrowest = min(_SHORTEST_CELL, max(map(len, texts)))
+    if column.key in _ID_KEYS | _GROUP_KEYS:
+        narrowest = max(narrowest, len(column.title))
+    for text, value in zip(texts, values):
+        if _is_whole(value, column):
+            narrowest = max(narrowest, len(text))
+        elif _PLACE.fullmatch(text) and "/" in text:
+            narrowest = max(narrowest, len(text.rsplit("/", 1)[-1]) + 1)  # 1: the sign of what was cut
+        elif _PLACE.fullmatch(text):
+            narrowest = max(narrowest, len(text))
+    return narrowest
+
+
+def _shown_count(widths: Sequence[int], are_numbers: Sequence[bool], width: int) -> int:
+    """Return how many columns, from the first, fit into a width when their texts are as short as texts get."""
+    total = 0
+    for count, (column_width, is_number) in enumerate(zip(widths, are_numbers)):
+        total += column_width if is_number else min(column_width, _SHORTEST_CELL)
+        if total + 2 * count > width:
+            return max(1, count)
+    return len(widths)
+
+
+def _fitted_widths(
+    widths: Sequence[int], narrowest: Sequence[int], are_numbers: Sequence[bool], width: int
+) -> list[int]:
+    """Return the widths of columns that fit into a width: texts become narrower, the widest first.
+
+    Where ids need more, the table stays wider than that.
     """
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
-        texts = [at for at, size in enumerate(widths) if not are_numbers[at] and size > _SHORTEST_CELL]
-        if texts:
-            widths[max(texts, key=widths.__getitem__)] -= 1
-        elif len(widths) > 1:
-            widths.pop()
-        else:
+    fitted = list(widths)
+    while sum(fitted) + 2 * (len(fitted) - 1) > width:
+        widest = None
+        for place, column_width in enumerate(fitted):
+            if are_numbers[place] or column_width <= narrowest[place]:
+                continue
+            if widest is None or column_width > fitted[widest]:
+                widest = place
+        if widest is None:
             break
+        fitted[widest] -= 1
+    return fitted
 
-    def cut(text: str, most: int) -> str:
-        if len(text) <= most:
-            return text
-        return f"\u2026{text[1 - most :]}" if _PLACE.fullmatch(text) else f"{text[: most - 1]}\u2026"
 
-    return [list(map(cut, row, widths)) for row in cells]
+def _cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters; of a place, `FILE:LINE`, the end is left."""
+    if len(text) <= most:
+        return text
+    if _PLACE.fullmatch(text):
+        return f"\u2026{text[1 - most :]}"
+    return f"{text[: most - 1]}\u2026"
+
+
+def _fitted(
+    head: Sequence[Column], rows: Sequence[Sequence[Value]], cells: list[list[str]], width: int
+) -> list[list[str]]:
+    """Return the cells, those of the heading first, in lines of at most `width` columns.
+
+    Texts are cut and then the last columns left out. Ids are never cut: lines with long ids are wider.
+    """
+    are_numbers = _to_the_right(list(head), [list(row) for row in rows])
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    count = _shown_count(widths, are_numbers, width)
+    narrowest = []
+    for place in range(count):
+        texts = [row[place] for row in cells[1:]]
+        narrowest.append(_narrowest(texts, [row[place] for row in rows], head[place]))
+    fitted = _fitted_widths(widths[:count], narrowest, are_numbers[:count], width)
+    return [[_cut(text, most) for text, most in zip(row, fitted)] for row in cells]
 
 
 def tsv(table: Table) -> Iterator[bytes]:

@@ -10,12 +10,12 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature, answered_lines
-from cs_score.statistics.options import difference_limits_in_words, limits_in_words, sentences
+from cs_score.statistics.options import difference_limits_in_words, limits_in_words, note_sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
-from cs_score.statistics.units import counted
+from cs_score.statistics.units import with_noun
 from cs_score.statistics.verdicts import effect_in_words
-from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
+from cs_score.tables.layout import TOP, Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -36,14 +36,17 @@ class Printout(Record):
             for title in [layout.title if layout.by else layout.title.replace("%", str(found.measure))]
         }
 
-    def text(self, found: Any, width: int) -> str:
-        """For people, in lines of at most so many columns."""
-        shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
-        lines = [line for table in shown for line in text(table, None, width)]
+    def text(self, found: Any, width: int | None) -> str:
+        """Return it for people, in lines of at most `width` columns; None: cells of tables are whole."""
+        lines: list[str] = []
+        for name, table in self.tables(found).items():
+            is_before = name != self.main.name
+            if table.rows or not is_before:
+                lines += text(table, TOP if is_before and width is not None else None, width)
         notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
-    def written(self, found: Any, format_: str, width: int) -> str:
+    def written(self, found: Any, format_: str, width: int | None) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
         if format_ == "text":
             return self.text(found, width)
@@ -81,7 +84,7 @@ def _of_power(power: Power) -> Iterator[str]:
     if len(power.pairs) > 1:
         alpha = power.alpha / len(power.pairs)
         yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
-    yield from sentences(power.notes)
+    yield from note_sentences(power.notes)
 
 
 POWER: Final = Printout(
@@ -227,7 +230,7 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     """Return the sentences that a reader of the tables needs, each unescaped."""
     settings, primary = comparison.resampling, comparison.primary
     sentences_of_tables = [
-        f"{len(comparison.systems)} systems on {counted(comparison.units, settings.unit)}.",
+        f"{len(comparison.systems)} systems on {with_noun(comparison.units, settings.unit)}.",
         *_of_limits(comparison),
         f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.",
     ]
@@ -307,7 +310,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
         lines += text(_titled(systems, measure), top, SCREEN)
         lines += text(_titled(_pairs_on_screen(measure, level), measure), top, SCREEN)
         about = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *_of_effects(measure, level)]
-        lines += ["", *_wrapped_all([*about, *sentences(measure.notes)])]
+        lines += ["", *_wrapped_all([*about, *note_sentences(measure.notes)])]
         if of_equivalence:
             lines += text(equal.table([measure]), top, SCREEN)
             lines += _wrapped_all(of_equivalence)
@@ -316,7 +319,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     if not comparison.resampling.baseline:
         about_all.append(_of_tiers(comparison))
     about_all += answered_lines(comparison.origins)
-    about_all += sentences(comparison.notes)
+    about_all += note_sentences(comparison.notes)
     about_all.append(
         "--all shows every measure, system and pair with how each number was found; --format json has all of it."
     )
@@ -437,9 +440,9 @@ class _Style(Record):
             lines += self.heading(measure.title)
             for layout in (SYSTEMS, PAIRS):
                 lines += self.table(_titled(layout, measure))
-            about = (f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *sentences(measure.notes))
+            about = (f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes))
             lines += map(self.sentence, about)
-        lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *sentences(comparison.notes)))]
+        lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *note_sentences(comparison.notes)))]
         lines += self.gap if comparison.signatures else ()
         lines += [line for each in comparison.signatures.items() for line in self.signature(*each)]
         return "\n".join(lines).removeprefix("\n") + "\n"

@@ -31,9 +31,9 @@ from cs_score.measures.registry import (
     usual_among,
 )
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.planning import Aim, design_of
-from cs_score.statistics.units import Units, UnitTable, counted, units_of
+from cs_score.statistics.units import Units, UnitTable, units_of, with_noun
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.verification.recorded import any_scores_in
 
@@ -296,7 +296,7 @@ class Gate(Record):
                 p=pair.p,
                 level=settings.level,
                 tests=len(measures),
-                units=counted(units, run.units.unit if units == comparison.units else "cluster"),
+                units=with_noun(units, run.units.unit if units == comparison.units else "cluster"),
                 detectable=None if design is None or units < 2 else design.detectable(units, aim),
                 has_differences=design is not None,
             )
@@ -304,7 +304,7 @@ class Gate(Record):
         notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
         if units < FEW:
             notes.append(
-                Note("FEW_UNITS", f"{counted(units)} only: on so few a drop has to be large to be significant")
+                Note("FEW_UNITS", f"{with_noun(units)} only: on so few a drop has to be large to be significant")
             )
         return tests, (*notes, *_several_tests(len(measures), settings.level))
 
@@ -506,14 +506,19 @@ def _row(check: Check) -> dict[str, object]:
 
 def _rows(checked: Checked) -> list[dict[str, object]]:
     """Return the cells of all checks, and of what has changed since a lock was written."""
-    rows = [_row(check) for check in checked.checks]
+    rows = []
+    for check in checked.checks:
+        rows.append({**_row(check), "answered": checked.origin.answered})
     for change in checked.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
 
 
 CHECKS: Final = Layout(
-    "checks", "Limits", columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS), _rows
+    "checks",
+    "Limits",
+    columns(*[name for name in Check.__struct_fields__ if name not in _FLAGS], *_FLAGS, "answered"),
+    _rows,
 )
 
 
@@ -528,7 +533,7 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     found += [f"FAIL  {change.message}" for change in checked.changes]
-    lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]

@@ -143,7 +143,9 @@ def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file
         return loaded(run.over(gold), [*pool, run.file], problems)
 
     is_apart = APART in options
-    gold = open_gold(of(QUERIES), replace(asked, runids=None) if is_apart else asked, held=held, validates=validated)
+    gold = open_gold(
+        of(QUERIES), replace(asked, runids=None) if is_apart else asked, file_by_role=held, validates=validated
+    )
     if not is_apart:
         return score_runs(loaded(gold, of(POOL, RUN)), asked.policy)
     gold, files = with_pool(gold, of(POOL)), of(RUN)

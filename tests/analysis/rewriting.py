@@ -98,7 +98,7 @@ def call_of(case: Case, folder: Path) -> Call | None:
         return None
     copy_inputs(case, folder)
     try:
-        line = command.read(words)
+        line = command.parse(words)
         options = replace(Asked(line).options, samples=None)
     except (CsScoreError, Exit):  # what the case is about
         return None

@@ -18,8 +18,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.explanation import explanation
-from cs_score.analysis.coldstart.explanation.case import is_answer
 from cs_score.analysis.coldstart.explanation.explanation import explain
+from cs_score.analysis.coldstart.explanation.selectors import is_answer
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold

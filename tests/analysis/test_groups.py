@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.confidence import BINS, FEWEST_CALIBRATED, Judged, reliability
-from cs_score.analysis.coldstart.groups import MOST_VALUES
+from cs_score.analysis.coldstart.confusions import MOST_VALUES
+from cs_score.analysis.coldstart.reliability import BINS, FEWEST_CALIBRATED, Judged, reliability
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 
@@ -161,8 +161,8 @@ def test_lines_by_slot_and_category_near_misses_and_wrong_values(tmp_path: Path)
 
 
 @given(st.lists(st.tuples(st.integers(1, 20).map(lambda at: at / 20), st.booleans()), max_size=160))
-def test_reliability_is_what_its_definitions_say(judged: list[Judged]) -> None:
-    lines = sorted(judged, key=lambda line: line[0])
+def test_reliability_is_what_its_definitions_say(judged: list[tuple[float, bool]]) -> None:
+    lines = sorted([Judged(*line) for line in judged], key=lambda line: line.confidence)
     found, ends = reliability(lines), [len(lines) * number // BINS for number in range(BINS + 1)]
     bins = [lines[start:end] for start, end in pairwise(ends) if start < end]  # of equal size
     means = [[sum(column) / len(each) for column in zip(*each)] for each in bins]

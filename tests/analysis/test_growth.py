@@ -6,16 +6,16 @@ import contextlib
 import json
 import tracemalloc
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.coldstart import effects as effects_module
+from cs_score.analysis.coldstart import rescoring
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.mistakes import cost_list, mistakes_of
+from cs_score.analysis.coldstart.faults import find_faults
+from cs_score.analysis.coldstart.mistakes import cost_list
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.outcomes import json_text
@@ -70,7 +70,7 @@ def test_work_in_one_query_grows_with_the_square_of_its_lines(shape: Callable[[i
     def work(size: int) -> int:
         of_size = scored(tmp_path, shape(size))
         effects = Effects(of_size, list(map(parse, MEASURES)))
-        return steps(lambda: cost_list(effects, chain.from_iterable(mistakes_of(of_size, effects.editor))))
+        return steps(lambda: cost_list(effects, find_faults(of_size, effects.editor)))
 
     small, middle, large = map(work, (20, 40, 80))
     assert middle < 4.2 * small
@@ -83,14 +83,14 @@ def test_wrong_lines_are_taken_away_without_scoring_their_query_again(
     of_run = scored(tmp_path, wrong_parents(12))
     effects = Effects(of_run, list(map(parse, MEASURES)))
     calls: list[object] = []
-    score_unit = vars(effects_module)["score_unit"]
+    score_unit = vars(rescoring)["score_unit"]
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
         return score_unit(*arguments)
 
-    monkeypatch.setattr(effects_module, "score_unit", counted)
-    found = cost_list(effects, chain.from_iterable(mistakes_of(of_run, Editor(of_run.run, of_run.run_id))))
+    monkeypatch.setattr(rescoring, "score_unit", counted)
+    found = cost_list(effects, find_faults(of_run, Editor(of_run.run, of_run.run_id)))
     assert len([mistake for mistake in found if mistake.kind == "line"]) == 24
     assert len(calls) == 1  # the missed class
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
+from cs_score.analysis.coldstart.budget import KINDS, correction_of
 from cs_score.analysis.coldstart.changes import Editor
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS, RUN_ONLY
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY
-from cs_score.analysis.coldstart.mistakes import KINDS, correction_of, mistakes_of
+from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.coldstart.options import SIDES, Justifications, Policy
@@ -68,7 +69,9 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
         run, rows = call.scored(analysis["run"]).run, analysis["sweep"]
         lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
         for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
-            below = Editor(run, analysis["run"]).absence(line for line in lines if line.confidence < row["threshold"])
+            below = Editor(run, analysis["run"]).without_lines(
+                [line for line in lines if line.confidence < row["threshold"]]
+            )
             check_row(call, analysis, row, set(below.places))
 
 
@@ -184,12 +187,12 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
         assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
     scored = call.scored(analysis["run"])
     effects = Effects(scored, [scored.measure(analysis["measure"])])
-    order = effects.editor.order
-    faults = [fault for of_unit in mistakes_of(scored, effects.editor) for fault in of_unit]
+    order = effects.editor.rank_by_file
+    faults = list(find_faults(scored, effects.editor))
     faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
-    gone = to_builtins(effects.editor.removed(change))
-    corrected = score({"removed": gone, "added": change.texts}, change.policy or scored.policy)
+    gone = to_builtins(effects.editor.removed_lines(change))
+    corrected = score({"removed": gone, "added": change.added_texts}, change.policy or scored.policy)
     assert _same(analysis["budget"][-1]["cumulated"], corrected)
 
 

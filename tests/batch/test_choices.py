@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.coldstart import cold_start_plan
+from cs_score.batch.coldstart import policies_of_batch
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.outputs import MAY_BE_REPLACED
 from tests.batch.command import (
@@ -46,7 +46,7 @@ SF_SWITCHES = (
 )
 def test_what_is_no_policy(given: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        cold_start_plan((), (), Options(), TEXTS, "kb", given)
+        policies_of_batch(Options(), TEXTS, "kb", given)
 
 
 def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> None:

@@ -16,6 +16,7 @@ from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
 from cs_score.batch.tables import problem_lines
 from tests.batch.command import batch_in, problems, table
+from tests.evidence.command import cs_score
 
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 
@@ -96,3 +97,13 @@ def test_a_measure_that_no_run_can_have_is_refused_with_those_there_are(world: P
     assert "LDC-MEAN-ALL-Macro-F1" in line
     assert "LDC-MEAN-ALL-Micro-F1," not in line
     assert not (world / "out" / "leaderboard.tsv").exists()
+
+
+@pytest.mark.parametrize("name", ["TIDE_KB", "tide-kb", "tide-kb.tab.txt", "submissions/tide-kb.tab.txt"])
+def test_a_baseline_is_named_by_run_id_by_name_or_by_file(name: str, tmp_path: Path) -> None:
+    gold = ("-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab")
+    tests = ("--bootstrap", "20", "--baseline", name, "--format", "json")
+    outcome = cs_score("batch", *gold, "submissions/*.tab.txt", "-o", str(tmp_path / "o"), *tests)
+    board = json.loads(outcome.out)
+    assert board["families"][""]["baseline"] == "TIDE_KB"
+    assert "TIDE_KB and GULL_SF do not differ" in board["verdicts"][""]

@@ -23,7 +23,7 @@ NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
     """Switches and query files of a case with one pool and one run; None for other cases."""
     try:
-        line = load("").read(case.args)
+        line = load("").parse(case.args)
     except (UsageError, Exit):
         return None
     queries = [word for word in line.words if word.endswith(".xml")]

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from cs_score.analysis.coldstart.task import LAYOUTS
+from cs_score.analysis.coldstart.layouts import LAYOUTS
 from cs_score.base.records import Record, field
 from cs_score.batch.plan import FILES as BATCH_FILES
 from cs_score.batch.plan import INDEX

@@ -60,14 +60,14 @@ def test_help_has_four_names_and_shows_all_that_the_command_takes(name: str, tmp
     calls += [["help", *name.split()]] if name else []
     texts = {score_in(tmp_path, words).stdout.decode() for words in calls}
     (text,) = texts
-    beginning = f"{command.called}:  {command.help}" if command.options_first else f"{command.help}."
+    beginning = f"{command.full_name}:  {command.help}" if command.options_first else f"{command.help}."
     assert " ".join(text.split()).startswith(" ".join(beginning.split()))
     assert max(map(len, text.splitlines())) <= WIDEST
     listed = {word.rstrip(",") for line in text.splitlines() if re.match("  -", line) for word in line.split()[:2]}
     assert {option.long for option in command.options} <= listed
-    assert f"Usage: {command.called}" in text
+    assert f"Usage: {command.full_name}" in text
     for parameter in command.parameters:
-        assert f"\n  {parameter.shown} " in text
+        assert f"\n  {parameter.label} " in text
 
 
 @pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]], ids=str)
@@ -126,7 +126,7 @@ def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> No
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
         "output.PATIENCE = 0.01; sys.exit(main(sys.argv[1:]))"
     )
-    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].example.split()])
+    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].form.example.split()])
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
     assert (clock in shown) is not bool(more)
     assert shown.replace(clock, "").startswith("TIDE_KB" if more else "cs-score: 5 duplicates")
@@ -203,9 +203,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("queries", "assessments", "submissions"):
         (folder / name).symlink_to(ROOT / name)
     for words in (
-        f"analyze {ALL[''].example} -o analysis.json",
-        f"--json result.json {ALL[''].example}",
-        f"validate-kb {ALL['validate-kb'].example}",
+        f"analyze {ALL[''].form.example} -o analysis.json",
+        f"--json result.json {ALL[''].form.example}",
+        f"validate-kb {ALL['validate-kb'].form.example}",
         "validate-run -output_file round1.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
     ):
         assert score_in(folder, words.split()).status == 0
@@ -218,37 +218,39 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_example_of_every_help_runs_on_the_samples(name: str, samples: Path) -> None:
     if name == "resolve-queries":
         shutil.copy(samples / "kept", samples / "tide.tac.valid")
-    words = [*name.split(), *ALL[name].example.split()]
+    words = [*name.split(), *ALL[name].form.example.split()]
     assert f"cs-score {' '.join(words)}".strip() in " ".join(ALL[name].help_text().split())
     assert score_in(samples, words).status in (0, 3)
     (samples / "tide.tac.valid").unlink(missing_ok=True)
     shutil.rmtree(samples / "bundle", ignore_errors=True)
 
 
-FIRST: Final = [name for name in NAMES if ALL[name].place[0] in {"score", "analyze", "explain", "diff", "compare",
-                                                              "batch", "check"}]  # fmt: skip
+_ON_SCORES: Final = {"score", "analyze", "explain", "diff", "compare", "batch", "check"}
+FIRST: Final = [name for name in NAMES if ALL[name].verb_and_task[0] in _ON_SCORES]
 
 
 @pytest.mark.parametrize("more", [[], ["--bootstrap", "9"]], ids=str)
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_screen_is_one(name: str, more: list[str], samples: Path) -> None:
     """Words that are longer than a line, such as signatures, are left whole."""
-    takes = [] if "--bootstrap" not in ALL[name].spellings or ALL[name].place[0] == "check" else more
+    takes = [] if "--bootstrap" not in ALL[name].option_by_spelling or ALL[name].verb_and_task[0] == "check" else more
     lines = (
-        score_in(samples, [*name.split(), *takes, *ALL[name].example.split(), "--force"]).stdout.decode().splitlines()
+        score_in(samples, [*name.split(), *takes, *ALL[name].form.example.split(), "--force"])
+        .stdout.decode()
+        .splitlines()
     )
     assert 0 < len(lines) <= 40
     assert [line for line in lines if len(line) > 80 and not line.startswith("signature")] == []
 
 
-@pytest.mark.parametrize("name", [name for name in FIRST if "json" in ALL[name].formats])
+@pytest.mark.parametrize("name", [name for name in FIRST if "json" in ALL[name].form.formats])
 def test_formats_hold_the_numbers_of_the_json(name: str, samples: Path) -> None:
     """But for differences to a number that stands in it, which have a sign."""
-    words = [*name.split(), *ALL[name].example.split(), "--force"]
+    words = [*name.split(), *ALL[name].form.example.split(), "--force"]
     document = json.loads(score_in(samples, [*words, "--format", "json"]).stdout)
     numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", json.dumps(document))]
     shown = {f"{number:.4f}" for number in numbers}
-    for form in {"tsv", "markdown", "latex"} & {*ALL[name].formats}:
+    for form in {"tsv", "markdown", "latex"} & {*ALL[name].form.formats}:
         text = score_in(samples, [*words, "--format", form]).stdout.decode().replace("\\", "")
         found = re.findall(r"(?<![\w./+-])(\d\.\d{4,})(?![\w.])", text)
         assert found or name.startswith("explain")
@@ -266,7 +268,7 @@ def made(contract: type[Command]) -> Command:
 
 def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> None:
     for spelt in ("-output_file", "--output-file"):
-        line = made(Command).read([f"{spelt}=a=b", "--json=x", "--check"])
+        line = made(Command).parse([f"{spelt}=a=b", "--json=x", "--check"])
         assert line.switches == {"-output_file": "a=b", "--json": "x", "--check": None}
 
 
@@ -282,10 +284,10 @@ def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> Non
 )
 def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: str, meant: str) -> None:
     with pytest.raises(Misuse) as refused:
-        made(Reference).read([word, "a", "q"])
+        made(Reference).parse([word, "a", "q"])
     assert refused.value.printed == f"ERROR: Unknown switch: {word}"
     assert str(refused.value) == f"unknown switch {word}; write {meant}"
-    line = made(Reference).read(["-output_file", "a", "--json=x", "--check"])
+    line = made(Reference).parse(["-output_file", "a", "--json=x", "--check"])
     assert line.switches == {"-output_file": "a", "--json": "x", "--check": None}
 
 
@@ -300,13 +302,13 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("[files...]", "")
-    line = Reference("made", OPTIONS, files, body=lambda _: 0).read(words)
+    line = Reference("made", OPTIONS, files, body=lambda _: 0).parse(words)
     assert (line.switches["--json"], line.words) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
     with pytest.raises(UsageError, match="--json takes a file; did you mean --json result"):
-        load("").read(["--json", "q.xml", "run"])
+        load("").parse(["--json", "q.xml", "run"])
 
 
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
@@ -316,7 +318,7 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
     for name in NAMES:
         assert call(tmp_path, name, "--version").stdout == versions
         if (entry := ALL[name].entry) and entry.follows:
-            said = f"{ALL[name].called} version {entry.follows}\n"
+            said = f"{ALL[name].full_name} version {entry.follows}\n"
             assert call(tmp_path, name, "-version").stdout.decode() == said
 
 

@@ -248,3 +248,13 @@ def test_an_id_in_capitals_is_told_from_one_that_nothing_leads_to(tmp_path: Path
     (tmp_path / "run.tab").write_text(f"{parent.text()}\n{replace(child, query=shouted).text()}\n")
     said = scored(tmp_path, ["queries.xml", "pool.tab", "run.tab"]).stderr.decode()
     assert f"an earlier line gives the answer; the id is written in small letters: {child.query}" in said
+
+
+def test_the_error_file_says_no_more_of_a_file_that_is_not_utf8_than_before(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / "run.tab").write_bytes(RUN.replace(b"Al", b"\xff"))
+    words = ["-expand", "CSX", "-output_file", "out", "-error_file", "out.errlog", "queries.xml", "run.tab", "pool.tab"]
+    outcome = score_in(tmp_path, words)
+    first_line = (tmp_path / "out.errlog").read_text(encoding="utf-8").split("\n")[0]
+    assert re.fullmatch(r"run\.tab: line \d+: not UTF-8", first_line)
+    assert f"cs-score: {first_line}; " in outcome.stderr.decode()

@@ -19,8 +19,9 @@ from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Ratio, divide, formula_of
+from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import Systems, bootstrap_counts
+from cs_score.statistics.resampling import Systems
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
 from tests.coldstart.test_laws import base, folder_with

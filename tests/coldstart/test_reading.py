@@ -87,7 +87,9 @@ def _open(errors: list[InputError], below: Links | None = None, known: KnownAnsw
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
     problems = ProblemLog()
     table = load_queries([io.StringIO(xml)], None, problems).table
-    return Loading(table, Options().justifications, problems, below=below, known=known, note=errors.append)
+    return Loading(
+        table, Options().justifications, problems, gold_links=below, known_answers=known, on_error=errors.append
+    )
 
 
 def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | None = None) -> tuple[Loading, list[str]]:
@@ -117,7 +119,7 @@ def test_the_short_ways_and_the_answers_of_earlier_runs_link_like_the_long_ways(
     for lines in (first, second, first):
         with mock.patch.multiple(tab_files, are_plain=lambda *_: False, plain_confidence=lambda _: None):
             long, errors = _load(lines)
-        assert all(row.kept is not None for row in long.links.responses)
+        assert all(row.stored_answer is not None for row in long.links.responses)
         for short, short_errors in (_load(lines), _load(lines, gold.links, known)):
             assert short_errors == errors
             assert list(_rows(short)) == list(_rows(long))

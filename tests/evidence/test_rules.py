@@ -286,7 +286,7 @@ def test_alignment_is_as_good_as_the_best_of_all() -> None:
 
 def stream(instances: int, references: int) -> Iterator[str]:
     """The draws in the order in which the stream gives them."""
-    orders = r4c.drawn_orders(instances, references)
+    orders = r4c.draw_orders(instances, references)
     for level in range(3):
         for instance in orders:
             yield "".join(map(str, instance[level]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import Floats, contributions, divide, exact_statistics, parts_of, scores_of
+from cs_score.statistics.arithmetic import Floats, contributions, divide, exact_statistics, ratios_of, scores_of
 from tests.statistics.cases import FORMULA, MEASURES
 
 COUNTS = st.integers(0, 10**6)
@@ -96,7 +96,7 @@ UNITS = st.lists(st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 5), st.
 
 def ratios(rows: Counts) -> list[Ratio]:
     """Precision, recall and F1, by unit."""
-    found = parts_of(FORMULA, np.array([[min(row), *row[1:]] for row in rows], dtype=np.float64))
+    found = ratios_of(FORMULA, np.array([[min(row), *row[1:]] for row in rows], dtype=np.float64))
     return [Ratio(found.numerator[:, column], found.denominator[:, column]) for column in range(len(MEASURES))]
 
 

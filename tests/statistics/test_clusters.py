@@ -11,8 +11,9 @@ import pytest
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
+from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_counts, bootstrap_intervals
+from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.units import Clusters, read_clusters
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score
@@ -97,7 +98,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_the_place(text: str, problem
     path = tmp_path / "clusters.tsv"
     path.write_text(text.replace("\na\t", "\nu0\t").replace("\nb\t", "\nu1\t").replace("\nc\t", "\nu2\t"))
     with pytest.raises(InputError) as refused:
-        read_clusters(str(path)).drawn(UNITS)
+        read_clusters(str(path)).design(UNITS)
     assert problem in str(refused.value).replace("u0 belongs", "a belongs")
 
 

@@ -18,18 +18,11 @@ from scipy import stats
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.statistics import options, resampling
+from cs_score.statistics import options
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
+from cs_score.statistics.draws import bootstrap_counts, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.resampling import (
-    Systems,
-    bootstrap_counts,
-    bootstrap_intervals,
-    digit_sums,
-    permuted_sums,
-    score_intervals,
-    swap_flags,
-)
+from cs_score.statistics.resampling import Systems, bootstrap_intervals, score_intervals
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.units import Clusters, UnitTable
 from tests.coldstart.command import score_in
@@ -300,7 +293,7 @@ def test_chunks_and_their_number_change_nothing(draw: Draw, units: int, monkeypa
     whole = draw(3, units, 300)
     assert len(whole) == 300
     for cells in (1, units, 3 * units + 1, 10**9):
-        monkeypatch.setattr(resampling, "CHUNK_CELLS", cells)
+        monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", cells)
         assert all((draw(3, units, fewer) == whole[:fewer]).all() for fewer in (1, 128, 130, 256, 300))
 
 
@@ -311,7 +304,7 @@ def test_gathered_sums_are_those_of_each_draw_alone(units: int, columns: int, mo
     draws = [*bootstrap_counts(2, units, 900)]
     expected = np.concatenate([exact.weighted(counts.astype(np.float64)) for counts in draws])
     for cells in (units, 100 * units, 10**7):
-        monkeypatch.setattr(resampling, "CHUNK_CELLS", cells)
+        monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", cells)
         assert (np.concatenate(list(digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
 
 

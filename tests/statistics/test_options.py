@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.statistics.options import Resampling, notes_of
-from cs_score.statistics.units import Clusters, Drawn, UnitTable, aligned, require_gold_units
+from cs_score.statistics.options import Resampling, notes_on_intervals
+from cs_score.statistics.units import ClusterDesign, Clusters, UnitTable, align_systems, require_gold_units
 
 REFUSED: Final = {
     ("resamples", "number of resamples must be a whole number of at least 1, not"): (
@@ -57,20 +57,25 @@ def test_few_units_have_other_intervals() -> None:
         (20, None, 95.0, []),
         (19, None, 95.0, [("FEW_UNITS", "19 units only: below 20 ")]),
         (1, None, 95.0, [("FEW_UNITS", "1 unit only: below 20 ")]),
-        (2, Drawn((0, 0), (1,)), 95.0, [("CLUSTERS", "2 units in 1 clusters, "), ("FEW_UNITS", "1 cluster only: ")]),
+        (
+            2,
+            ClusterDesign((0, 0), (1,)),
+            95.0,
+            [("CLUSTERS", "2 units in 1 clusters, "), ("FEW_UNITS", "1 cluster only: ")],
+        ),
         (20, None, 97.0, [("FEW_RESAMPLES", "39 resamples cannot give limits at 97 %, ")]),
     ],
 )
 def test_what_is_said_of_few_units_and_resamples(
-    units: int, drawn: Drawn | None, confidence: float, said: Sequence[tuple[str, str]]
+    units: int, drawn: ClusterDesign | None, confidence: float, said: Sequence[tuple[str, str]]
 ) -> None:
-    notes = notes_of(units, Resampling(39, confidence=confidence), drawn)
+    notes = notes_on_intervals(units, Resampling(39, confidence=confidence), drawn)
     assert [(note.code, note.text.startswith(text)) for note, (_, text) in zip(notes, said)] == [
         (code, True) for code, _ in said
     ]
     assert len(notes) == len(said)
     assert all("at least 66 (" in note.text for note in notes if note.code == "FEW_RESAMPLES")
-    assert [len(notes_of(20, Resampling(resamples, confidence=94.0))) for resamples in (32, 33)] == [1, 0]
+    assert [len(notes_on_intervals(20, Resampling(resamples, confidence=94.0))) for resamples in (32, 33)] == [1, 0]
 
 
 def table(ids: str) -> UnitTable:
@@ -79,31 +84,31 @@ def table(ids: str) -> UnitTable:
 
 
 def test_an_id_that_occurs_twice_counts_twice() -> None:
-    found = aligned({"A": table("aba"), "B": table("baa")})
+    found = align_systems({"A": table("aba"), "B": table("baa")})
     assert found.ids == ("a", "b", "a")
     assert found.rows["B"] == [(1,), (0,), (2,)]
     with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has"):
-        aligned({"A": table("aba"), "B": table("ab")})
-    assert aligned({"A": table("aba"), "B": table("ab")}, common=True).ids == ("a", "b")
+        align_systems({"A": table("aba"), "B": table("ab")})
+    assert align_systems({"A": table("aba"), "B": table("ab")}, common=True).ids == ("a", "b")
 
 
 def test_different_units_are_named() -> None:
     with pytest.raises(InputError) as refused:
-        aligned({"A": table("abcdefgh"), "B": table("a"), "C": table("ab")})
+        align_systems({"A": table("abcdefgh"), "B": table("a"), "C": table("ab")})
     assert str(refused.value) == (
         "system B lacks 7 units (b, c, d, e, f and 2 more), which system A has; "
         "compare them on the units that all systems have (--common)"
     )
     with pytest.raises(InputError, match=r"system A lacks 1 unit \(z\), which system B has"):
-        aligned({"A": table("a"), "B": table("az")})
+        align_systems({"A": table("a"), "B": table("az")})
 
 
 def test_common_units() -> None:
-    found = aligned({"A": table("abcd"), "B": table("xdb"), "C": table("bad")}, common=True)
+    found = align_systems({"A": table("abcd"), "B": table("xdb"), "C": table("bad")}, common=True)
     assert found.ids == ("b", "d")
     assert found.rows == {"A": [(1,), (3,)], "B": [(2,), (1,)], "C": [(0,), (2,)]}
     with pytest.raises(InputError, match=r"^the systems have no unit in common$"):
-        aligned({"A": table("ab"), "B": table("cd")}, common=True)
+        align_systems({"A": table("ab"), "B": table("cd")}, common=True)
 
 
 @pytest.mark.parametrize(

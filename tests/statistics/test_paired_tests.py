@@ -14,12 +14,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from cs_score.base.errors import UsageError
-from cs_score.statistics import families, resampling
+from cs_score.statistics import families
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
-from cs_score.statistics.comparison import rank_ranges, ranks, tiers
+from cs_score.statistics.comparison import assign_tiers, rank_ranges, rank_systems
+from cs_score.statistics.draws import permuted_sums, swap_flags
 from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
 from cs_score.statistics.options import Correction, Resampling
-from cs_score.statistics.resampling import Systems, permuted_sums, swap_flags
+from cs_score.statistics.resampling import Systems
 from cs_score.statistics.results import Comparison
 from cs_score.statistics.units import Clusters
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system
@@ -72,14 +73,14 @@ def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: py
     pairs = [(0, 1), (1, 2)]
     expected = sign_flip_tests(exact, pairs, with_max_t=True)
     assert [of_measure[0] for of_measure in expected.p] == randomisation(first, second, settings)
-    monkeypatch.setattr(resampling, "CHUNK_CELLS", 100)
+    monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", 100)
     monkeypatch.setattr(families, "_CELLS", 300)
     assert sign_flip_tests(exact, pairs, with_max_t=True) == expected
 
 
 def test_equal_systems_share_the_better_rank() -> None:
-    assert ranks(np.array([0.3, 0.9, 0.1 + 0.2, 0.1])).tolist() == [2, 1, 2, 4]
-    assert ranks(np.array([[0.0, 1.0], [0.0, 2.0]])).tolist() == [[1, 2], [1, 1]]
+    assert rank_systems(np.array([0.3, 0.9, 0.1 + 0.2, 0.1])).tolist() == [2, 1, 2, 4]
+    assert rank_systems(np.array([[0.0, 1.0], [0.0, 2.0]])).tolist() == [[1, 2], [1, 1]]
 
 
 HALF: Final = np.full(100, 0.5)
@@ -116,7 +117,7 @@ def test_range_drops_the_same_share_at_either_end(
 def test_a_tier_begins_where_a_system_differs_from_the_best_of_the_tier(
     systems: list[int], differ: set[tuple[int, int]], expected: list[int]
 ) -> None:
-    assert tiers(systems, lambda best, system: (best, system) in differ) == dict(zip(systems, expected))
+    assert assign_tiers(systems, lambda best, system: (best, system) in differ) == dict(zip(systems, expected))
 
 
 def values(matrix: Floats) -> list[Floats]:

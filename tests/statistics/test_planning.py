@@ -28,9 +28,9 @@ from cs_score.statistics.planning import (
     TDesign,
     detectable_effect,
     needed_units,
-    of_comparison,
-    planned,
-    power_of,
+    plan_from_comparison,
+    plan_test,
+    power_of_t_test,
 )
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.sign_test import Shares, SignTest, shares_of
@@ -60,11 +60,11 @@ def test_power_is_that_of_statsmodels(units: int, level: float) -> None:
     oracle = TTestPower()
     for power in (0.5, 0.8, 0.95):
         effect = detectable_effect(units, level, power)
-        assert power_of(effect, units, level) == pytest.approx(power, abs=1e-9)
+        assert power_of_t_test(effect, units, level) == pytest.approx(power, abs=1e-9)
         assert oracle.power(effect, units, level) == pytest.approx(power, abs=1e-9)
     # Its own root is where the power is within 1e-5; the slope of the power there says how near that lies.
     solved = float(np.ravel(oracle.solve_power(None, 34, 0.05, 0.8))[0])
-    assert power_of(solved, 34, 0.05) == pytest.approx(oracle.power(solved, 34, 0.05), abs=1e-6)
+    assert power_of_t_test(solved, 34, 0.05) == pytest.approx(oracle.power(solved, 34, 0.05), abs=1e-6)
 
 
 def test_needed_units() -> None:
@@ -119,17 +119,17 @@ def test_units_that_the_sign_test_needs(
 def test_many_units_have_the_power_of_the_t_test() -> None:
     shares = shares_of(0.01, 0.3)
     effect = 0.01 / shares.deviation
-    assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of(effect, 20_000, 0.05), abs=0.005)
+    assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of_t_test(effect, 20_000, 0.05), abs=0.005)
     tiny = shares_of(0.001, 0.3)
     assert SignDesign(0.3, 0.5).needed(0.001, Aim()) == needed_units(0.001 / tiny.deviation, 0.05, 0.8)
 
 
 def test_few_units_detect_no_difference() -> None:
     """Five units that are all won have p 1/16."""
-    found = planned([SignDesign(0.4, 0.6, "a", "b")], 5)
+    found = plan_test([SignDesign(0.4, 0.6, "a", "b")], 5)
     assert (found.detectable, found.pairs[0].detectable) == (None, None)
     assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
-    assert planned([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
+    assert plan_test([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
     assert SignDesign(0.4, 0.6).needed(1.5, Aim()) is None
 
 
@@ -141,18 +141,18 @@ def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
 
 def test_power_of_a_comparison_is_that_of_its_test() -> None:
     found = compared(answers(25, 5, 70), Resampling(99), measures=["mean"], formula=MEAN)
-    plan = of_comparison(found, None, Aim(0.2))
+    plan = plan_from_comparison(found, None, Aim(0.2))
     assert (plan.test, plan.differing, plan.units, plan.needed) == ("sign", 0.3, 100, 61)
     shown = " ".join(POWER.text(plan, 200).split())
     assert "Exact sign: the two-sided sign test that compare makes of right and wrong units; alpha 0.05" in shown
-    graded = of_comparison(compared({"a": system(0.4), "b": system(0.6, seed=2)}, Resampling(99)))
+    graded = plan_from_comparison(compared({"a": system(0.4), "b": system(0.6, seed=2)}, Resampling(99)))
     assert (graded.test, graded.differing) == ("t", None)
     assert "Paired t: the two-sided test by which the randomisation test" in POWER.text(graded, 200).replace("\n", " ")
 
 
 @pytest.mark.parametrize("units", [2, 19, 20])
 def test_a_plan_from_few_units_says_so(units: int) -> None:
-    notes = [note.code for note in planned([TDesign(1.0)], units).notes]
+    notes = [note.code for note in plan_test([TDesign(1.0)], units).notes]
     assert notes == (["FEW_UNITS"] if units < 20 else [])
 
 
@@ -334,7 +334,7 @@ def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
     assert {point["units"] for point in found["curve"]} == {4, 8, 16}
     for point in found["curve"]:
         shift = point["difference"] / found["standard_deviation"]
-        assert point["power"] == pytest.approx(power_of(shift, point["units"], 0.05))
+        assert point["power"] == pytest.approx(power_of_t_test(shift, point["units"], 0.05))
 
 
 def test_power_without_files(folder: Path) -> None:

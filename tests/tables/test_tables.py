@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict, replace
-from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
+from cs_score.statistics.options import (
+    Family,
+    Note,
+    Resampling,
+    note_on_common_units,
+    note_on_disagreements,
+    notes_on_intervals,
+)
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text, tsv
 from cs_score.tables.statistics import WRITERS
@@ -75,7 +82,37 @@ def test_whatever_stands_in_a_table_keeps_to_its_cell(rows: list[tuple[Any, Any]
 def test_of_a_place_that_is_cut_the_line_stays() -> None:
     rows = [{"line": "a-long-folder/run.tab.txt:1234"}, {"line": "a text that is long"}]
     lines = list(text(Layout("places", "Places:", columns("line"), lambda found: found).table(rows), None, 12))
-    assert lines[-2:] == ["…ab.txt:1234", "a text that…"]
+    assert lines[-2:] == ["…run.tab.txt:1234", "a text that is l…"]
+
+
+ID_OF_30: Final = "5ac2a912554299218029dae8-again"
+
+
+def lines_of(columns_: tuple[Column, ...], row: dict[str, Any], width: int | None) -> list[str]:
+    """Return the heading and the only row of a table."""
+    return list(text(Layout("units", "Units:", columns_, lambda found: found).table([row]), None, width))[-2:]
+
+
+@pytest.mark.parametrize("key", ["unit", "query", "run", "name"])
+def test_ids_are_never_cut_so_that_they_can_be_pasted(key: str) -> None:
+    row = {key: ID_OF_30 * 2, "value": "a text that is longer than its column", "count": 7}
+    _, line = lines_of(columns(key, "value", "count"), row, 40)
+    assert line.split("  ")[0] == ID_OF_30 * 2
+    assert "  a text …  " in line  # texts still are
+
+
+def test_words_of_groups_without_blanks_are_ids_and_not_cut() -> None:
+    row = {"dimension": "query", "group": ID_OF_30, "value": "v" * 60}
+    _, line = lines_of(columns("dimension", "group", "value"), row, 40)
+    assert line.startswith(f"query      {ID_OF_30}  ")
+    _, line = lines_of(columns("dimension", "group"), {"dimension": "label", "group": "SUPPORT and CONTRADICT"}, 20)
+    assert line == "label      SUPPORT …"
+
+
+def test_without_a_width_nothing_is_cut() -> None:
+    row = {"value": "v" * 300, "count": 7}
+    _, line = lines_of(columns("value", "count"), row, None)
+    assert line == f"{'v' * 300}      7"
 
 
 def test_html_has_words_as_headings_meanings_exact_numbers_and_cells_that_lead() -> None:
@@ -110,7 +147,9 @@ def comparison(score: Interval, difference: Interval, names: tuple[str, str], **
         for rank, name in enumerate(names, 1)
     )
     family = Family("holm", 1, 999, None, 2, "randomisation", False, names[0])
-    measures = tuple(MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=governed(names)) for n in (1, 2))
+    measures = tuple(
+        MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=note_on_disagreements(names)) for n in (1, 2)
+    )
     settings = {"units": 8, "resampling": SETTINGS, "notes": (), **given}
     return Comparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
 
@@ -125,7 +164,7 @@ def noted(name: str) -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
     undefined = Interval(0.0, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     dropped = {name: ("u1", "u2"), "B": ()}
-    notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
+    notes = (note_on_common_units(5, dropped), *notes_on_intervals(5, Resampling(3)))
     return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})
 
 

@@ -1,11 +1,14 @@
 """Why a Cold Start run scored what it did.
 
-`scored`       a run with all that analyses are made of
-`changes`, `effects`  what changes to its files would make of its scores
-`mistakes`     what they cost, one by one and by kind
-`groups`, `confidence`, `scenarios`  the other sections of an analysis
+`scored`       a scored run with everything that its analyses are made of
+`run_files`, `changes`  the files of a run, and changes to them
+`rescoring`, `removals`, `effects`  what such changes would make of its scores
+`faults`, `mistakes`, `budget`  what is wrong in a run, and what that costs, one by one and by kind
+`counted_table`, `groups`, `confusions`  what a table counts, by groups; what wrong lines give instead
+`scenarios`, `optimistic`, `policies`, `sweep`, `reliability`  the other sections of an analysis
 `analysis`     all sections together
-`difference`   why two runs differ, and which rule of an edition makes them
-`task`         all of it under the names that all tasks have, and how it is shown
+`difference`, `difference_groups`, `edition_rules`  why two runs differ, and which rule of an edition makes them differ
+`layouts`, `texts`  how analyses and differences are shown
+`task`         all of it under the names that all tasks have
 `explanation`  how one line, class, node or query came to score what it did
 """

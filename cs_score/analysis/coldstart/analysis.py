@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart import groups as grouping
-from cs_score.analysis.coldstart.confidence import Best, Reliability, SweepRow, best_of, reliability_of, sweep
+from cs_score.analysis.coldstart.budget import BudgetRow, budget
+from cs_score.analysis.coldstart.confusions import Confusions, Structure, confusions_of, structure_of
+from cs_score.analysis.coldstart.counted_table import count_table
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.document import Explanations
-from cs_score.analysis.coldstart.explanation.explanation import explain_everything
-from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
-from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
+from cs_score.analysis.coldstart.explanation.everything import explain_everything
+from cs_score.analysis.coldstart.faults import find_faults
+from cs_score.analysis.coldstart.groups import Group, groups_of, read_crossings
+from cs_score.analysis.coldstart.mistakes import Mistake, cost_list
+from cs_score.analysis.coldstart.policies import PolicyRow, policy_rows
+from cs_score.analysis.coldstart.reliability import Reliability, reliability_of
+from cs_score.analysis.coldstart.scenarios import Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.sweep import Best, SweepRow, best_of, sweep
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
-from cs_score.measures.registry import COLD_START_MODE, MEASURES
+from cs_score.measures.registry import COLD_START_MODE, MEASURES, Measure
+from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 
@@ -57,10 +63,10 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     top: int | UnsetType = UNSET
     mistakes: Sequence[Mistake]
     budget: Sequence[BudgetRow]
-    structure: grouping.Structure
+    structure: Structure
     table: str
-    groups: Mapping[str, Sequence[grouping.Group]]
-    confusions: grouping.Confusions
+    groups: Mapping[str, Sequence[Group]]
+    confusions: Confusions
     reliability: Reliability
     scenarios: Scenarios
     policies: Sequence[PolicyRow]
@@ -74,7 +80,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
         return f"<analysis of run {self.run}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
 
 
-# Long, since it has one section of the document after the other.
+# Long, since it makes one section of the document after the other.
 def analyze(
     scored: Scored,
     measure: str | None = None,
@@ -86,66 +92,89 @@ def analyze(
     with_explanations: bool = True,
     progress: Progress = silent,
 ) -> Analysis:
-    """Analyse a run by one measure: None for the one that ranks leaderboards.
+    """Return the analysis of a run by one measure; None stands for its headline measure.
 
-    `top`: the number of mistakes in the cost list, None for all; `policies`: those to score under beside the published
-    ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
-    intervals. Raises UsageError for an unknown measure or dimension, InputError for one that the run has no score of.
+    `top` is the number of mistakes to list, None for all. `policies` are scored beside the published ones. `by` are
+    dimensions of groups that are crossed, such as `slot,language`. With `resampling` there are bootstrap intervals.
+    Raises UsageError for an unknown measure or dimension, InputError for a measure that the run has no score of.
     """
-    chosen, crossings = scored.measure(measure), grouping.crossed(by)
-    origin, intervals, units = scored.origin, None, drawn_units(scored.result)
+    analysed_measure = scored.measure(measure)
+    crossings = read_crossings(by)
+    origin = replace(scored.origin, measure=str(analysed_measure))
+    intervals: ScoreIntervals | UnsetType = UNSET
     if resampling is not None:
         resampling = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
         origin = origin.with_option("bootstrap", resampling.as_json())
         intervals = intervals_of_run(scored.result, resampling)
     with paused_collector():
-        # What scores the whole run again needs the most memory for a while: it comes before what is kept.
-        unassessed, under = scenarios(scored, chosen), policy_rows(scored, chosen, policies, progress)
-        # Effects are on the measure that is asked about, and on all over all hops.
-        known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
-        effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
-        swept = sweep(scored, effects, chosen, progress)
-        mistakes = list(mistakes_of(scored, effects.editor))
-        faults = list(chain.from_iterable(mistakes))
-        table = grouping.counted_table(scored, chosen, mistakes)
-        listed = cost_list(effects, progress(faults, "weighing mistakes"), top)
-        case, is_whole = Case(scored, str(chosen)), top is None
+        # Whatever scores the whole run again needs most memory for a while: it comes before everything that is kept.
+        both_scenarios = scenarios(scored, analysed_measure)
+        scores_under_policies = policy_rows(scored, analysed_measure, policies, progress)
+        effects = Effects(scored, _measures_of_effects(scored, analysed_measure))
+        sweep_rows = sweep(scored, effects, analysed_measure, progress)
+        faults = list(find_faults(scored, effects.editor))
+        table = count_table(scored, analysed_measure, faults)
+        mistakes = cost_list(effects, progress(faults, "weighing mistakes"), top)
+        explanations: Explanations | UnsetType = UNSET
+        kinds = budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress)
+        groups = groups_of(table, crossings, drawn_units(scored.result), resampling)
+        if with_explanations:
+            case = Case(scored, str(analysed_measure))
+            explanations = explain_everything(case, mistakes, with_others=top is None)
         return Analysis(
             task=COLD_START_MODE,
-            measure=str(chosen),
+            measure=str(analysed_measure),
             run=scored.run_id,
-            score=scored.result.measures[chosen],
+            score=scored.result.measures[analysed_measure],
             scores=scored.result.scores,
             undefined=scored.result.undefined or UNSET,
-            signature=str(scored.signature.of(str(chosen))),
-            origin=replace(origin, measure=str(chosen)),
-            added_to=effects.editor.file.name,
+            signature=str(scored.signature.of(str(analysed_measure))),
+            origin=origin,
+            added_to=effects.editor.extended_file.name,
             mistake_count=len(faults),
             top=UNSET if top is None else top,
-            mistakes=listed,
-            budget=budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress),
-            structure=grouping.structure_of(scored),
+            mistakes=mistakes,
+            budget=kinds,
+            structure=structure_of(scored),
             table=table.name,
-            groups=grouping.groups_of(table, crossings, units, resampling),
-            confusions=grouping.confusions_of(scored, table),
+            groups=groups,
+            confusions=confusions_of(scored, table),
             reliability=reliability_of(scored),
-            scenarios=unassessed,
-            policies=under,
-            sweep=swept,
-            best=best_of(swept),
-            intervals=UNSET if intervals is None else intervals,
+            scenarios=both_scenarios,
+            policies=scores_under_policies,
+            sweep=sweep_rows,
+            best=best_of(sweep_rows),
+            intervals=intervals,
             problems=problems_of(scored),
-            explanations=explain_everything(case, listed, with_others=is_whole) if with_explanations else UNSET,
+            explanations=explanations,
         )
 
 
+def _measures_of_effects(scored: Scored, analysed_measure: Measure) -> list[Measure]:
+    """Return the measures that effects are given for: the analysed one, then all over all hops that the run has."""
+    measures = [analysed_measure]
+    for measure in MEASURES[COLD_START_MODE]:
+        if measure in scored.result.measures and measure != analysed_measure:
+            measures.append(measure)
+    return measures
+
+
 def problems_of(scored: Scored) -> list[ProblemRow]:
-    """The problems of all that was read and of the queries that were scored, by code."""
-    of_units = ((unit.problems, *(query.problems for query in unit.queries)) for unit in scored.result.units)
-    rows: dict[str, ProblemRow] = {}
-    for log in (scored.run.problems, *chain.from_iterable(of_units)):
+    """Return the problems met while reading and scoring the run, a row for each code, sorted by code."""
+    row_by_code: dict[str, ProblemRow] = {}
+    for log in _problem_logs(scored):
         for problem in log:
-            first = ProblemRow(problem.code, str(problem.severity), 0, problem.message.strip())
-            row = rows.get(problem.code, first)
-            rows[problem.code] = replace(row, count=row.count + problem.occurrences)
-    return [rows[code] for code in sorted(rows)]
+            row = row_by_code.get(problem.code)
+            if row is None:
+                row = ProblemRow(problem.code, str(problem.severity), 0, problem.message.strip())
+            row_by_code[problem.code] = replace(row, count=row.count + problem.occurrences)
+    return [row_by_code[code] for code in sorted(row_by_code)]
+
+
+def _problem_logs(scored: Scored) -> Iterator[ProblemLog]:
+    """Yield the problems of everything that was read, then those of the units and queries that were scored."""
+    yield scored.run.problems
+    for unit in scored.result.units:
+        yield unit.problems
+        for result in unit.queries:
+            yield result.problems

@@ -1,40 +1,23 @@
-"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition.
-
-A measure is a ratio of sums over rows of a table: rows put together in any way contribute what they add to both sums.
-"""
+"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
-from operator import add, attrgetter, itemgetter
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.groups import RUN_ONLY, counted_table, grouped
-from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
-from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import (
-    UNKNOWN,
-    Outcome,
-    Side,
-    Sides,
-    TwoSided,
-    contributions_of,
-    head_of,
-    outcome_of,
-    undefined_notes,
-)
-from cs_score.base.errors import InputError
-from cs_score.base.records import Record, asdict, field, replace
-from cs_score.coldstart.judging import pre_policy_category
-from cs_score.coldstart.options import RIGHT, WRONG, Edition, Options
-from cs_score.coldstart.result import ALL_LEVELS
+from cs_score.analysis.coldstart.difference_groups import GroupShare, group_shares, shares_of
+from cs_score.analysis.coldstart.edition_rules import Rule, rules_of
+from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
+from cs_score.analysis.coldstart.scored import Scored, ScoredLine
+from cs_score.analysis.outcomes import Outcome, Side, TwoSided, head_of, outcome_of, undefined_notes
+from cs_score.base.records import Record, field, replace
+from cs_score.coldstart.judging import Labels, pre_policy_category
+from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, divide, formula_of, sums_of
+from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of
 from cs_score.statistics.options import Resampling
 
 
@@ -42,16 +25,6 @@ class UnitShare(Record):
     """A unit: its own scores in A and B, 0..1 (None: not scored), and its contribution (None: not defined)."""
 
     unit: str
-    a: float | None
-    b: float | None
-    contribution: float | None
-
-
-class GroupShare(Record, kw_only=True):
-    """A group of rows or lines, as a unit; `n` is how many rows of the table are in it, where it is one of rows."""
-
-    group: str
-    n: int | UnsetType = UNSET
     a: float | None
     b: float | None
     contribution: float | None
@@ -97,29 +70,6 @@ class ClassPair(Record):
     outcome: str
 
 
-class RowDifference(Record):
-    """A row of a table (`SF`, `SF-AP`) at its level: F1 or average precision on both sides, None where it lacks."""
-
-    table: str
-    row: str
-    level: str
-    a: float | None
-    b: float | None
-
-
-class Rule(Record, kw_only=True):
-    """A rule as A and B have it, and the rows of A that change by it alone; `reason`: why nothing could be scored so.
-
-    Without a name: the rows that differ between A and B, and that no rule changes alone.
-    """
-
-    rule: str | None
-    a: Any = None
-    b: Any = None
-    reason: str | UnsetType = UNSET
-    rows: Sequence[RowDifference] = ()
-
-
 class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under `measure`.
 
@@ -153,219 +103,205 @@ def diff(
     names: tuple[str, str] = ("A", "B"),
     resampling: Resampling | None = None,
 ) -> Difference:
-    """Where B differs from A, and what each unit contributes to the difference of their scores.
+    """Return where B differs from A, and what each unit contributes to the difference of their scores.
 
-    `measure`: None for the one that ranks leaderboards; `resampling`: the settings of interval and p-values. Raises
-    UsageError for an unknown measure, InputError for one that a run has no score of.
+    Without a `measure` it is the headline measure that both have. `names` are what people call A and B; `resampling`
+    has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for one that a
+    run has no score of.
     """
     if measure is None and b.why_unranked is not None:
-        measure = str(b.headline)  # the headline measure that both have
+        measure = str(b.headline)
     chosen = a.measure(measure)
     b.measure(str(chosen))
-    one, other = (
-        Side(name, unit_table(each.result, [chosen]), each.result.measures[chosen], each.origin)
-        for name, each in zip(names, (a, b))
+    side_a = _side_of(a, names[0], chosen)
+    side_b = _side_of(b, names[1], chosen)
+    sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
+    sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
+    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, chosen)]
+    different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
+    different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
+    unit_name = _name_of_units(a, b)
+    head = head_of(
+        (side_a, side_b),
+        str(chosen),
+        formula_of([chosen]),
+        resampling,
+        unit=unit_name,
+        units="units",
+        is_defined=all(unit.contribution is not None for unit in units),
     )
-    first, second = (dict(zip(side.table.ids, side.table.rows)) for side in (one, other))
-    units = [UnitShare(*share) for share in _shares((first, second), chosen)]
-    has_clusters = any(unit != query for each in (a, b) for query, unit in each.result.unit_of.items())
-    unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
-    is_defined = all(each.contribution is not None for each in units)
-    answers, classes, meaning = _answers(a, b), _classes(a, b), attrgetter("label", "category", "class_name")
-    head = head_of((one, other), str(chosen), formula_of([chosen]), resampling, unit, "units", is_defined)
-    undefined = {side: scored.result.undefined for side, scored in zip("ab", (a, b)) if scored.result.undefined}
-    reasons_by_name = {name: scored.result.undefined for name, scored in zip(names, (a, b))}
-    head["notes"] = (*head["notes"], *undefined_notes(reasons_by_name))
+    head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
+    answers = _answer_pairs(a, b)
+    classes = _class_pairs(a, b)
     return Difference(
         task=COLD_START_MODE,
         **head,
-        undefined=undefined or UNSET,
-        unit=unit,
-        units=sorted(
-            (each for each in units if first.get(each.unit) != second.get(each.unit)),
-            key=lambda each: -abs(each.contribution or 0.0),
-        ),
-        answers=[pair for pair in answers if (pair.a and meaning(pair.a)) != (pair.b and meaning(pair.b))],
-        outcomes=dict(sorted(Counter(pair.outcome for pair in answers).items())),
+        undefined=_undefined_by_side(a, b) or UNSET,
+        unit=unit_name,
+        units=different_units,
+        answers=[pair for pair in answers if _label_meaning(pair.a) != _label_meaning(pair.b)],
+        outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
-        found=dict(sorted(Counter(pair.outcome for pair in classes).items())),
-        groups=_groups(a, b, chosen),
+        found=_count_outcomes(classes),
+        groups=group_shares(a, b, chosen),
         rules=rules_of(a, b) or UNSET,
     )
 
 
-def _shares(sides: Sides[str], measure: Measure) -> Iterator[tuple[str, float | None, float | None, float | None]]:
-    """The scores of units or groups in A and B and what they contribute to the difference, from their sums."""
-    formula = formula_of([measure])
-    for name, share in contributions_of(sides, formula).items():
-        a, b = (formula(side[name], divide)[0] if name in side else None for side in sides)
-        yield name, a, b, share
+def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
+    """Return what one of the two runs is called and scored."""
+    return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
 
 
-# ---- Groups
-
-_Sums: TypeAlias = tuple[str, Sides[str], Mapping[str, int]]
-"""A dimension, what each of its groups adds to the sums of the measure in A and in B, and its number of rows."""
-
-
-def _groups(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The groups of each dimension in order of their names. Where the pool does not have the group of a class
-    (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
-    """
-    needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
-    found = {}
-    for dimension, sums, rows in chain(_sums_of_rows(a, b, measure), _sums_of_lines(a, b, measure)):
-        has_scores = not (needs_classes and dimension in RUN_ONLY)
-        found[dimension] = [
-            GroupShare(group=name, n=rows.get(name, UNSET), a=one, b=other, contribution=share)
-            if has_scores
-            else GroupShare(group=name, a=None, b=None, contribution=share)
-            for name, one, other, share in sorted(_shares(sums, measure), key=itemgetter(0))
-        ]
-    return found
+def _name_of_units(a: Scored, b: Scored) -> str:
+    """Return what the compared units are called: `LDC query` if the LDC queries of some queries are known."""
+    has_clusters = bool(a.run.gold.table.ldc_of)
+    for scored in (a, b):
+        for query_id, unit_id in scored.result.unit_of.items():
+            if unit_id != query_id:
+                has_clusters = True
+    return resampled_unit(has_clusters)
 
 
-def _sums_of_rows(a: Scored, b: Scored, measure: Measure) -> Iterator[_Sums]:
-    """The rows that the measure averages, put together by each dimension that they differ in."""
-    # All hops of a ranking are one row, and belong to no hop.
-    has_hops = bool(measure.average) and measure.level == ALL_LEVELS
-    sides: list[dict[tuple[str, str], tuple[float, ...]]] = []
-    for result in (a.result, b.result):  # what each query adds at each hop
-        by_query = replace(result, unit_of={name: name for name in (*result.unit_of, *result.unit_of.values())})
-        rows = [row for name, table in result.tables.variants if name == measure.table for row in table.rows]
-        hops = sorted({row.level for row in rows}) if has_hops else [measure.level]
-        tables = [(hop, unit_table(by_query, [measure.at(hop)])) for hop in hops]
-        sides.append({(name, hop): row for hop, each in tables for name, row in zip(each.ids, each.rows) if any(row)})
-    queries = {query.full_id: query for scored in (a, b) for query in scored.run.gold.table.by_id.values()}
-    groups_of: dict[str, Callable[[str, str], str | None]] = {"entity_type": lambda name, _: queries[name].entity_type}
-    if has_hops or measure.level != ALL_LEVELS:
-        groups_of = {"slot": lambda name, hop: queries[name].slot_at(int(hop)), "hop": lambda _, hop: hop, **groups_of}
-    for dimension, group_of in groups_of.items():
-        group = {key: group_of(*key) or UNKNOWN for side in sides for key in side}
-        sums: tuple[dict[str, tuple[float, ...]], ...] = {}, {}
-        for of_group, side in zip(sums, sides):
-            for key, row in side.items():
-                of_group[group[key]] = tuple(map(add, of_group.get(group[key], (0,) * len(row)), row))
-        yield dimension, (sums[0], sums[1]), Counter(group.values())
+def _undefined_by_side(a: Scored, b: Scored) -> dict[str, Mapping[str, str]]:
+    """Return the measures without a value in A and in B, with the reasons; a side that lacks none is left out."""
+    undefined: dict[str, Mapping[str, str]] = {}
+    if a.result.undefined:
+        undefined["a"] = a.result.undefined
+    if b.result.undefined:
+        undefined["b"] = b.result.undefined
+    return undefined
 
 
-def _sums_of_lines(a: Scored, b: Scored, measure: Measure) -> Iterator[_Sums]:
-    """The lines and classes by each dimension in which those of one row differ, grouped as in an analysis. Only micro
-    averages are made of sums over lines.
-    """
-    if measure.average != MICRO:
-        return
-    columns = [column.rpartition(":")[2] for column in sums_of([measure])]
-    facts = [counted_table(each, measure, mistakes_of(each, Editor(each.run, each.run_id))).facts for each in (a, b)]
-    for dimension in ("value_type", "language", "judgment", "mention_type", "category"):
-        first, second = (
-            {group: [float(getattr(cell.counts, name)) for name in columns] for (group,), cell in cells.items()}
-            for cells in (grouped(side, (dimension,)) for side in facts)
+def _count_outcomes(pairs: Sequence[AnswerPair | ClassPair]) -> dict[str, int]:
+    """Return how often each outcome occurs, sorted by its name."""
+    counts = Counter([pair.outcome for pair in pairs])
+    return dict(sorted(counts.items()))
+
+
+# ---- Answers
+
+_AnswerKey: TypeAlias = tuple[str, str, str]
+"""Query, value and canonical value provenance of an answer."""
+
+
+def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
+    """Return the answers of A in load order, then those that only B gives, with what they count as."""
+    labels_a = _label_by_answer(a)
+    labels_b = _label_by_answer(b)
+    pairs = []
+    for answer in dict.fromkeys([*labels_a, *labels_b]):
+        query, value, provenance = answer
+        label_a = labels_a.get(answer)
+        label_b = labels_b.get(answer)
+        pairs.append(
+            AnswerPair(
+                query=query,
+                value=value,
+                provenance=provenance,
+                a=label_a,
+                b=label_b,
+                outcome=_outcome_of_answer(label_a, label_b),
+            )
         )
-        yield dimension, (first, second), {}
-
-
-# ---- Rules of editions
-
-POLICY: Final = "policy"
-"""The rule that stands for both sides of an edition's own policy: what leaves one side comes to the other."""
-
-
-class _Mixed(Options):
-    """Options under an edition that nobody has published."""
-
-    rules: Edition | None = None
-
-    @property
-    def edition(self) -> Edition:
-        return super().edition if self.rules is None else self.rules
-
-
-def rules_of(a: Scored, b: Scored) -> list[Rule]:
-    """The rules that two editions differ in, scored one by one where `a` can be scored again; B follows the other."""
-    one, other = a.run.gold.options, b.run.gold.options
-    if a.again is None or one.edition == other.edition:
-        return []
-    names = [name for name in Edition.__struct_fields__ if name not in ("name", "scored", "wrong", "ignore")]
-    values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
-    rules: list[Rule] = []
-    for name, (first, second) in {**values, POLICY: (a.policy.texts(), b.policy.texts())}.items():
-        if first == second:
-            continue
-        changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
-        rule = Rule(rule=name, a=first, b=second)
-        try:
-            rules.append(replace(rule, rows=_row_differences(a, a.again(_Mixed(**{**asdict(one), **changes})))))
-        except InputError as stop:
-            rules.append(replace(rule, reason=str(stop)))
-    explained = {(row.table, row.row, row.level) for rule in rules for row in rule.rows}
-    left = [row for row in _row_differences(a, b) if (row.table, row.row, row.level) not in explained]
-    return [rule for rule in (*rules, Rule(rule=None, rows=left)) if rule.rows or rule.reason]
-
-
-def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
-    """The rows of the SF tables that are not the same."""
-    sides = []
-    for result in (a.result, b.result):
-        ranked = result.average_precision.sf.rows if result.average_precision else ()
-        rows = {("SF", row.name, row.level): (row.f1, row.counts) for row in result.tables.sf.rows}
-        sides.append({**rows, **{("SF-AP", row.name, row.level): (row.score, None) for row in ranked}})
-    before, after = sides
-    return [
-        RowDifference(*key, before.get(key, (None,))[0], after.get(key, (None,))[0])
-        for key in dict.fromkeys((*before, *after))
-        if before.get(key) != after.get(key)
-    ]
-
-
-# ---- Answers and classes
-
-
-def _answers(a: Scored, b: Scored) -> list[AnswerPair]:
-    """The answers of A in load order, then those that only B gives."""
-    ones, others = _labels_of(a), _labels_of(b)
-    pairs = []
-    for key in dict.fromkeys((*ones, *others)):
-        sides = ones.get(key), others.get(key)
-        right, wrong = ([each is not None and each.label == label for each in sides] for label in ("right", "wrong"))
-        outcome = outcome_of((right[0], right[1]), (wrong[0], wrong[1]))
-        pairs.append(AnswerPair(*key, *sides, "in neither" if outcome is Outcome.MISSED else str(outcome)))
     return pairs
 
 
-def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
-    found: dict[tuple[str, str, str], AnswerLabel] = {}
-    often: Counter[tuple[str, str, str]] = Counter()
-    counted = {line.index for unit in scored.result.units for line in counted_lines(unit)}
-    for unit, line, assessment in scored.lines():
-        key = line.query.full_id, line.value, line.provenance
-        often[key] += 1
-        label: Label = "not counted"
-        category = pre_policy_category(assessment)
-        if line.index in counted:
-            labels = unit.labels[line.index]
-            label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
-            category = category_of(labels, scored.policy)
-        if key not in found or _BEST_FIRST.index(label) < _BEST_FIRST.index(found[key].label):
-            name = None if assessment is None or not assessment.is_accepted else assessment.value_class
-            found[key] = AnswerLabel(label, category, name, line.file, line.number)
-    return found | {key: replace(found[key], lines=times) for key, times in often.items() if times > 1}
+def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
+    """Return how an answer counts in A and B together: `right in A only`, `in neither` ..."""
+    label_texts = (label_a and label_a.label, label_b and label_b.label)
+    is_right = (label_texts[0] == "right", label_texts[1] == "right")
+    is_wrong = (label_texts[0] == "wrong", label_texts[1] == "wrong")
+    outcome = outcome_of(is_right, is_wrong)
+    return "in neither" if outcome is Outcome.MISSED else str(outcome)
 
 
-def _classes(a: Scored, b: Scored) -> list[ClassPair]:
-    """The classes of the ground truth by row, in load order of the pool, and whether they were found."""
-    ones, others = (
-        {
-            (name, row): name in found
-            for unit in scored.result.units
-            for row, _, names, found in classes_of(scored, unit)
-            for name in names
-        }
-        for scored in (a, b)
-    )
+def _label_meaning(label: AnswerLabel | None) -> tuple[str, str, str | None] | None:
+    """Return what must be equal for an answer to count alike in two runs; the lines may be others."""
+    return None if label is None else (label.label, label.category, label.class_name)
+
+
+def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
+    """Return what the answers of a run count as: the best label of their lines."""
+    label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
+    line_count_by_answer: Counter[_AnswerKey] = Counter()
+    counted_indexes: set[int] = set()
+    for unit in scored.result.units:
+        counted_indexes.update([line.index for line in counted_lines(unit)])
+    for scored_line in scored.lines():
+        line = scored_line.line
+        answer = (line.query.full_id, line.value, line.provenance)
+        line_count_by_answer[answer] += 1
+        label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
+        best = label_by_answer.get(answer)
+        if best is None or _BEST_FIRST.index(label.label) < _BEST_FIRST.index(best.label):
+            label_by_answer[answer] = label
+    for answer, line_count in line_count_by_answer.items():
+        if line_count > 1:
+            label_by_answer[answer] = replace(label_by_answer[answer], lines=line_count)
+    return label_by_answer
+
+
+def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
+    """Return what one line counts as; `is_counted` says whether it counts in a row of the tables."""
+    unit, line, assessment = scored_line
+    label: Label = "not counted"
+    category = pre_policy_category(assessment)
+    if is_counted:
+        labels = unit.labels[line.index]
+        label = _side_of_labels(labels)
+        category = category_of(labels, scored.policy)
+    class_name = None
+    if assessment is not None and assessment.is_accepted:
+        class_name = assessment.value_class
+    return AnswerLabel(label=label, category=category, class_name=class_name, file=line.file, line=line.number)
+
+
+def _side_of_labels(labels: Labels) -> Label:
+    """Return the best of what a line with these labels counts as."""
+    if RIGHT in labels:
+        return "right"
+    if WRONG in labels:
+        return "wrong"
+    return "ignored"
+
+
+# ---- Classes
+
+_ClassKey: TypeAlias = tuple[str, str]
+"""A class and the row that it belongs to."""
+
+
+def _class_pairs(a: Scored, b: Scored) -> list[ClassPair]:
+    """Return the classes of the ground truth by row, in load order of the pool, and whether A and B found them."""
+    found_in_a = _is_found_by_class(a)
+    found_in_b = _is_found_by_class(b)
     pairs = []
-    for key in dict.fromkeys((*ones, *others)):
-        in_a, in_b = ones.get(key, False), others.get(key, False)
-        by = "both" if in_a and in_b else "A only" if in_a else "B only" if in_b else "neither"
-        pairs.append(ClassPair(*key, in_a, in_b, f"found by {by}"))
+    for class_key in dict.fromkeys([*found_in_a, *found_in_b]):
+        class_name, row = class_key
+        in_a = found_in_a.get(class_key, False)
+        in_b = found_in_b.get(class_key, False)
+        outcome = _outcome_of_class(in_a, in_b)
+        pairs.append(ClassPair(class_name=class_name, row=row, a=in_a, b=in_b, outcome=outcome))
     return pairs
+
+
+def _is_found_by_class(scored: Scored) -> dict[_ClassKey, bool]:
+    """Return the classes of the ground truth of a run, and whether right lines have found them."""
+    is_found: dict[_ClassKey, bool] = {}
+    for unit in scored.result.units:
+        for row in rows_to_find(scored, unit):
+            for class_name in row.class_names:
+                is_found[class_name, row.name] = class_name in row.found
+    return is_found
+
+
+def _outcome_of_class(in_a: bool, in_b: bool) -> str:
+    """Return who found a class, in words: `found by A only`."""
+    if in_a and in_b:
+        return "found by both"
+    if in_a:
+        return "found by A only"
+    if in_b:
+        return "found by B only"
+    return "found by neither"

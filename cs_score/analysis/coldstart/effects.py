@@ -1,325 +1,30 @@
-"""The difference that a change to its files makes to the scores of a run.
+"""The difference that changes to its files make to the scores of a run.
 
-A change reaches the units of its lines, which are scored again as the scorer would score the changed files. Two changes
-reach further: a node id that names a query of another unit, and the numbers of lines where a unit has lines of several
-files, whose ties they decide. Every measure is made of sums over units, and LDC-MAX and LDC-MEAN look at nothing
-outside their LDC query, which is the unit: so the scores change by what the sums of those units change.
+Every measure is made of sums over units, so that a score changes by what the sums of the rescored units change.
+LDC-MAX and LDC-MEAN look at nothing outside their LDC query, which is the unit.
 """
 
 from __future__ import annotations
 
-import operator
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from cs_score.analysis.coldstart.changes import Change, Editor
-from cs_score.analysis.coldstart.removals import Removals
+from cs_score.analysis.coldstart.changes import Change
+from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace
-from cs_score.coldstart.gold import Run, Unit, by_unit
-from cs_score.coldstart.judging import compares_values, match
-from cs_score.coldstart.layouts import RUN_2017
-from cs_score.coldstart.lines import DiscardRules, Links, Response
-from cs_score.coldstart.linking import NO_NODE
-from cs_score.coldstart.queries import Query
-from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
+from cs_score.base.records import Record
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.ranking import is_in_ranked_node
 from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
-from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.unit_statistics import RowSums
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
-from cs_score.problems.log import ProblemLog
-
-
-class Rescoring:
-    """Scores a run again after changes, unit by unit."""
-
-    def __init__(self, scored: Scored) -> None:
-        run, gold = scored.run, scored.run.gold
-        self._run, self._scored, self.editor = run, scored, Editor(run, scored.run_id)
-        self._units = {unit.id: unit for unit in scored.result.units}
-        every = dict.fromkeys(chain((gold.unit_of(each.base_id) for each in gold.selected()), self._units))
-        self._every = [unit_id for unit_id in every if unit_id in self._units]
-        # The runs that are scored before this one, and this one: average precision pools their nodes.
-        self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
-        files_of_unit: dict[str, set[str]] = defaultdict(set)
-        self._has_several_files = sum(len(file.ends) for file in self.editor.files.values()) > 1
-        for line in run.links.responses if self._has_several_files else ():
-            files_of_unit[gold.unit_of(line.query.base_id)].add(line.file)
-        self._of_several_files = [unit_id for unit_id, files in files_of_unit.items() if len(files) > 1]
-        # Lines of one unit may belong to a node of another: then no unit can be scored by itself. Where any number of
-        # justifications counts, nodes without parent line are one group for the limits, too.
-        self._is_entangled = (run.limits.most is None and bool(run.links.without_parent)) or any(
-            node_id is not None
-            and (not node_id.startswith(":") or (line.query.level > 1 and line.query.short_id in gold.table.by_id))
-            for line in run.links.responses
-            for node_id in (_node_id_of(line),)
-        )
-        self._removals = Removals(scored, self.editor)
-        self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
-
-    def rescored(
-        self, change: Change, before: Change, units: Mapping[str, UnitResult], *, is_ranked: bool
-    ) -> Iterator[tuple[UnitResult, Run]]:
-        """Yield the units that are not as they were after `before`, a part of the change, with their lines.
-
-        `units` are all units as they were after `before`, by id. Nothing is ranked where no score of rankings is
-        wanted. Raises InputError where the changed files could not be scored.
-        """
-        reason = self.editor.refusal(change)
-        if reason is not None:
-            raise InputError(reason)
-        is_ranked = is_ranked or len(self._run_ids) > 1
-        if self._has_plain_units and self._run.limits.most is not None and not before.places:
-            changed = self._removals.units_without(change, is_ranked=is_ranked)
-            if changed is not None:
-                for unit in changed:
-                    yield unit, self._run
-                return
-        base_ids = self._moved_queries(change, before)
-        # Other queries of a unit are as they were where nothing but their lines decides on them.
-        is_plain = self._has_plain_units and change.policy is None
-        whole = None
-        if self._is_entangled:
-            whole = self._edited(self._run.links.responses, change, change.added, is_ranked)
-        added_by_unit = by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
-        for unit_id in self._reached_units(change, base_ids):
-            if unit_id not in units:  # only other runs have lines of it
-                continue
-            edited = whole
-            if edited is None:
-                lines = self._lines_of_unit(unit_id, base_ids if is_plain else None)
-                added = list(chain.from_iterable(added_by_unit.get(unit_id, {}).values()))
-                edited = self._edited(lines, change, added, is_ranked)
-            results = units[unit_id].queries
-            queries = [each.query for each in results if not is_plain or each.query.base_id in base_ids]
-            scored_again = self._scored_again(unit_id, queries, edited, change, is_ranked)
-            result_by_query = {each.query.short_id: each for each in scored_again.queries}
-            merged = [result_by_query.get(each.query.short_id, each) for each in results]
-            yield replace(scored_again, queries=tuple(merged)), edited
-
-    def _moved_queries(self, change: Change, before: Change) -> dict[str, None]:
-        """Return the base ids of the queries of which lines go or come between two changes."""
-        # Not their symmetric difference, for which all lines of `before` would be copied.
-        indexes = (change.responses - before.responses) | (before.responses - change.responses)
-        removed = [self._run.links.responses[index] for index in indexes]
-        return dict.fromkeys(line.query.base_id for line in (*removed, *change.added))
-
-    def _reached_units(self, change: Change, base_ids: Iterable[str]) -> Iterable[str]:
-        """Return the ids of the units that a change of these queries reaches."""
-        if change.policy is not None or self._is_entangled:
-            return self._every
-        unit_ids = [self._run.gold.unit_of(base_id) for base_id in base_ids]
-        if change.places:
-            unit_ids += self._of_several_files
-        return dict.fromkeys(unit_ids)
-
-    def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
-        """Return the lines of a unit in load order, or those of some of its queries."""
-        lines: list[Response] = []
-        for units in self._run.lines.values():
-            for base_id, lines_of_query in units.get(unit_id, {}).items():
-                if base_ids is None or base_id in base_ids:
-                    lines += lines_of_query
-        if base_ids is None:
-            lines.sort(key=operator.attrgetter("index"))
-        return lines
-
-    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
-        """Return lines of some units after a change as a run; `added` are the lines that come to these units.
-
-        Raises InputError where the limits cannot be applied.
-        """
-        if self._comes_last(change):
-            return self._appended(before, added, is_ranked)
-        run = self._run
-        gold = run.gold
-        lines = [line for line in before if line.index not in change.responses]
-        removed = [line for line in before if line.index in change.responses]
-        links = Links(gold.table, run.links)
-        is_linked_anew = any(line.target in self.editor.asking for line in removed)
-        if any(run.links.was_skipped(line.target) for line in removed):
-            is_linked_anew = True
-            gold = replace(gold, _queries={}, _values={})
-        if added or self._has_several_files:
-            is_linked_anew = True
-            lines = self._renumbered(lines, change, added)
-        if is_linked_anew:
-            links.given.update((line.target, None) for line in removed)
-            lines = _with_nodes(lines, links.given)
-        if run.limits.most is None:
-            self._check_limits(lines, change)
-        if is_ranked:
-            links.nodes.update(_nodes_of(lines))
-        return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
-
-    def _comes_last(self, change: Change) -> bool:
-        """Return whether a change only adds lines behind all others, so that these keep indexes, numbers and nodes."""
-        if change.places or not change.added or self._has_several_files or self._run.limits.most is None:
-            return False
-        return list(self.editor.file.ends) == [len(self._run.links.responses)]
-
-    def _appended(self, before: Sequence[Response], added: Sequence[Response], is_ranked: bool) -> Run:
-        """Return lines of some units as a run, with others behind them: only these are numbered and linked."""
-        links = Links(self._run.gold.table, self._run.links)
-        new = self._renumbered_additions(added, before, 0)
-        for line in new:
-            parent_node = self._run.links.given.get(line.query.short_id)
-            if parent_node is not None:
-                links.given[line.query.short_id] = parent_node
-        lines = [*before, *_with_nodes(new, links.given)]
-        if is_ranked:
-            links.nodes.update(_nodes_of(lines))
-        return replace(self._run, links=links, lines=by_unit(self._run.gold, lines))
-
-    def _renumbered(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
-        """Return lines and added ones in load order, with the indexes and numbers that they have in the changed files.
-
-        Numbers are those without the lines that go before in the same file: they decide ties between files.
-        """
-        gone_by_file: dict[str, list[int]] = defaultdict(list)
-        if self._has_several_files:
-            for place in self.editor.removed(change):
-                gone_by_file[place.file].append(place.line)
-        renumbered = []
-        for line in lines:
-            # The lines that come stand at the end of one file, before those of files that are loaded later.
-            index = line.index + len(change.added) * bisect_right(self.editor.file.ends, line.index)
-            number = line.number - bisect_left(gone_by_file.get(line.file, ()), line.number)
-            if index != line.index or number != line.number:
-                line = replace(line, index=index, number=number)
-            renumbered.append(line)
-        gone = len(gone_by_file.get(self.editor.file.name, ()))
-        renumbered += self._renumbered_additions(added, renumbered, gone, len(change.added))
-        return sorted(renumbered, key=operator.attrgetter("index"))
-
-    def _renumbered_additions(
-        self, added: Sequence[Response], lines: Iterable[Response], gone: int, size: int = 0
-    ) -> list[Response]:
-        """Return added lines as they are loaded: once for each time that their file is, `size` lines at a time.
-
-        `lines` are those of the files without so many lines of the same file, which are `gone`.
-        """
-        file = self.editor.file
-        # Node ids keep added lines apart; without them a line may be there already, and is usually passed over.
-        texts: set[str] = set()
-        if added and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
-            texts = {line.text for line in lines if line.file == file.name}
-        last = file.last + 1 - gone
-        new = []
-        for line in added:
-            if line.text in texts:
-                continue
-            for times_loaded, end in enumerate(file.ends):
-                index = end + size * times_loaded + line.index
-                new.append(replace(line, index=index, number=last + line.number))
-        return new
-
-    def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
-        """Raises InputError where the limits on justifications cannot be applied (rule single-values).
-
-        They look at all levels there are: the first line that is left of each other level stands for it.
-        """
-        rules, gone = DiscardRules(self._run.limits, ProblemLog()), change.responses
-        of_level: dict[int, Response] = {}
-        for line in self._run.links.responses:
-            if line.index not in gone:
-                of_level.setdefault(line.query.level, line)
-        ends_with_added = self.editor.file.ends if change.added else ()
-        ends = [end for file in self.editor.files.values() if file.schema is RUN_2017 for end in file.ends]
-        for end in sorted(ends):
-            limit = end + len(change.added) * bisect_right(ends_with_added, end)
-            so_far = [line for line in lines if line.index < limit]
-            levels = {line.query.level for line in so_far}
-            elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
-            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
-
-    def _scored_again(
-        self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
-    ) -> UnitResult:
-        """Score a unit, or queries of it. Raises InputError where scoring would have to stop before its tables."""
-        gold, nodes = run.gold, Nodes(run.links.nodes, run.limits.most)
-        if compares_values(gold.options.discipline):
-            for assessment in chain.from_iterable(gold.assessed.get(query.base_id, ()) for query in queries):
-                run.links.class_of_query(assessment.query)
-        met = self._met_before(unit_id, queries, run, change)
-        found: UnitResult | None = None
-        for run_id in self._run_ids:
-            for result in () if found is None else found.queries:
-                if result.unranked is not None:
-                    raise result.unranked
-            lines, before = run.lines.get(run_id, {}).get(unit_id, {}), met if run_id == self._run_ids[-1] else None
-            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, nodes, found, before)
-            found = score_unit(unit, change.policy or self._scored.policy, is_ranked)
-            for stop in (found.unmatched, *(query.uncounted for query in found.queries)):
-                if stop is not None:
-                    raise stop
-        assert found is not None
-        return found
-
-    def _met_before(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> UnitResult | None:
-        """Return a unit with the assessments that its lines meet; None where they are to be matched anew.
-
-        Lines that keep their indexes meet the assessments that they met.
-        """
-        if run.gold is not self._run.gold:
-            return None
-        known = self._units[unit_id]
-        if not change.added:
-            return known
-        if not self._comes_last(change):
-            return None
-        problems = ProblemLog()
-        matched = dict(known.matched)
-        discipline = run.gold.options.discipline
-        lines_by_base = run.lines.get(self._scored.run_id, {}).get(unit_id, {})
-        for base_id in dict.fromkeys(query.base_id for query in queries):
-            new = [line for line in lines_by_base.get(base_id, ()) if line.index >= len(self._run.links.responses)]
-            if not new:
-                continue
-            by_value = run.gold.values_of(base_id, run.links)
-            matched |= match(new, by_value, run.links, discipline, problems)
-        return UnitResult(unit_id, matched, {}, (), problems)
-
-
-def _node_id_of(line: Response) -> str | None:
-    """The node id of a line as its file has it; None where it has none."""
-    columns = line.text.split("\t", 9)
-    return columns[8] if len(columns) > 8 and columns[8] != NO_NODE else None
-
-
-def _with_nodes(lines: Iterable[Response], given: dict[str, str | None]) -> list[Response]:
-    """Lines in load order with their nodes; those of the answers that queries ask about stand in `given` then."""
-    linked = []
-    for line in lines:
-        query, node = line.query, line.node
-        if (query.level == 1 or node is None) and (node_id := _node_id_of(line)) is not None:
-            # At the second hop: the node of the first run line that gives the answer asked about, empty without.
-            node = (query.full_id if query.level != 1 else given.get(query.short_id) or "") + node_id
-        if len(query.slots) > 1 and given.get(line.target) is None:
-            given[line.target] = node or ""
-        linked.append(line if node == line.node else replace(line, node=node))
-    return linked
-
-
-def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:
-    nodes: dict[str, list[Response]] = {}
-    for line in lines:
-        if line.node is not None:
-            nodes.setdefault(line.node, []).append(line)
-    return nodes
-
-
-# ---- Sums over units
 
 
 class Effect(Record):
-    """The scores after a change and their differences to those before, by measure.
+    """The scores after a change, and their differences to the scores before it, by measure.
 
-    They are None where the scorer would not give a score, and `reason` says why.
+    They are None if the scorer would not give a score; `reason` says why.
     """
 
     differences: Mapping[str, float | None]
@@ -327,128 +32,259 @@ class Effect(Record):
     scores: Mapping[str, float | None] = {}
 
 
-_ROWS_OF_SF: Final = f"{SF}:{ALL_LEVELS}:row"
+class ScoredChange(Record, eq=False):
+    """A change with everything that was scored under it, so that a change which contains it can start from there.
+
+    `totals` are the sums over all units. `unranked_reasons` says by unit why it could not be ranked.
+    """
+
+    change: Change
+    unit_by_id: Mapping[str, UnitResult]
+    sums_by_unit: Mapping[str, Sequence[float]]
+    totals: Sequence[float]
+    unranked_reasons: Mapping[str, str]
+
+
+class _RescoredSums(NamedTuple):
+    """A unit scored again after a change, and its sums."""
+
+    unit: UnitResult
+    sums: Sequence[float]
+
+
+class _Scores(NamedTuple):
+    """The score of each measure, None if the scorer would not give it; and the reason if one is None."""
+
+    by_measure: dict[str, float | None]
+    reason: str | None
+
+
+_SF_ROWS: Final = f"{SF}:{ALL_LEVELS}:row"
+"""The column of sums that counts the rows of the SF table."""
 
 
 class Effects:
-    """What changes of one run would make of its scores, from the sums of the units that change and those that do not.
+    """Computes what changes to the files of one run would make of its scores.
 
-    An effect is the score of the changed files minus the score of the run, each as the scorer would give it.
+    An effect is the score of the changed files minus the score of the run, both as the scorer would give them.
+    `editor` makes the changes, `unchanged` is the run before any change, and `scores` are its scores by measure.
     """
 
     def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
-        """`measures`: those that effects are on, which the run must have scores of; the first is asked about."""
-        self._scored, self._measures, self._formula = scored, tuple(measures), formula_of(measures)
-        self._rescoring = rescoring or Rescoring(scored)
+        """Add up the sums of all units. The run must have a score by every measure; the first one is the analysed one.
+
+        Effects of the same run on other measures share its `rescoring`.
+        """
+        self._scored = scored
+        self._measures = tuple(measures)
+        self._formula = formula_of(measures)
+        self._rescoring = Rescoring(scored) if rescoring is None else rescoring
         self.editor = self._rescoring.editor
-        self._is_ranked = any(not each.average for each in measures)
-        # Behind the sums of the measures stands how many rows there are of what each is made of, and of SF.
-        self._rows_of = [f"{each.table}:{each.level}:{'row' if each.average else 'ranking'}" for each in measures]
-        self._row_sums = RowSums(dict.fromkeys((*sums_of(measures), *self._rows_of, _ROWS_OF_SF)))
+        self._is_ranked = any(not measure.average for measure in measures)
+        self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
+        columns = [*sums_of(measures), *self._row_column_by_measure.values(), _SF_ROWS]
+        self._row_sums = RowSums(dict.fromkeys(columns))
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
-        self._entry_points = {
-            ldc_id: list(dict.fromkeys(queries.by_id[ldc_id].expansions or ())) for ldc_id in queries.ldc_of.values()
-        }
-        self._before, self._units = Change(), {unit.id: unit for unit in scored.result.units}
-        self._sums = {unit.id: self._sums_of(unit, scored.run) for unit in scored.result.units}
-        # Last stands the number of ranked nodes, without which a run has no average precision.
-        self._total: Sequence[float] = [0.0] * (len(self._row_sums.columns) + 1)
-        for values in self._sums.values():
-            self._total = list(map(operator.add, self._total, values))
-        self._unranked: dict[str, str] = {}
-        for unit in scored.result.units:
-            self._unranked |= _why_unranked(unit)
-        self.base, _ = self._combined(self._total, self._unranked)
-        """The scores without any change."""
+        self._entry_points_by_unit: dict[str, list[str]] = {}
+        for ldc_id in queries.ldc_of.values():
+            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansions or ()))
+        self.unchanged = self._score_unchanged()
+        self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
+
+    def _score_unchanged(self) -> ScoredChange:
+        """Return the run before any change, with the sums of its units."""
+        unit_by_id: dict[str, UnitResult] = {}
+        sums_by_unit: dict[str, Sequence[float]] = {}
+        totals = [0.0] * (len(self._row_sums.columns) + 1)  # the last one counts ranked nodes
+        unranked_reasons: dict[str, str] = {}
+        for unit in self._scored.result.units:
+            sums = self._sums_of_unit(unit, self._scored.run)
+            unit_by_id[unit.id] = unit
+            sums_by_unit[unit.id] = sums
+            totals = [total + value for total, value in zip(totals, sums)]
+            _note_unranked(unit, unranked_reasons)
+        return ScoredChange(
+            change=Change(),
+            unit_by_id=unit_by_id,
+            sums_by_unit=sums_by_unit,
+            totals=totals,
+            unranked_reasons=unranked_reasons,
+        )
 
     def on(self, measures: Sequence[Measure]) -> Effects:
-        """Effects on other measures."""
-        return self if self._measures == tuple(measures) else Effects(self._scored, measures, self._rescoring)
+        """Return effects of the same run on other measures."""
+        if self._measures == tuple(measures):
+            return self
+        return Effects(self._scored, measures, self._rescoring)
 
-    def of_first_measure(self) -> Effects:
-        """Effects on the measure that is asked about alone, which take less time."""
+    def on_first_measure(self) -> Effects:
+        """Return effects on the analysed measure alone, which take less time."""
         return self.on(self._measures[:1])
 
-    def of(self, change: Change, *, stays: bool = False) -> Effect:
-        """The effect of a change. If it `stays`, all later ones contain it, unless it was refused."""
-        total, unranked = self._total, dict(self._unranked)
-        moved, sums = dict[str, UnitResult](), dict[str, Sequence[float]]()
+    def effect_of(self, change: Change) -> Effect:
+        """Return the effect of a change to the files of the run."""
         try:
-            again = self._rescoring.rescored(change, self._before, self._units, is_ranked=self._is_ranked)
-            for unit, run in again:
-                moved[unit.id], sums[unit.id] = unit, self._sums_of(unit, run)
-                total = [sum_ + new - old for sum_, new, old in zip(total, sums[unit.id], self._sums[unit.id])]
-                unranked.pop(unit.id, None)
-                unranked |= _why_unranked(unit)
+            rescored = list(self._rescore(change, self.unchanged))
         except InputError as refusal:
-            nothing = dict.fromkeys(self.base)
-            return Effect(nothing, str(refusal), nothing)
-        if stays:
-            self._before, self._total, self._unranked = change, total, unranked
-            self._units |= moved
-            self._sums |= sums
-        scores, reason = self._combined(total, unranked)
-        differences = {
-            name: None if new is None or old is None else new - old
-            for (name, old), new in zip(self.base.items(), scores.values())
-        }
-        return Effect(differences, reason, scores)
+            return self._effect_of_refused(refusal)
+        return self._effect_from(self._totals_after(self.unchanged, rescored), _reasons_after(self.unchanged, rescored))
 
-    def _combined(
-        self, total: Sequence[float], unranked: Mapping[str, str]
-    ) -> tuple[dict[str, float | None], str | None]:
-        """The scores that are made of these sums; why the first one is lacking that the scorer would not give."""
-        rows = dict(zip(self._row_sums.columns, total))
-        if self._entry_points and not rows[_ROWS_OF_SF]:
-            return dict.fromkeys(map(str, self._measures)), "nothing to score: no row would be left"
-        scores: list[float | None] = [*self._formula(total, divide)]
-        reason = None
-        for at, each in enumerate(self._measures):
-            if unranked and not each.average:
-                scores[at], reason = None, next(iter(unranked.values()))
-            elif not total[-1] and not each.average:
-                scores[at] = None
+    def effect_after(self, start: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
+        """Return the effect of a change that contains an earlier one, and the change with everything scored under it.
+
+        Only what the change adds to the earlier one, the `start`, is scored. A refused change gives the start again.
+        """
+        try:
+            rescored = list(self._rescore(change, start))
+        except InputError as refusal:
+            return self._effect_of_refused(refusal), start
+        unit_by_id = dict(start.unit_by_id)
+        sums_by_unit = dict(start.sums_by_unit)
+        for unit, sums in rescored:
+            unit_by_id[unit.id] = unit
+            sums_by_unit[unit.id] = sums
+        scored_change = ScoredChange(
+            change=change,
+            unit_by_id=unit_by_id,
+            sums_by_unit=sums_by_unit,
+            totals=self._totals_after(start, rescored),
+            unranked_reasons=_reasons_after(start, rescored),
+        )
+        return self._effect_from(scored_change.totals, scored_change.unranked_reasons), scored_change
+
+    def _rescore(self, change: Change, start: ScoredChange) -> Iterator[_RescoredSums]:
+        """Yield the units that a change leaves otherwise than an earlier change. Raises InputError if it is refused."""
+        rescored_units = self._rescoring.rescore(change, start.change, start.unit_by_id, is_ranked=self._is_ranked)
+        for unit, run in rescored_units:
+            yield _RescoredSums(unit, self._sums_of_unit(unit, run))
+
+    def _totals_after(self, start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Sequence[float]:
+        """Return the sums over all units once some units are replaced."""
+        totals = start.totals
+        for unit, sums in rescored:
+            old_sums = start.sums_by_unit[unit.id]
+            totals = [total + new - old for total, new, old in zip(totals, sums, old_sums)]
+        return totals
+
+    def _effect_of_refused(self, refusal: InputError) -> Effect:
+        """Return the effect of a change that the scorer would refuse: there are no scores."""
+        no_scores = dict.fromkeys(self.scores)
+        return Effect(differences=no_scores, reason=str(refusal), scores=no_scores)
+
+    def _effect_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> Effect:
+        """Return the effect of a change after which the sums over all units are these."""
+        scores, reason = self._scores_from(totals, unranked_reasons)
+        differences: dict[str, float | None] = {}
+        for name, old_score in self.scores.items():
+            new_score = scores[name]
+            differences[name] = None if new_score is None or old_score is None else new_score - old_score
+        return Effect(differences=differences, reason=reason, scores=scores)
+
+    def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
+        """Return the scores that are made of the sums over all units.
+
+        The reason for a missing score is that a unit could not be ranked, if that is one, otherwise the first reason.
+        """
+        count_by_column = dict(zip(self._row_sums.columns, totals))
+        if self._entry_points_by_unit and not count_by_column[_SF_ROWS]:
+            no_scores = dict.fromkeys([str(measure) for measure in self._measures])
+            return _Scores(no_scores, "nothing to score: no row would be left")
+        ranked_node_count = totals[-1]
+        why_unranked = next(iter(unranked_reasons.values()), None)
+        scores: dict[str, float | None] = {}
+        reason: str | None = None
+        for measure, score in zip(self._measures, self._formula(totals, divide)):
+            if why_unranked is not None and not measure.average:
+                scores[str(measure)] = None
+                reason = why_unranked
+            elif not ranked_node_count and not measure.average:
+                scores[str(measure)] = None
                 reason = reason or NO_RANKED_NODE
-            elif not rows[self._rows_of[at]]:
-                scores[at] = None
-                reason = reason or f"there would be no row of hop {each.level}"
-        return dict(zip(map(str, self._measures), scores)), reason
+            elif not count_by_column[self._row_column_by_measure[measure]]:
+                scores[str(measure)] = None
+                reason = reason or f"there would be no row of hop {measure.level}"
+            else:
+                scores[str(measure)] = score
+        return _Scores(scores, reason)
 
-    def _sums_of(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """What a unit adds to the sums; it was scored from the lines of `run`.
+    def _sums_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
+        """Return what a unit adds to the sums over all units, and last its number of ranked nodes.
 
-        LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
-        have a row (rules ldc-max, ldc-mean).
+        The unit was scored from the lines of `run`.
         """
         sums = [0.0] * len(self._row_sums.columns)
-        queries = sorted(unit.queries, key=lambda query: query.query.short_id)
-        for is_counted in (True, False) if self._is_ranked else (True,):
-            with_total = is_counted or self._ranks_all_levels
-            rows_of = {each.query.short_id: each.rows if is_counted else each.ranked_rows for each in queries}
-            self._row_sums.add(sums, SF, chain.from_iterable(rows_of.values()), is_counted, with_total)
-            entry_points: list[tuple[str, Sequence[ScoreRow]]] = [
-                (name, rows_of[name]) for name in self._entry_points.get(unit.id, ()) if rows_of.get(name)
-            ]
-            if entry_points and is_counted:
-                self._row_sums.add(sums, LDC_MAX, representing(entry_points)[1], is_counted, with_total)
-            self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit.id, entry_points)]), is_counted, with_total)
-        return [*sums, self._ranked_nodes(unit, run)]
+        results = sorted(unit.queries, key=lambda result: result.query.short_id)
+        counted_rows = {result.query.short_id: result.rows for result in results}
+        self._add_rows(sums, unit.id, counted_rows, is_counted=True)
+        if self._is_ranked:
+            ranked_rows = {result.query.short_id: result.ranked_rows for result in results}
+            self._add_rows(sums, unit.id, ranked_rows, is_counted=False)
+        return [*sums, self._count_ranked_nodes(unit, run)]
 
-    def _ranked_nodes(self, unit: UnitResult, run: Run) -> int:
-        """Return a number that is 0 where nothing of the run is ranked in the unit: its ranked nodes.
+    def _add_rows(
+        self, sums: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]], *, is_counted: bool
+    ) -> None:
+        """Add the rows of a unit to its sums: rows of counts if `is_counted`, rows of rankings otherwise.
 
-        Where several runs are scored in a call the rankings hold the nodes of all: then it is that of ranked lines.
+        LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
+        have rows (rules ldc-max, ldc-mean).
         """
-        if len(self._scored.run.run_ids) == 1:
-            rankings = [ranking for query in unit.queries for ranking in query.rankings]
-            return sum(len(ranking.nodes) for ranking in rankings if ranking.level == ALL_LEVELS)
-        query_ids = {query.query.full_id for query in unit.queries}
-        lines = chain.from_iterable(run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values())
-        return sum(is_in_ranked_node(line, query_ids) for line in lines)
+        with_total = is_counted or self._ranks_all_levels
+        for rows in rows_by_query.values():
+            self._row_sums.add(sums, SF, rows, is_counted, with_total)
+        entry_points: list[tuple[str, Sequence[ScoreRow]]] = []
+        for short_id in self._entry_points_by_unit.get(unit_id, ()):
+            if rows_by_query.get(short_id):
+                entry_points.append((short_id, rows_by_query[short_id]))
+        if not entry_points:
+            return
+        if is_counted:
+            _, rows_of_best = representing(entry_points)
+            self._row_sums.add(sums, LDC_MAX, rows_of_best, is_counted, with_total)
+        self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit_id, entry_points)]), is_counted, with_total)
+
+    def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
+        """Return the number of ranked nodes of the run in a unit; without any, a run has no average precision.
+
+        If several runs are scored in a call, rankings hold the nodes of all: then it is the number of ranked lines.
+        """
+        if len(self._scored.run.run_ids) > 1:
+            return self._count_ranked_lines(unit, run)
+        node_count = 0
+        for result in unit.queries:
+            for ranking in result.rankings:
+                if ranking.level == ALL_LEVELS:
+                    node_count += len(ranking.nodes)
+        return node_count
+
+    def _count_ranked_lines(self, unit: UnitResult, run: Run) -> int:
+        """Return how many lines of the run in a unit belong to a node that is ranked."""
+        query_ids = {result.query.full_id for result in unit.queries}
+        line_count = 0
+        for lines in run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values():
+            line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
+        return line_count
 
 
-def _why_unranked(unit: UnitResult) -> dict[str, str]:
-    """Why a unit has no rankings, by its id; empty where it has."""
-    reasons = [str(query.unranked) for query in unit.queries if query.unranked is not None]
-    return {unit.id: reasons[0]} if reasons else {}
+def _row_column(measure: Measure) -> str:
+    """Return the column of sums that counts the rows which a measure is made of: `SF:ALL:row`, `SF:1:ranking`."""
+    kind = "row" if measure.average else "ranking"
+    return f"{measure.table}:{measure.level}:{kind}"
+
+
+def _reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
+    """Return by unit why it could not be ranked, once some units are replaced."""
+    unranked_reasons = dict(start.unranked_reasons)
+    for unit, _ in rescored:
+        unranked_reasons.pop(unit.id, None)
+        _note_unranked(unit, unranked_reasons)
+    return unranked_reasons
+
+
+def _note_unranked(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
+    """Enter why a unit could not be ranked, if a query of it could not."""
+    for result in unit.queries:
+        if result.unranked is not None:
+            unranked_reasons[unit.id] = str(result.unranked)
+            return

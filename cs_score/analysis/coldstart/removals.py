@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.changes import Change, Editor, ReadLine
+from cs_score.analysis.coldstart.changes import Change, Editor
+from cs_score.analysis.coldstart.run_files import LinkedLine
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
@@ -93,8 +94,8 @@ class QueryLines:
         self._links = scored.run.links
         self._policy = scored.policy
         self._most = scored.run.limits.most
-        self._asking = editor.asking
-        self._giving = editor.giving
+        self._answering = editor.follow_on_lines.answering
+        self._creating = editor.follow_on_lines.creating
         self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
         self._result = result
         self._row_by_line: dict[int, int] = {}
@@ -150,15 +151,15 @@ class QueryLines:
         """
         orphans: list[Response] = []
         for line in lines:
-            staying = [each for each in self._asking.get(line.target, ()) if _index_of(each) not in indexes]
+            staying = [each for each in self._answering.get(line.target, ()) if _index_of(each) not in indexes]
             if not staying:
                 continue
             if self._links.without_parent or self._links.was_skipped(line.target):
                 return None
-            if any(_index_of(each) not in indexes for each in self._giving[line.target]):
+            if any(_index_of(each) not in indexes for each in self._creating[line.target]):
                 return None
             for each in staying:
-                if not isinstance(each, Response) or self._asking.get(each.target):
+                if not isinstance(each, Response) or self._answering.get(each.target):
                     return None
                 orphans.append(each)
         return orphans
@@ -252,7 +253,7 @@ class QueryLines:
         return node_confidence([line.confidence for line in lines], self._most)
 
 
-def _index_of(line: ReadLine) -> int | None:
+def _index_of(line: LinkedLine) -> int | None:
     """Return the index of a line; None for one that was skipped."""
     return line.index if isinstance(line, Response) else None
 

@@ -1,10 +1,9 @@
-"""One run of a call, scored, with all that its analyses are made of."""
+"""A scored run of a call, with everything that its analyses are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
@@ -17,12 +16,20 @@ from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import Measure, parse, substitute_remark, usual
 
 
-class Scored(Record, eq=False):
-    """A run over its gold standard, and what scoring it under a policy gave.
+class ScoredLine(NamedTuple):
+    """A response of the run, the unit that it was scored in, and its assessment if it has one."""
 
-    `run` may hold runs beside the one that `run_id` names. `stopped` is why there is no average precision; None where
-    there is. `origin` and `signature` are what the scores were computed from. `again` scores the same files under other
-    options, where they can be read again.
+    unit: UnitResult
+    line: Response
+    assessment: Assessment | None
+
+
+class Scored(Record, eq=False):
+    """A run over its gold standard, with its result under a policy.
+
+    The lines of `run` may be of several runs; `run_id` names the one meant. `stopped` is the error that has prevented
+    average precision, None if there is one. `origin` and `signature` say what the scores were computed from. `again`
+    scores the same files under other options, if they can be read again.
     """
 
     run: Run
@@ -37,16 +44,17 @@ class Scored(Record, eq=False):
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"
 
-    def lines(self) -> Iterator[tuple[UnitResult, Response, Assessment | None]]:
-        """The lines of the run in the units that were scored, each with the assessment that it met."""
-        of_run = self.run.lines.get(self.run_id, {})
+    def lines(self) -> Iterator[ScoredLine]:
+        """Yield the lines of the run in the units that were scored, each with its assessment."""
+        lines_by_unit = self.run.lines.get(self.run_id, {})
         for unit in self.result.units:
-            for line in chain.from_iterable(of_run.get(unit.id, {}).values()):
-                yield unit, line, unit.matched.get(line.index)
+            for lines_of_query in lines_by_unit.get(unit.id, {}).values():
+                for line in lines_of_query:
+                    yield ScoredLine(unit, line, unit.matched.get(line.index))
 
     @property
     def why_unranked(self) -> str | None:
-        """Return why the run has no average precision; None where it has one."""
+        """Return why the run has no average precision; None if it has one."""
         edition = self.run.gold.options.edition
         if not edition.has_rankings:
             return f"edition {edition.name} has no average precision"
@@ -61,7 +69,7 @@ class Scored(Record, eq=False):
 
     @property
     def headline_remark(self) -> str | None:
-        """Return which measure stands in for average precision, and why; None where nothing has to."""
+        """Return a sentence on the measure that replaces average precision, and why; None if there is no need."""
         if self.why_unranked is None:
             return None
         return substitute_remark(bool(self.run.gold.table.ldc_of), self.why_unranked)
@@ -69,62 +77,77 @@ class Scored(Record, eq=False):
     def measure(self, name: str | None) -> Measure:
         """Return the measure of that name; None stands for the headline measure of this run.
 
-        Raises UsageError where there is none, InputError where this run has no such score.
+        Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
-        wanted = self.headline if name is None else parse(name)
-        if wanted not in self.result.measures:
-            if self.stopped is not None and not wanted.average:
-                raise self.stopped
-            reason = self.result.undefined.get(str(wanted))
-            if reason is not None:
-                raise InputError(f"run {self.run_id} has no {wanted}: {reason}")
-            raise InputError(
-                f"run {self.run_id} has no score {wanted}", remedy=f"it has {', '.join(self.result.scores) or 'none'}"
-            )
-        return wanted
+        measure = self.headline if name is None else parse(name)
+        if measure in self.result.measures:
+            return measure
+        if self.stopped is not None and not measure.average:
+            raise self.stopped
+        reason = self.result.undefined.get(str(measure))
+        if reason is not None:
+            raise InputError(f"run {self.run_id} has no {measure}: {reason}")
+        names = ", ".join(self.result.scores) or "none"
+        raise InputError(f"run {self.run_id} has no score {measure}", remedy=f"it has {names}")
 
     def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> Scored:
-        """The same lines under another policy, and other limits on justifications where they are given.
+        """Return the same lines scored under another policy, and under other limits on justifications if given.
 
-        No file is read, and what the lines met is taken over. `with_problems`: whether problems of discarded lines are
-        noted. Raises InputError where the run cannot be scored so.
+        No file is read, and lines keep their assessments. `with_problems` says whether a problem is noted for every
+        line that the limits discard. Raises InputError if the run cannot be scored so.
         """
         if policy == self.policy and limits in (None, self.run.limits):
             return self
-        run = self.run if limits is None else under_limits(self.run, limits, with_problems=with_problems)
+        run = self.run
+        if limits is not None:
+            run = under_limits(self.run, limits, with_problems=with_problems)
         return score_for_analysis(run, policy, self.run_id, [self.result])
 
 
-def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, before: Iterable[RunResult] = ()) -> Scored:
-    """Score the runs of a call, and take up the one that `run_id` names; None where there is only one.
+def score_for_analysis(
+    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[RunResult] = ()
+) -> Scored:
+    """Return one run of a call, scored under a policy.
 
-    `before`: results of the same lines under another policy or other limits; what they met is taken over. Raises
-    UsageError where it has to be named, and InputError where it cannot be scored.
+    `run_id` names it; it may be None if there is only one. `earlier_results` are those of the same lines under another
+    policy or other limits, from which the lines have their assessments. Raises UsageError if there are several runs and
+    none is named, InputError if the run cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     if run_id is None and len(run_ids) > 1:
         raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
+    stop: ScoringStopped | None = None
     try:
-        result, stop = score_runs(run, policy, before=before), None
+        result = score_runs(run, policy, earlier_results=earlier_results)
     except ScoringStopped as stopped:
-        result, stop = stopped.partial, stopped
-    wanted = run_id if run_id is not None else next(iter(run_ids), None)
-    if wanted is None and stop is None:
-        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
-    if wanted not in run_ids and stop is None:
-        raise InputError(f"there is no run {wanted}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
-    found = next((each for each in result.runs if each.run_id == wanted), None)
-    if found is None or (stop is not None and not found.tables.sf.rows):
+        stop = stopped
+        result = stopped.partial
+    if run_id is None and run_ids:
+        run_id = run_ids[0]
+    if stop is None:
+        if run_id is None:
+            raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+        if run_id not in run_ids:
+            raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
+    run_result = next((each for each in result.runs if each.run_id == run_id), None)
+    if run_result is None or (stop is not None and not run_result.tables.sf.rows):
         assert stop is not None
         raise stop
-    lost = stop if found.average_precision is None else None
-    return Scored(run, found.run_id, policy, found, lost, result.origin, result.signature(found))
+    return Scored(
+        run=run,
+        run_id=run_result.run_id,
+        policy=policy,
+        result=run_result,
+        stopped=stop if run_result.average_precision is None else None,
+        origin=result.origin,
+        signature=result.signature(run_result),
+    )
 
 
 Progress: TypeAlias = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Passes items on, one after the other, and shows how far they are; the text says what is done with them."""
+"""Passes items on one by one and shows how far they are; the text says what is done with them."""
 
 
 def silent(items: Sequence[Any], doing: str) -> Iterable[Any]:
-    """No progress is shown."""
+    """Return the items; no progress is shown."""
     return items

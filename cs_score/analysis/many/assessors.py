@@ -18,9 +18,9 @@ from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import Gold
 from cs_score.measures.registry import usual_among
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
-from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.resampling import Systems
-from cs_score.statistics.units import aligned, counted
+from cs_score.statistics.units import AlignedUnits, align_systems, with_noun
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout
 from cs_score.tasks.task import Task
@@ -152,7 +152,8 @@ def compare_assessors(
         for run, result in results_by_run.items():
             statistics_by_name[f"{run} ({assessor})"] = task.statistics(result, [measure])
     unit = next(iter(statistics_by_name.values())).unit
-    matched = aligned({name: statistics.table for name, statistics in statistics_by_name.items()})
+    tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
+    matched = align_systems(tables, common=results.has_labels)
 
     formula = task.formula([measure])
     settings = replace(resampling or Resampling(), unit=unit)
@@ -177,7 +178,7 @@ def compare_assessors(
         measure=measure,
         resampling=settings,
         units=len(matched.ids),
-        notes=first_systems.notes,
+        notes=(*_notes_of_sample(matched), *first_systems.notes),
         agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, settings)),
         only_first=len(first_judgments.keys() - second_judgments.keys()),
         only_second=len(second_judgments.keys() - first_judgments.keys()),
@@ -189,6 +190,19 @@ def compare_assessors(
             name: str(statistics.origin.signature.of(measure)) for name, statistics in statistics_by_name.items()
         },
     )
+
+
+def _notes_of_sample(matched: AlignedUnits) -> list[Note]:
+    """Return a note where one assessor has judged answers of some units only; there is none where both have all."""
+    left_out = {unit for units in matched.dropped.values() for unit in units}
+    if not left_out:
+        return []
+    shared = len(matched.ids)
+    text = (
+        f"scores are over the {shared:,} of {shared + len(left_out):,} units of which both have judged answers; "
+        "score --inclusion estimates those over all units from a sample"
+    )
+    return [Note("SHARED_UNITS", text)]
 
 
 def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
@@ -303,14 +317,14 @@ def _notes(assessors: Assessors) -> Iterator[str]:
         )
         if units < FEW:
             yield (
-                f"Note: {counted(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
+                f"Note: {with_noun(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
                 "narrow."
             )
     yield (
-        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {counted(assessors.units)} "
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {with_noun(assessors.units)} "
         f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
     )
-    yield from sentences(assessors.notes)
+    yield from note_sentences(assessors.notes)
 
 
 _AGREEMENT_LAYOUT: Final = Layout(

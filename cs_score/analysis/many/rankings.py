@@ -20,10 +20,10 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
-from cs_score.statistics.comparison import effect_of, tiers
+from cs_score.statistics.comparison import assign_tiers, effect_of
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
-from cs_score.statistics.options import Family, Note, Resampling, copies, never_significant
-from cs_score.statistics.resampling import Systems, defined
+from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
+from cs_score.statistics.resampling import Systems, defined_resamples
 from cs_score.statistics.units import Unit, UnitTable, units_of
 from cs_score.statistics.verdicts import verdict_of
 from cs_score.tasks import mode_named
@@ -170,7 +170,7 @@ class _PairTests(Record):
         """
         level = self.systems.settings.level
         row_count = len(self.systems.points)
-        tier_by_row = tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
+        tier_by_row = assign_tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
         tested_rows = [TestedRow(tier_by_row[0])]
         for row in range(1, row_count):
             tested_rows.append(
@@ -234,12 +234,13 @@ def compare_rows(
         row_pairs.append(_RowPair(names[first], names[second], difference, p))
     level = systems.settings.level
     [content_count] = units_with_content(systems)
-    notes = [*never_significant(tested.family, content_count, level), *copies(groups_of_copies(systems, names, pairs))]
+    notes = note_on_no_significance(tested.family, content_count, level)
+    notes += note_on_copies(groups_of_copies(systems, names, pairs))
     return RowTests(
         rows=tested_rows,
         family=tested.family,
         verdict=verdict_of(row_pairs, tested.family, formula.names[0], level),
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -420,7 +421,7 @@ def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
 
     None where tau-b is undefined in too many resamples.
     """
-    taus = defined(resampled_taus)
+    taus = defined_resamples(resampled_taus)
     if taus is None:
         return None
     low, high = np.quantile(taus, [level / 2, 1 - level / 2], method="linear").tolist()
@@ -462,7 +463,7 @@ def first_place_shares(resampled: Floats) -> list[float | None]:
 
     Runs that are tied in first place of a resample share it evenly. None where too many resamples have no score.
     """
-    scores = defined(resampled)
+    scores = defined_resamples(resampled)
     if scores is None:
         return [None] * len(resampled)
     best = scores.max(axis=0)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
-from cs_score.analysis.coldstart.mistakes import counted_lines
+from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.comparison import system_names
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict
@@ -22,7 +21,6 @@ from cs_score.base.sources import Input, read_delimited
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
-from cs_score.coldstart.scorer import OneRun
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics.options import FEW
 from cs_score.statistics.samples import (
@@ -45,12 +43,17 @@ else:
 MEASURE: Final = "SF-ALL-Micro-P"
 """The measure that is estimated."""
 
-RIGHT_ANSWERS: Final = "Numerator of SF-ALL-Micro-R"
-"""The number of right answers, which is estimated, too."""
+RIGHT_ANSWERS: Final[Mapping[str, str]] = {
+    MEASURE: "Numerator of SF-ALL-Micro-R",
+    "micro-p": "Right answers, the numerator of micro-p",
+}
+"""What the number of right answers is called, which is estimated, too, by the measure that is estimated."""
 
 # ---- The table of strata
 
-_ANSWER_COLUMNS: Final = ("query", "slot", "value", "provenance")
+COLD_START_COLUMNS: Final = ("query", "slot", "value", "provenance")
+"""The columns that say what an answer of Cold Start is like."""
+
 _NUMBER_COLUMNS: Final = ("probability", "prediction", "confidence")
 _ANY: Final = "*"
 """The cell for any query, slot, value or provenance."""
@@ -81,44 +84,45 @@ class Inclusion(Record):
     file: str
     strata: tuple[Stratum, ...]
 
-    def stratum_of(self, response: Response) -> int:
-        """Return the position of the first stratum that an answer fits. Raises InputError where it fits none."""
-        cells = {
-            "query": response.query.full_id,
-            "slot": response.query.slots[0],
-            "value": response.value,
-            "provenance": response.provenance,
-        }
+    def stratum_of(self, cells: Mapping[str, str], confidence: float, place: str) -> int:
+        """Return the position of the first stratum that an answer with these cells and this confidence fits.
+
+        Raises InputError, which names the answer by its `place`, where it fits none.
+        """
         for position, stratum in enumerate(self.strata):
-            if response.confidence >= stratum.confidence and stratum.cells.items() <= cells.items():
+            if confidence >= stratum.confidence and stratum.cells.items() <= cells.items():
                 return position
-        answer = f"{response.file} line {response.number} ({response.query.full_id}, {response.value})"
-        raise InputError(f"no stratum has {answer}", file=self.file, remedy=_REMEDY)
+        raise InputError(f"no stratum has {place}", file=self.file, remedy=_REMEDY)
+
+    def refuse_unassessed(self, stratum: Stratum, place: str) -> NoReturn:
+        """Raise InputError for an answer, named by its `place`, that was not assessed though that was certain."""
+        problem = f"the probability is 1, but {place} was not assessed"
+        raise InputError(problem, file=self.file, place=f"line {stratum.number}")
 
 
-def read_inclusion(file: Input) -> Inclusion:
-    """Return the strata of a table with some of the columns query, slot, value, provenance, confidence, prediction.
+def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUMNS) -> Inclusion:
+    """Return the strata of a table: `probability`, and any of the columns of answers, `confidence` and `prediction`.
 
-    The column `probability` is needed. `*` or an empty cell fits any query, slot, value or provenance. Raises
+    `*` or an empty cell of a column of answers (in Cold Start query, slot, value, provenance) fits any. Raises
     InputError with the line for other columns, and for numbers that are no probabilities.
     """
     table = read_delimited(file)
     columns = set(table.columns)
-    if "probability" not in columns or not columns <= {*_ANSWER_COLUMNS, *_NUMBER_COLUMNS}:
-        expected = ", ".join(_ANSWER_COLUMNS + _NUMBER_COLUMNS)
+    if "probability" not in columns or not columns <= {*answer_columns, *_NUMBER_COLUMNS}:
+        expected = ", ".join([*answer_columns, *_NUMBER_COLUMNS])
         problem = f"columns are {expected}, not {', '.join(table.columns)}"
         raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
     strata = []
     for number, cells in table.rows:
         cell_by_column = dict(zip(table.columns, cells))
-        strata.append(_read_stratum(number, cell_by_column, table.file))
+        strata.append(_read_stratum(number, cell_by_column, answer_columns, table.file))
     return Inclusion(table.file, tuple(strata))
 
 
-def _read_stratum(number: int, cell_by_column: Mapping[str, str], file: str) -> Stratum:
+def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str) -> Stratum:
     """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities."""
     answer_cells = {}
-    for column in _ANSWER_COLUMNS:
+    for column in answer_columns:
         cell = cell_by_column.get(column, _ANY)
         if cell not in ("", _ANY):
             answer_cells[column] = cell
@@ -174,7 +178,7 @@ class SampledRun(Record):
     answers: int
     assessed: int
     score: float
-    score_right: int
+    score_right: int | float
     precision: Estimate
     right: Estimate
     strata: tuple[SampledStratum, ...]
@@ -192,7 +196,7 @@ class SampledDifference(Record):
 class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
     """Estimates for runs, with limits at `confidence` percent: for this pool were all of it assessed (`low`, `high`),
     and for answers like those in it (`population_low`, `population_high`). The measures are those of the table SF, all
-    hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R.
+    hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R; of judged answers micro-p and its numerator.
     """
 
     schema_version: Literal[2] = 2
@@ -210,14 +214,14 @@ AnswerNumbers: TypeAlias = dict[object, int]
 """Numbers of answers by what they say (query, value and provenance), the same in all runs of a sample."""
 
 
-class _Item(NamedTuple):
+class SampledItem(NamedTuple):
     """An answer of a run: what it counts as, and how probable it was that this became known.
 
     `stratum` is a position in the table; the other fields are those of `SampledItems`.
     """
 
-    is_right: bool
-    times_counted: int
+    right: float
+    times_counted: float
     is_assessed: bool
     chance: float
     answer: int
@@ -242,22 +246,20 @@ class _AnswerReader:
             for response in counted_lines(unit):
                 self.response_by_follow_on[response.target] = response
 
-    def items(self) -> list[_Item]:
-        """Return all answers that count. Raises InputError for a run without such answers, and as `_item` does."""
+    def items(self) -> list[SampledItem]:
+        """Return all answers that count. Raises InputError as `_item` does."""
         items = []
         for unit in self.scored.result.units:
             for response in counted_lines(unit):
                 items.append(self._item(unit, response))
-        if not items:
-            raise InputError(f"run {self.scored.run_id} has no answer that counts: there is nothing to estimate")
         return items
 
-    def _item(self, unit: UnitResult, response: Response) -> _Item:
+    def _item(self, unit: UnitResult, response: Response) -> SampledItem:
         """Return an answer of a unit.
 
         Raises InputError where the answer fits no stratum, or was not assessed though that was certain.
         """
-        position = self.inclusion.stratum_of(response)
+        position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
         answer = self._number_of((response.query.full_id, response.value, response.provenance))
         is_assessed = response.index in unit.matched
@@ -275,12 +277,11 @@ class _AnswerReader:
                 is_assessed = True
                 chance = 1.0
         if not is_assessed and chance == chance_of_parent == 1.0:
-            problem = f"the probability is 1, but {response.file} line {response.number} was not assessed"
-            raise InputError(problem, file=self.inclusion.file, place=f"line {stratum.number}")
+            self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         labels = unit.labels[response.index]
         is_right = RIGHT in labels
-        return _Item(
-            is_right=is_right,
+        return SampledItem(
+            right=is_right,
             times_counted=is_right + (WRONG in labels),
             is_assessed=is_assessed,
             chance=chance,
@@ -300,15 +301,26 @@ class _AnswerReader:
         if first_hop is None:
             return self._number_of(response.query.full_id), 1.0
         number = self._number_of((first_hop.query.full_id, first_hop.value, first_hop.provenance))
-        stratum = self.inclusion.strata[self.inclusion.stratum_of(first_hop)]
+        stratum = self.inclusion.strata[self._stratum_of(first_hop)]
         return number, stratum.probability
+
+    def _stratum_of(self, response: Response) -> int:
+        """Return the position of the stratum that an answer fits. Raises InputError where it fits none."""
+        cells = {
+            "query": response.query.full_id,
+            "slot": response.query.slots[0],
+            "value": response.value,
+            "provenance": response.provenance,
+        }
+        place = f"{response.file} line {response.number} ({response.query.full_id}, {response.value})"
+        return self.inclusion.stratum_of(cells, response.confidence, place)
 
     def _number_of(self, answer: object) -> int:
         """Return the number of an answer, a new one where no run has given the answer yet."""
         return self.number_by_answer.setdefault(answer, len(self.number_by_answer))
 
 
-def _count_strata(items: Sequence[_Item], inclusion: Inclusion, run_id: str) -> tuple[SampledStratum, ...]:
+def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: str) -> tuple[SampledStratum, ...]:
     """Return how many answers of a run each stratum has, in the order of the table.
 
     A stratum without answers is left out. Raises InputError for a stratum without assessed answers.
@@ -329,7 +341,7 @@ def _count_strata(items: Sequence[_Item], inclusion: Inclusion, run_id: str) -> 
     return tuple(strata)
 
 
-def _item_arrays(items: Sequence[_Item]) -> SampledItems:
+def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
     columns: NDArray[np.float64] = np.array(items, np.float64).T
     right, times_counted, is_assessed, chance, answer, parent, chance_of_parent, stratum, prediction = columns
@@ -356,38 +368,61 @@ class _RunScores(NamedTuple):
     right: SampleScore
 
 
-def names_of_runs(runs: Sequence[OneRun]) -> list[str]:
-    """Return the ids of runs, or the names of their files where several runs have the same id."""
-    run_ids = [run.run_id for run in runs]
-    if len(set(run_ids)) == len(run_ids):
-        return run_ids
-    return system_names([run.file for run in runs])
+class SampledRunItems(NamedTuple):
+    """The answers of a run, with its name in messages, its score, its right answers and its signature."""
+
+    name: str
+    items: Sequence[SampledItem]
+    score: float
+    score_right: int | float
+    signature: str
 
 
 def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
-    """Return estimates for each run, by name, and for the difference of every two runs.
+    """Return estimates for each Cold Start run, by name, and for the difference of every two runs.
 
     Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
     assessed though that was certain.
     """
     number_by_answer: AnswerNumbers = {}
-    sampled_runs = []
-    scores_by_run: dict[str, _RunScores] = {}
+    items_by_run = {}
     for name, scored in runs.items():
         items = _AnswerReader(scored, inclusion, number_by_answer).items()
-        strata = _count_strata(items, inclusion, scored.run_id)
-        arrays = _item_arrays(items)
+        items_by_run[name] = SampledRunItems(
+            name=scored.run_id,
+            items=items,
+            score=scored.result.scores[MEASURE],
+            score_right=sum(bool(item.right) for item in items),
+            signature=str(scored.signature.of(MEASURE)),
+        )
+    return estimate_runs(COLD_START_MODE, MEASURE, items_by_run, inclusion, confidence)
+
+
+def estimate_runs(
+    task: str, measure: str, runs: Mapping[str, SampledRunItems], inclusion: Inclusion, confidence: float
+) -> SampledPool:
+    """Return estimates of a measure for each run, by name, and for the difference of every two runs.
+
+    Raises InputError for a run without answers, and for a stratum without assessed answers.
+    """
+    sampled_runs = []
+    scores_by_run: dict[str, _RunScores] = {}
+    for name, run in runs.items():
+        if not run.items:
+            raise InputError(f"run {run.name} has no answer that counts: there is nothing to estimate")
+        strata = _count_strata(run.items, inclusion, run.name)
+        arrays = _item_arrays(run.items)
         scores = _RunScores(precision=estimate_score(arrays), right=estimate_score(arrays, is_total=True))
         scores_by_run[name] = scores
         sampled_runs.append(
             SampledRun(
                 run=name,
-                answers=len(items),
-                assessed=sum(item.is_assessed for item in items),
-                score=scored.result.scores[MEASURE],
-                score_right=sum(item.is_right for item in items),
+                answers=len(run.items),
+                assessed=sum(item.is_assessed for item in run.items),
+                score=run.score,
+                score_right=run.score_right,
                 precision=score_with_limits(scores.precision, confidence, largest=1.0),
-                right=score_with_limits(scores.right, confidence, largest=len(items)),
+                right=score_with_limits(scores.right, confidence, largest=len(run.items)),
                 strata=strata,
             )
         )
@@ -399,12 +434,12 @@ def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confi
         right = difference_with_limits(scores_a.right, scores_b.right, confidence)
         differences.append(SampledDifference(a, b, precision, right))
     return SampledPool(
-        task=COLD_START_MODE,
-        measure=MEASURE,
+        task=task,
+        measure=measure,
         confidence=confidence,
         runs=tuple(sampled_runs),
         differences=tuple(differences),
-        signatures={name: str(scored.signature.of(MEASURE)) for name, scored in runs.items()},
+        signatures={name: run.signature for name, run in runs.items()},
     )
 
 
@@ -413,14 +448,15 @@ def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confi
 
 def _rows_of_estimates(pool: SampledPool) -> Iterator[Row]:
     """Yield a row for each run and for each difference, of precision first, then of the number of right answers."""
+    right_answers = RIGHT_ANSWERS[str(pool.measure)]
     for run in pool.runs:
         yield {**asdict(run), **asdict(run.precision), "measure": pool.measure, "score": run.score}
     for pair in pool.differences:
         yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.precision), "measure": pool.measure}
     for run in pool.runs:
-        yield {**asdict(run), **asdict(run.right), "measure": RIGHT_ANSWERS, "score": run.score_right}
+        yield {**asdict(run), **asdict(run.right), "measure": right_answers, "score": run.score_right}
     for pair in pool.differences:
-        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": RIGHT_ANSWERS}
+        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": right_answers}
 
 
 def _rows_of_strata(pool: SampledPool) -> Iterator[Row]:

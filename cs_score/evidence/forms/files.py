@@ -59,8 +59,8 @@ class Advice(Record):
 class Text(Record):
     """The text of a file, with the Python expression that opens the file as a text file.
 
-    `modules` are the modules that the expression needs. `diagnosis` says in words what is unusual about the file, such
-    as `the file is in UTF-16`; it is empty if nothing is.
+    `modules` are the modules that the expression needs. `diagnosis` says in words how the file is unusual, such as
+    `the file is in UTF-16`; it is empty for a usual file.
     """
 
     text: str
@@ -206,7 +206,7 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
 
 
 def _diagnose(text: Text, values: Values, *, has_lines: bool) -> str:
-    """Return in words what is unusual about a file: packing, encoding, and a layout that the task does not read."""
+    """Return the oddities of a file in words: packing, encoding, and a layout that the task does not read."""
     diagnoses = []
     if text.diagnosis:
         diagnoses.append(text.diagnosis)

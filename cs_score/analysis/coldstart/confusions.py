@@ -1,0 +1,218 @@
+"""What wrong lines give instead of right answers, and how nodes and equivalence classes fit each other.
+
+Wrong lines are counted by slot and category, by value, and by their nearness to answers of the pool.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.analysis.coldstart.counted_table import CountedRow, CountedTable, count_groups
+from cs_score.analysis.coldstart.faults import MISSED
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.base.records import Record
+from cs_score.coldstart.judging import category_in
+from cs_score.coldstart.lines import CORRECT, Assessment, Response
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.result import UnitResult
+
+MOST_VALUES: Final = 100
+"""The most wrong values that are listed."""
+
+
+class SlotCategory(Record):
+    """How many lines of a slot are of a category before the policies."""
+
+    slot: str
+    category: str
+    count: int
+
+
+class WrongValue(Record):
+    """How many lines of a slot that count as wrong give a value."""
+
+    slot: str
+    value: str
+    count: int
+
+
+class NearMisses(Record):
+    """Of the lines of a category that are neither right nor correct, how many are near to what the pool has.
+
+    `same_place`: the pool has their value provenance with another value; `same_value`: it has their value with another
+    value provenance, both for the same LDC query and hop. `..._accepted`: such an answer of the pool is correct or
+    inexact. A line may be both.
+    """
+
+    category: str
+    lines: int
+    same_place: int
+    same_place_accepted: int
+    same_value: int
+    same_value_accepted: int
+
+
+class Confusions(Record):
+    """Lines by slot and category; the most frequent wrong values; lines near to what the pool has."""
+
+    slots: Sequence[SlotCategory]
+    wrong_values: Sequence[WrongValue]
+    near: Sequence[NearMisses]
+
+
+def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
+    """Return the confusions of the lines that a table counts."""
+    return Confusions(_slot_categories(table), _wrong_values(table.rows), _near_misses(scored, table.rows))
+
+
+def _slot_categories(table: CountedTable) -> list[SlotCategory]:
+    """Return the number of lines of each slot and category, by slot, the most frequent category first."""
+    slot_categories = []
+    for (slot, category), group_counts in count_groups(table.entry_counts, ["slot", "category"]).items():
+        if category != MISSED:
+            slot_categories.append(SlotCategory(slot, category, group_counts.counts.submitted))
+    return sorted(slot_categories, key=lambda row: (row.slot, -row.count, row.category))
+
+
+def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
+    """Return the most frequent values of wrong lines, the most frequent first."""
+    count_by_value: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        for unit, line, _ in row.lines():
+            if WRONG in unit.labels[line.index]:
+                count_by_value[row.slot, line.value] += 1
+    values = [WrongValue(slot, value, count) for (slot, value), count in count_by_value.items()]
+    values.sort(key=lambda value: (-value.count, value.slot, value.value))
+    return values[:MOST_VALUES]
+
+
+# ---- Near misses
+
+
+class _PoolAnswer(NamedTuple):
+    """An answer of the pool: its hop, value, and canonical value provenance, which is its place."""
+
+    hop: int
+    value: str
+    place: str
+
+
+class _PoolIndex:
+    """Answers of the pool to the queries of a unit, counted by place and by value."""
+
+    def __init__(self, assessments: Iterable[Assessment]) -> None:
+        """Count the answers that were assessed, each once."""
+        self._answers = {_PoolAnswer(each.query.level, each.value, each.provenance) for each in assessments}
+        self._count_by_place = Counter([(answer.hop, answer.place) for answer in self._answers])
+        self._count_by_value = Counter([(answer.hop, answer.value) for answer in self._answers])
+
+    def has_place_with_other_value(self, answer: _PoolAnswer) -> bool:
+        """Return whether the pool has another value at the place of an answer."""
+        own_count = 1 if answer in self._answers else 0
+        return self._count_by_place[answer.hop, answer.place] > own_count
+
+    def has_value_at_other_place(self, answer: _PoolAnswer) -> bool:
+        """Return whether the pool has the value of an answer at another place."""
+        own_count = 1 if answer in self._answers else 0
+        return self._count_by_value[answer.hop, answer.value] > own_count
+
+
+def _near_misses(scored: Scored, rows: Iterable[CountedRow]) -> list[NearMisses]:
+    """Return the near misses of each category, the category with the most lines first."""
+    rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
+    for row in rows:
+        rows_by_unit[row.unit.id].append(row)
+    counters: dict[str, _NearMissCounter] = {}
+    for rows_of_unit in rows_by_unit.values():
+        pool = _pool_of_unit(scored, rows_of_unit[0].unit)
+        all_answers = _PoolIndex(pool)
+        accepted_answers = _PoolIndex([assessment for assessment in pool if assessment.is_accepted])
+        for row in rows_of_unit:
+            for unit, line, _ in row.lines():
+                labels = unit.labels[line.index]
+                category = category_in(labels)
+                if RIGHT in labels or category == CORRECT:
+                    continue
+                counter = counters.setdefault(category, _NearMissCounter())
+                counter.add(line, all_answers, accepted_answers)
+    near_misses = [counter.near_misses(category) for category, counter in counters.items()]
+    return sorted(near_misses, key=lambda row: (-row.lines, row.category))
+
+
+def _pool_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
+    """Return the assessments of the queries of a unit and of their follow-on queries."""
+    assessments: list[Assessment] = []
+    for result in unit.queries:
+        assessments += scored.run.gold.assessed.get(result.query.base_id, ())
+    return assessments
+
+
+class _NearMissCounter:
+    """Counts the lines of one category, and those near to answers of the pool."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._same_place = 0
+        self._same_place_accepted = 0
+        self._same_value = 0
+        self._same_value_accepted = 0
+
+    def add(self, line: Response, all_answers: _PoolIndex, accepted_answers: _PoolIndex) -> None:
+        """Count a line, which is compared with all answers of the pool and with the accepted ones."""
+        _, value, place = line.answer
+        answer = _PoolAnswer(line.query.level, value, place)
+        self._lines += 1
+        self._same_place += all_answers.has_place_with_other_value(answer)
+        self._same_place_accepted += accepted_answers.has_place_with_other_value(answer)
+        self._same_value += all_answers.has_value_at_other_place(answer)
+        self._same_value_accepted += accepted_answers.has_value_at_other_place(answer)
+
+    def near_misses(self, category: str) -> NearMisses:
+        """Return the counts as those of a category."""
+        return NearMisses(
+            category=category,
+            lines=self._lines,
+            same_place=self._same_place,
+            same_place_accepted=self._same_place_accepted,
+            same_value=self._same_value,
+            same_value_accepted=self._same_value_accepted,
+        )
+
+
+# ---- Nodes and classes
+
+
+class Structure(Record):
+    """Nodes whose lines are of several classes, classes whose lines are in several nodes, lines beyond a limit."""
+
+    merged_nodes: int
+    split_classes: int
+    discarded_lines: int
+
+
+def structure_of(scored: Scored) -> Structure:
+    """Return how many nodes merge classes, how many classes are split over nodes, and how many lines are discarded.
+
+    A line belongs to the class of its assessment if that is accepted.
+    """
+    classes_by_node: dict[str, set[str]] = defaultdict(set)
+    nodes_by_class: dict[str, set[str]] = defaultdict(set)
+    discarded_lines = 0
+    for _, line, assessment in scored.lines():
+        if line.index in scored.run.discarded:
+            discarded_lines += 1
+        if assessment is not None and assessment.is_accepted and line.node is not None:
+            classes_by_node[line.node].add(assessment.value_class)
+            nodes_by_class[assessment.value_class].add(line.node)
+    return Structure(_count_several(classes_by_node), _count_several(nodes_by_class), discarded_lines)
+
+
+def _count_several(members_by_name: Mapping[str, set[str]]) -> int:
+    """Return how many sets have several members."""
+    count = 0
+    for members in members_by_name.values():
+        if len(members) > 1:
+            count += 1
+    return count

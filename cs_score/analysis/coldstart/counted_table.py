@@ -1,0 +1,203 @@
+"""The lines and equivalence classes that the table of a measure counts, with the groups that they belong to."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.analysis.coldstart.faults import MISSED, Fault
+from cs_score.analysis.coldstart.scored import Scored, ScoredLine
+from cs_score.analysis.outcomes import UNKNOWN
+from cs_score.base.records import Record, replace
+from cs_score.coldstart import judging
+from cs_score.coldstart.judging import Counts, Labels
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.queries import Query, language_code
+from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representing
+from cs_score.measures.registry import LDC_MAX, SF, Measure
+
+DIMENSIONS: Final = (
+    "slot", "hop", "entity_type", "value_type", "language", "judgment", "mention_type", "category", "ldc_query",
+)  # fmt: skip
+"""The dimensions by which lines and classes are grouped."""
+
+RUN_ONLY: Final = frozenset({"value_type", "category"})
+"""Dimensions that the pool does not know: a class that was not found has no group there."""
+
+GroupNames: TypeAlias = tuple[str, ...]
+"""The names of the groups that something belongs to, one for each of some dimensions: `("per:children", "0")`."""
+
+
+class CountedRow(Record):
+    """A row of the table: a query or class, with the hop and slot of the answers counted in it, and its unit."""
+
+    query: Query
+    hop: int
+    slot: str
+    tally: judging.Tally
+    unit: UnitResult
+
+    def lines(self) -> Iterator[ScoredLine]:
+        """Yield the lines counted in the row, each with its assessment."""
+        for line in self.tally.responses:
+            yield ScoredLine(self.unit, line, self.unit.matched.get(line.index))
+
+
+_TO_FIND: Final = ("TO_FIND",)
+_NOT_FOUND: Final = (MISSED,)
+
+
+class Entry(NamedTuple):
+    """What the table counts: a line with its labels, or an equivalence class, in its group of each dimension.
+
+    A class of the ground truth has the labels `_TO_FIND`; one that was not found has another entry with `_NOT_FOUND`.
+    """
+
+    groups: GroupNames
+    labels: Labels
+
+
+EntryCounts: TypeAlias = Mapping[Entry, int]
+"""How many lines or classes have the same groups and labels."""
+
+
+class CountedTable(Record):
+    """The table of a measure with everything that it counts.
+
+    Its `name` is `SF` or `LDC-MAX`, `SF@1` for one hop. All `entry_counts` together are the totals of the table.
+    """
+
+    name: str
+    rows: Sequence[CountedRow]
+    entry_counts: EntryCounts
+
+
+def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> CountedTable:
+    """Return what the table of a measure counts; `faults` are those of the run.
+
+    LDC-MAX counts the entry point that represents each LDC query. LDC-MEAN and average precision count nothing, they
+    are means over rows of the SF table: this is the table then.
+    """
+    missed_by_row: dict[str, list[Fault]] = defaultdict(list)
+    for fault in faults:
+        if fault.kind == "class":
+            missed_by_row[fault.row].append(fault)
+    table = LDC_MAX if measure.table == LDC_MAX else SF
+    rows = _rows_of_table(scored, table, measure.level)
+    entry_counts: Counter[Entry] = Counter()
+    for row in rows:
+        drawn_unit = scored.result.unit_of[row.query.full_id]
+        _count_row(row, drawn_unit, missed_by_row[row.tally.name], entry_counts)
+    name = table if measure.hop is None else f"{table}@{measure.hop}"
+    return CountedTable(name, rows, entry_counts)
+
+
+def _rows_of_table(scored: Scored, table: str, level: str) -> list[CountedRow]:
+    """Return the rows of the SF or LDC-MAX table, at one hop or all (`level`)."""
+    representatives: set[str] | None = None
+    if table == LDC_MAX:
+        representatives = {representing(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
+    rows = []
+    for unit in scored.result.units:
+        for result in unit.queries:
+            query = result.query
+            if representatives is not None and query.short_id not in representatives:
+                continue
+            for tally in result.tallies:
+                hop = tally.name.count(":")
+                if level in (ALL_LEVELS, str(hop)):
+                    rows.append(CountedRow(query, hop, query.slot_at(hop) or UNKNOWN, tally, unit))
+    return rows
+
+
+def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_counts: Counter[Entry]) -> None:
+    """Count the lines and classes of a row in `entry_counts`.
+
+    `drawn_unit` is the id of the unit that a resample draws, the group `ldc_query`. A class of the ground truth belongs
+    to the groups of the first line that found it, otherwise to those of the answer of the pool that would find it, and
+    if there is none to unknown groups.
+    """
+    row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
+    groups_by_found_class: dict[str, GroupNames] = {}
+    for _, line, assessment in row.lines():
+        labels = row.unit.labels[line.index]
+        value_type = sys.intern(line.text.split("\t", 6)[5].lower())
+        line_groups = _line_groups(line, assessment)
+        groups: GroupNames = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
+        entry_counts[Entry(groups, labels)] += 1
+        if RIGHT not in labels or assessment is None or not assessment.is_accepted:
+            continue
+        if not judging.is_wrong_bin(assessment.value_class, row.query.full_id):
+            groups_by_found_class.setdefault(assessment.value_class, groups)
+    groups_of_missed: list[GroupNames] = []
+    for fault in missed:
+        groups_of_missed.append((*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit))
+    for groups in groups_of_missed:
+        entry_counts[Entry(groups, _NOT_FOUND)] += 1
+    ground_truth = row.tally.counts.ground_truth
+    groups_to_find = [*groups_by_found_class.values()][:ground_truth] + groups_of_missed
+    for groups in groups_to_find:
+        entry_counts[Entry(groups, _TO_FIND)] += 1
+    unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
+    unknown_count = ground_truth - len(groups_to_find)
+    if unknown_count > 0:
+        entry_counts[Entry(unknown_groups, _TO_FIND)] += unknown_count
+
+
+def _line_groups(line: Response, assessment: Assessment | None) -> tuple[str, str, str]:
+    """Return the language of a line's document, and the judgment and mention type of its assessment."""
+    language = language_code(line.docid) or UNKNOWN
+    if assessment is None:
+        return language, judging.UNASSESSED, UNKNOWN
+    return language, assessment.judgment, assessment.value_mention or UNKNOWN
+
+
+def _class_groups(line: Response | Assessment) -> tuple[str, str, str]:
+    """Return the language, judgment and mention type of the assessment by which a missed class would be found."""
+    assert isinstance(line, Assessment)
+    language = language_code(line.docid) or UNKNOWN
+    return language, line.judgment, line.value_mention or UNKNOWN
+
+
+class GroupCounts(NamedTuple):
+    """The counts of a group, and how many mistakes are in it: wrong lines and classes not found."""
+
+    counts: Counts
+    mistakes: int
+
+
+_ZERO: Final = Counts()
+
+
+def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[GroupNames, GroupCounts]:
+    """Return the counts of each group, by its name in each of some dimensions.
+
+    By `["slot", "hop"]` a group is called `("per:children", "0")`; without dimensions there is one group, `()`.
+    """
+    positions = [DIMENSIONS.index(dimension) for dimension in dimensions]
+    label_counts_by_group: dict[GroupNames, Counter[Labels]] = defaultdict(Counter)
+    for (groups, labels), count in entry_counts.items():
+        names = tuple([groups[position] for position in positions])
+        label_counts_by_group[names][labels] += count
+    return {names: _sum_labels(label_counts) for names, label_counts in label_counts_by_group.items()}
+
+
+def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
+    """Return the counts of a group from the number of its lines and classes with each labels."""
+    counts_by_labels = [_ZERO]
+    ground_truth = 0
+    mistakes = 0
+    for labels, count in label_counts.items():
+        if labels == _TO_FIND:
+            ground_truth = count
+        elif labels == _NOT_FOUND:
+            mistakes += count
+        else:
+            counts_by_labels.append(judging.counts_of(labels, count))
+            if WRONG in labels:
+                mistakes += count
+    counts = judging.sum_counts(counts_by_labels)
+    return GroupCounts(replace(counts, ground_truth=ground_truth), mistakes)

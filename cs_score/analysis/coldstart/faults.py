@@ -1,0 +1,247 @@
+"""Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from cs_score.analysis.coldstart.changes import Editor
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.base.records import Record
+from cs_score.coldstart.judging import REDUNDANT, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.lines import CORRECT, Assessment, Response
+from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
+from cs_score.coldstart.result import UnitResult
+
+MISSED: Final = "MISSED"
+"""The category of a class that was not found."""
+
+
+class Fault(Record):
+    """A wrong line, a node of several lines with a wrong one among them, or a class that was not found.
+
+    `line` is the wrong line, the first line of the node, or the assessment by which the class would be found. `lines`
+    are the lines to remove, in load order. `category` is None for a node. `class_name` is the class of the line's
+    assessment if that is accepted, or the class that was not found. For such a class, `row` is the row of the tables
+    that would count it, and `unreachable` says why no answer of the pool could find it.
+    """
+
+    kind: Literal["line", "node", "class"]
+    line: Response | Assessment
+    category: str | None
+    class_name: str | None = None
+    lines: Sequence[Response] = ()
+    row: str = ""
+    unreachable: str | None = None
+
+
+ONLY_INEXACT: Final = "only inexact answers"
+NONE_RIGHT: Final = "no answer that counts as right"
+NO_RIGHT_PARENT: Final = "no right parent answer"
+ONLY_NOMINAL: Final = "only nominal mentions"
+
+
+class Reachability:
+    """Decides whether some answer of the pool finds a class under a policy (docs/background/scoring.md).
+
+    An answer finds its class if its judgment counts as right, if a right answer of the class above leads to its query,
+    and if its mention names the entity. In a run without node ids, all answers of a row share one node, which any of
+    them names.
+    """
+
+    def __init__(self, scored: Scored, *, with_nodes: bool) -> None:
+        """Group the accepted answers of the pool; `with_nodes` says whether the run has node ids."""
+        self._policy = scored.policy
+        self._with_nodes = with_nodes
+        self._answers_by_class: dict[str, list[Assessment]] = defaultdict(list)
+        self._answers_by_target: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
+        self._rightness_by_target: dict[tuple[str, str], bool] = {}
+        for assessment in scored.run.gold.links.assessments:
+            if assessment.is_accepted and _is_counted(assessment, scored):
+                self._answers_by_class[assessment.value_class].append(assessment)
+                self._answers_by_target[assessment.target, assessment.value_class].append(assessment)
+        self._named_rows = self._find_named_rows()
+
+    def _find_named_rows(self) -> set[str]:
+        """Return the rows of the tables in which some answer names the entity."""
+        rows: set[str] = set()
+        for class_name, answers in self._answers_by_class.items():
+            if any(self._is_name(answer) for answer in answers):
+                rows.add(_class_above(class_name))
+        return rows
+
+    def why_unreachable(self, class_name: str) -> str | None:
+        """Return why no answer of the pool finds a class; None if one does."""
+        right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
+        if not right_answers:
+            return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
+        right_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
+        if not right_answers:
+            return NO_RIGHT_PARENT
+        if any(self._is_name(answer) for answer in right_answers):
+            return None
+        if not self._with_nodes and _class_above(class_name) in self._named_rows:
+            return None
+        return ONLY_NOMINAL
+
+    def _is_right(self, answer: Assessment) -> bool:
+        """Return whether the judgment of an answer counts as right under the policy."""
+        return answer.judgment in self._policy.right
+
+    def _is_name(self, answer: Assessment) -> bool:
+        """Return whether an answer names the entity, or belongs to a class of which nobody found a name."""
+        is_named = answer.value_mention == "NAM" or answer.class_mention == "NOM"
+        return is_named and answer.judgment not in self._policy.wrong
+
+    def _has_right_parent(self, answer: Assessment) -> bool:
+        """Return whether a right answer of the class above leads to the query that an answer belongs to.
+
+        Answers of the first hop need none.
+        """
+        if not answer.query.level:
+            return True
+        target = (answer.query.short_id, _class_above(answer.value_class))
+        if target not in self._rightness_by_target:
+            parents = self._answers_by_target[target]
+            is_right = any(self._is_right(parent) and self._has_right_parent(parent) for parent in parents)
+            self._rightness_by_target[target] = is_right
+        return self._rightness_by_target[target]
+
+
+def _is_counted(assessment: Assessment, scored: Scored) -> bool:
+    """Return whether lines can have this assessment: only one of several assessments of an answer counts."""
+    follow_on = scored.run.links.follow_on(assessment.target)
+    if follow_on is None:
+        return False
+    judgement = follow_on.judgement_of(assessment.query, assessment.answer)
+    return judgement is not None and judgement.assessment is assessment
+
+
+def _class_above(class_name: str) -> str:
+    """Return the class or query above a class: `CS17_ENG_0001:2` -> `CS17_ENG_0001`."""
+    return class_name.rpartition(":")[0]
+
+
+def find_faults(scored: Scored, editor: Editor) -> Iterator[Fault]:
+    """Yield the faults of a run: of each unit its wrong lines, their nodes, and the classes not found."""
+    reachability = Reachability(scored, with_nodes=editor.has_nodes)
+    for unit in scored.result.units:
+        wrong_lines = _wrong_lines(scored, unit)
+        yield from wrong_lines
+        yield from _nodes_with_wrong_lines(scored, unit, wrong_lines)
+        yield from _missed_classes(scored, unit, editor, reachability)
+
+
+def _wrong_lines(scored: Scored, unit: UnitResult) -> list[Fault]:
+    """Return the lines of a unit that count as wrong, in the order of the tables."""
+    faults: list[Fault] = []
+    for line in counted_lines(unit):
+        labels = unit.labels[line.index]
+        if WRONG not in labels:
+            continue
+        assessment = unit.matched.get(line.index)
+        class_name = None
+        if assessment is not None and assessment.is_accepted:
+            class_name = assessment.value_class
+        category = category_of(labels, scored.policy)
+        faults.append(Fault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
+    return faults
+
+
+def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Iterable[Fault]) -> Iterator[Fault]:
+    """Yield the nodes of wrong lines that have several lines of the run in a unit."""
+    unit_of = scored.run.gold.unit_of
+    nodes = dict.fromkeys([fault.lines[0].node for fault in wrong_lines])
+    for node in nodes:
+        if node is None:
+            continue
+        lines = []
+        for line in scored.run.links.nodes[node]:
+            if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id:
+                lines.append(line)
+        if len(lines) > 1:
+            yield Fault(kind="node", line=lines[0], category=None, lines=lines)
+
+
+def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachability: Reachability) -> Iterator[Fault]:
+    """Yield the classes of a unit that were not found, in load order of the pool.
+
+    In a row whose slot takes one value any class would do: if none was found, the first class stands for them.
+    """
+    for row in rows_to_find(scored, unit):
+        missed = [name for name in row.class_names if name not in row.found]
+        if row.is_single:
+            missed = [] if row.found else row.class_names[:1]
+        for class_name in missed:
+            answer = editor.answer_by_class.get(class_name)
+            if answer is None:
+                continue
+            names = row.class_names if row.is_single else [class_name]
+            reasons = [reachability.why_unreachable(name) for name in names]
+            yield Fault(
+                kind="class",
+                line=answer,
+                category=MISSED,
+                class_name=class_name,
+                row=row.name,
+                unreachable=None if None in reasons else reasons[0],
+            )
+
+
+def category_of(labels: Labels, policy: Policy) -> str:
+    """Return the category of a line as policies name it, from its labels: `INCORRECT`, `INEXACT`, `DUPLICATE` ...
+
+    It is the category before the policy, or DUPLICATE if the line counts as one.
+    """
+    category = category_in(labels)
+    if REDUNDANT in labels:
+        return DUPLICATE
+    if WRONG in labels and category not in policy.wrong:
+        return DUPLICATE
+    return category
+
+
+def counted_lines(unit: UnitResult) -> Iterator[Response]:
+    """Yield the lines of a unit that count in a row of the tables."""
+    for result in unit.queries:
+        for tally in result.tallies:
+            yield from tally.responses
+
+
+class RowToFind(NamedTuple):
+    """A row of the tables with classes of the ground truth.
+
+    `class_names` are these classes in load order of the pool, `found` those that right lines have found. `is_single`
+    says whether the slot takes one value.
+    """
+
+    name: str
+    is_single: bool
+    class_names: list[str]
+    found: set[str]
+
+
+def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
+    """Yield the rows of a unit that have classes to be found."""
+    for result in unit.queries:
+        tree = scored.run.gold.of_query(result.query, scored.run.links).tree
+        assert tree is not None  # the query was scored
+        lines_by_row = {tally.name: tally.responses for tally in result.tallies}
+        classes_by_row: dict[str, list[str]] = defaultdict(list)
+        for class_name, row_name in tree.above.items():
+            if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
+                classes_by_row[row_name].append(class_name)
+        for row_name, class_names in classes_by_row.items():
+            found = _classes_found(lines_by_row[row_name], unit)
+            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found)
+
+
+def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:
+    """Return the classes of the assessments of the right ones among some lines of a unit."""
+    class_names: set[str] = set()
+    for line in lines:
+        assessment = unit.matched.get(line.index)
+        if assessment is not None and RIGHT in unit.labels[line.index]:
+            class_names.add(assessment.value_class)
+    return class_names

@@ -1,0 +1,141 @@
+"""How far the confidences of a run can be relied on.
+
+Every assessed line of the run counts once. A line is right (y = 1) if its assessment is correct, whatever
+deduplication, limits and parents make of it, otherwise wrong (y = 0). With the confidence c of a line, as the scorer
+reads it (0 to 1):
+
+* Brier score: the mean of (c - y)^2 (Brier 1950).
+* Expected calibration error: the mean over the bins of |mean y - mean c|, weighted by their lines (Naeini et al. 2015);
+  left out below 100 lines, where it says how few they are: perfect confidences give .27 at 15 lines and .10 at 100.
+* Area under the ROC curve: the share of pairs of a right and a wrong line in which the right one is the more confident;
+  equal confidences count half (Hanley and McNeil 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.base.records import Record
+from cs_score.coldstart.lines import CORRECT
+
+BINS: Final = 10
+
+FEWEST_CALIBRATED: Final = 100
+"""The fewest lines for which there is a calibration error."""
+
+
+class Judged(NamedTuple):
+    """The confidence of an assessed line, and whether it is right."""
+
+    confidence: float
+    is_right: bool
+
+
+class Bin(Record):
+    """Lines of like confidence: how many, the least and the greatest confidence, the mean, and the share right."""
+
+    lines: int
+    low: float
+    high: float
+    confidence: float
+    right: float
+
+
+class Reliability(Record):
+    """Bins from the least confidence to the greatest, and three numbers of all `lines`, 0..1.
+
+    Brier score and calibration error are 0 at best; the one is None without any line, the other below 100 lines. The
+    area is 1 at best and None where all lines are right or all are wrong.
+    """
+
+    lines: int
+    bins: Sequence[Bin]
+    brier: float | None
+    ece: float | None
+    auc: float | None
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Return the three numbers by their names, as far as they are defined."""
+        number_by_name = {
+            "Brier score": self.brier,
+            "expected calibration error": self.ece,
+            "area under the ROC curve": self.auc,
+        }
+        return {name: number for name, number in number_by_name.items() if number is not None}
+
+
+def reliability_of(scored: Scored) -> Reliability:
+    """Return the reliability of the confidences of a run's assessed lines, which are right where judged correct."""
+    assessed_lines = [scored_line for scored_line in scored.lines() if scored_line.assessment is not None]
+    assessed_lines.sort(key=lambda scored_line: (scored_line.line.confidence, scored_line.line.index))
+    judged_lines = []
+    for _, line, assessment in assessed_lines:
+        is_right = assessment is not None and assessment.judgment == CORRECT
+        judged_lines.append(Judged(line.confidence, is_right))
+    return reliability(judged_lines)
+
+
+def reliability(judged_lines: Sequence[Judged]) -> Reliability:
+    """Return the reliability of lines that are sorted by confidence, those of equal confidence in load order."""
+    line_count = len(judged_lines)
+    if not judged_lines:
+        return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
+    bins = _bins_of(judged_lines)
+    brier = math.fsum([(confidence - is_right) ** 2 for confidence, is_right in judged_lines]) / line_count
+    calibration_error: float | None = None
+    if line_count >= FEWEST_CALIBRATED:
+        distances = [each.lines * abs(each.right - each.confidence) for each in bins]
+        calibration_error = math.fsum(distances) / line_count
+    return Reliability(
+        lines=line_count, bins=bins, brier=brier, ece=calibration_error, auc=_area_under_curve(judged_lines)
+    )
+
+
+def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
+    """Return ten bins of sorted lines, which have as many lines as each other or one more.
+
+    Bin k of N lines ends before line N * k // 10. A bin without lines is left out.
+    """
+    line_count = len(judged_lines)
+    bins = []
+    for number in range(BINS):
+        start = line_count * number // BINS
+        end = line_count * (number + 1) // BINS
+        lines = judged_lines[start:end]
+        if not lines:
+            continue
+        mean_confidence = math.fsum([line.confidence for line in lines]) / len(lines)
+        right_share = sum([line.is_right for line in lines]) / len(lines)
+        bins.append(
+            Bin(
+                lines=len(lines),
+                low=lines[0].confidence,
+                high=lines[-1].confidence,
+                confidence=mean_confidence,
+                right=right_share,
+            )
+        )
+    return bins
+
+
+def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
+    """Return the area under the ROC curve of lines sorted by confidence; None if all are right or all are wrong."""
+    right_count = sum([line.is_right for line in judged_lines])
+    pair_count = right_count * (len(judged_lines) - right_count)
+    if not pair_count:
+        return None
+    wrong_lines_below = 0
+    pairs_won = 0.0
+    for _, lines_of_confidence in groupby(judged_lines, key=attrgetter("confidence")):
+        rightness = [line.is_right for line in lines_of_confidence]
+        right_here = sum(rightness)
+        wrong_here = len(rightness) - right_here
+        pairs_won += right_here * (wrong_lines_below + wrong_here / 2)
+        wrong_lines_below += wrong_here
+    return pairs_won / pair_count

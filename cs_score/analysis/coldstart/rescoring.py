@@ -1,0 +1,418 @@
+"""Score a run again after changes to its files, unit by unit, as the scorer would score the changed files.
+
+A change reaches the units of the lines that it removes or adds. Two changes reach further: lines whose node id names a
+query of another unit, and lines of a unit that has lines in several files, because line numbers decide ties there.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cs_score.analysis.coldstart.changes import Change, Editor
+from cs_score.analysis.coldstart.removals import Removals
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace
+from cs_score.coldstart.gold import Run, Unit, by_unit
+from cs_score.coldstart.judging import compares_values, match
+from cs_score.coldstart.layouts import RUN_2017
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import Links, Response
+from cs_score.coldstart.linking import NO_NODE
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.ranking import Nodes
+from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.scorer import score_unit
+from cs_score.problems.log import ProblemLog
+
+
+class RescoredUnit(NamedTuple):
+    """A unit scored again, and the run with the lines that it was scored from."""
+
+    unit: UnitResult
+    run: Run
+
+
+class Rescoring:
+    """Scores the units of one run again after changes to its files, which are made by its `editor`."""
+
+    def __init__(self, scored: Scored) -> None:
+        """Look for what decides how far a change reaches; `scored` is the run before any change."""
+        run = scored.run
+        self._scored = scored
+        self._run = run
+        self.editor = Editor(run, scored.run_id)
+        self._unit_by_id = {unit.id: unit for unit in scored.result.units}
+        self._unit_ids = self._unit_ids_in_scoring_order()
+        # Average precision pools the nodes of the runs of a call: those scored before this run are scored again, too.
+        self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
+        self._has_several_files = sum([len(file.ends) for file in self.editor.files.values()]) > 1
+        self._units_of_several_files = self._find_units_of_several_files()
+        self._is_entangled = self._are_units_entangled()
+        self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
+        self._removals = Removals(scored, self.editor)
+
+    def _unit_ids_in_scoring_order(self) -> list[str]:
+        """Return the ids of all scored units in the order in which the scorer takes them."""
+        gold = self._run.gold
+        unit_ids = dict.fromkeys([gold.unit_of(query.base_id) for query in gold.selected()])
+        unit_ids.update(dict.fromkeys(self._unit_by_id))
+        return [unit_id for unit_id in unit_ids if unit_id in self._unit_by_id]
+
+    def _find_units_of_several_files(self) -> list[str]:
+        """Return the ids of the units that have lines in several files."""
+        if not self._has_several_files:
+            return []
+        files_by_unit: dict[str, set[str]] = defaultdict(set)
+        for line in self._run.links.responses:
+            files_by_unit[self._run.gold.unit_of(line.query.base_id)].add(line.file)
+        return [unit_id for unit_id, files in files_by_unit.items() if len(files) > 1]
+
+    def _are_units_entangled(self) -> bool:
+        """Return whether lines of one unit may belong to a node of another, so that no unit can be scored by itself.
+
+        This may be so where a node id does not begin with a colon, or a query file defines a query with the id of a
+        follow-on query. Where any number of justifications counts, the limits also take the lines without parent line
+        for one group.
+        """
+        if self._run.limits.most is None and self._run.links.without_parent:
+            return True
+        queries = self._run.gold.table.by_id
+        for line in self._run.links.responses:
+            node_id = _written_node_id(line)
+            if node_id is None:
+                continue
+            if not node_id.startswith(":"):
+                return True
+            if line.query.level > 1 and line.query.short_id in queries:
+                return True
+        return False
+
+    def rescore(
+        self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
+    ) -> Iterator[RescoredUnit]:
+        """Yield each unit that a change leaves otherwise than an `earlier` change, which it contains, had left it.
+
+        `unit_by_id` has all units as they are after the earlier change. Nodes are ranked only if `is_ranked`. Raises
+        InputError if the scorer would refuse the changed files.
+        """
+        reason = self.editor.why_refused(change)
+        if reason is not None:
+            raise InputError(reason)
+        is_ranked = is_ranked or len(self._run_ids) > 1
+        units = self._units_by_subtraction(change, earlier, is_ranked)
+        if units is not None:
+            for unit in units:
+                yield RescoredUnit(unit, self._run)
+            return
+        base_ids = self._changed_queries(change, earlier)
+        # The other queries of a unit stay as they are if nothing but their own lines decides on them.
+        base_ids_to_score = base_ids if self._has_plain_units and change.policy is None else None
+        entangled_run = None
+        if self._is_entangled:
+            entangled_run = self._edit(self._run.links.responses, change, change.added, is_ranked)
+        added_by_unit = self._added_lines_by_unit(change)
+        for unit_id in self._reached_units(change, base_ids):
+            if unit_id not in unit_by_id:  # only other runs of the call have lines of this unit
+                continue
+            edited_run = entangled_run
+            if edited_run is None:
+                lines = self._lines_of_unit(unit_id, base_ids_to_score)
+                edited_run = self._edit(lines, change, added_by_unit.get(unit_id, []), is_ranked)
+            old_results = unit_by_id[unit_id].queries
+            queries = [result.query for result in old_results]
+            if base_ids_to_score is not None:
+                queries = [query for query in queries if query.base_id in base_ids_to_score]
+            unit = self._score_unit(unit_id, queries, edited_run, change, is_ranked)
+            result_by_query = {result.query.short_id: result for result in unit.queries}
+            results = [result_by_query.get(result.query.short_id, result) for result in old_results]
+            yield RescoredUnit(replace(unit, queries=tuple(results)), edited_run)
+
+    def _units_by_subtraction(self, change: Change, earlier: Change, is_ranked: bool) -> list[UnitResult] | None:
+        """Return the units that a change leaves otherwise if that is known without scoring; None otherwise."""
+        if not self._has_plain_units or self._run.limits.most is None or earlier.places:
+            return None
+        return self._removals.units_without(change, is_ranked=is_ranked)
+
+    def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
+        """Return the base ids of the queries of which lines are removed or added between two changes."""
+        # Not their symmetric difference, for which all lines of `earlier` would be copied.
+        indexes = (change.responses - earlier.responses) | (earlier.responses - change.responses)
+        lines = [self._run.links.responses[index] for index in indexes]
+        lines += change.added
+        return dict.fromkeys([line.query.base_id for line in lines])
+
+    def _reached_units(self, change: Change, base_ids: Iterable[str]) -> Iterable[str]:
+        """Return the ids of the units that a change of these queries reaches."""
+        if change.policy is not None or self._is_entangled:
+            return self._unit_ids
+        unit_ids = [self._run.gold.unit_of(base_id) for base_id in base_ids]
+        if change.places:
+            unit_ids += self._units_of_several_files
+        return dict.fromkeys(unit_ids)
+
+    def _added_lines_by_unit(self, change: Change) -> dict[str, list[Response]]:
+        """Return the lines that a change adds, by unit and there query by query."""
+        lines_by_unit: dict[str, list[Response]] = defaultdict(list)
+        lines_of_run = by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
+        for unit_id, lines_by_query in lines_of_run.items():
+            for lines in lines_by_query.values():
+                lines_by_unit[unit_id] += lines
+        return lines_by_unit
+
+    def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
+        """Return the lines of all runs in a unit, in load order; with `base_ids` only those of these queries."""
+        lines: list[Response] = []
+        for units in self._run.lines.values():
+            for base_id, lines_of_query in units.get(unit_id, {}).items():
+                if base_ids is None or base_id in base_ids:
+                    lines += lines_of_query
+        if base_ids is None:
+            lines.sort(key=operator.attrgetter("index"))
+        return lines
+
+    # -- The lines after a change
+
+    def _edit(self, lines: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
+        """Return a run with the lines of some units after a change, linked anew as far as the change requires.
+
+        `added` are the lines that the change adds to these units. Raises InputError if the limits on justifications
+        cannot be applied.
+        """
+        if self._only_appends(change):
+            return self._append(lines, added, is_ranked)
+        run = self._run
+        gold = run.gold
+        removed = [line for line in lines if line.index in change.responses]
+        lines = [line for line in lines if line.index not in change.responses]
+        links = Links(gold.table, run.links)
+        is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed)
+        if any(run.links.was_skipped(line.target) for line in removed):
+            is_linked_anew = True
+            gold = gold.changed()
+        if added or self._has_several_files:
+            is_linked_anew = True
+            lines = self._renumber(lines, change, added)
+        if is_linked_anew:
+            for line in removed:
+                links.node_by_follow_on[line.target] = None
+            lines = _with_nodes(lines, links.node_by_follow_on)
+        if run.limits.most is None:
+            self._check_limits(lines, change)
+        if is_ranked:
+            links.nodes.update(_lines_by_node(lines))
+        return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
+
+    def _only_appends(self, change: Change) -> bool:
+        """Return whether a change only adds lines behind all others, so that these keep indexes, numbers and nodes."""
+        if change.places or not change.added or self._has_several_files or self._run.limits.most is None:
+            return False
+        return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
+
+    def _append(self, lines: Sequence[Response], added: Sequence[Response], is_ranked: bool) -> Run:
+        """Return a run with the lines of some units and added lines behind them; only the added lines are linked."""
+        links = Links(self._run.gold.table, self._run.links)
+        new_lines = self._renumber_added(added, lines, removed_count=0)
+        for line in new_lines:
+            parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
+            if parent_node is not None:
+                links.node_by_follow_on[line.query.short_id] = parent_node
+        all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
+        if is_ranked:
+            links.nodes.update(_lines_by_node(all_lines))
+        return replace(self._run, links=links, lines=by_unit(self._run.gold, all_lines))
+
+    def _renumber(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
+        """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
+
+        With one file numbers stay as they are, since only their order counts. With several files they also decide ties
+        between files, so that the lines removed before a line in its file are subtracted.
+        """
+        removed_numbers_by_file: dict[str, list[int]] = defaultdict(list)
+        if self._has_several_files:
+            for place in self.editor.removed_lines(change):
+                removed_numbers_by_file[place.file].append(place.line)
+        ends = self.editor.extended_file.ends
+        renumbered: list[Response] = []
+        for line in lines:
+            # Added lines come at the end of one file, before the lines of the files that are loaded later.
+            index = line.index + len(change.added) * bisect_right(ends, line.index)
+            number = line.number - bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
+            if index != line.index or number != line.number:
+                line = replace(line, index=index, number=number)
+            renumbered.append(line)
+        removed_count = len(removed_numbers_by_file.get(self.editor.extended_file.name, ()))
+        renumbered += self._renumber_added(added, renumbered, removed_count, len(change.added))
+        return sorted(renumbered, key=operator.attrgetter("index"))
+
+    def _renumber_added(
+        self, added: Sequence[Response], lines: Iterable[Response], removed_count: int, added_per_load: int = 0
+    ) -> list[Response]:
+        """Return added lines as they are loaded: once for each time that their file is.
+
+        `lines` are the other lines, `removed_count` is the number of lines removed from the file, and `added_per_load`
+        the number of lines added to it for all units, by which the indexes of a later load move.
+        """
+        file = self.editor.extended_file
+        texts_in_file: set[str] = set()
+        # Node ids keep added lines apart. Without them a line may be there already; most editions pass it over then.
+        if added and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
+            texts_in_file = {line.text for line in lines if line.file == file.name}
+        first_number = file.last_number + 1 - removed_count
+        new_lines: list[Response] = []
+        for line in added:
+            if line.text in texts_in_file:
+                continue
+            for earlier_loads, end in enumerate(file.ends):
+                index = end + added_per_load * earlier_loads + line.index
+                new_lines.append(replace(line, index=index, number=first_number + line.number))
+        return new_lines
+
+    def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
+        """Raise InputError if the limits on justifications cannot be applied to lines (rule single-values).
+
+        The limits are applied each time that a file was loaded, and look at all hops there are: the first remaining
+        line of every hop that `lines` lack stands for that hop.
+        """
+        rules = DiscardRules(self._run.limits, ProblemLog())
+        first_by_level: dict[int, Response] = {}
+        for line in self._run.links.responses:
+            if line.index not in change.responses:
+                first_by_level.setdefault(line.query.level, line)
+        ends_with_additions = self.editor.extended_file.ends if change.added else ()
+        ends: list[int] = []
+        for file in self.editor.files.values():
+            if file.schema is RUN_2017:
+                ends += file.ends
+        for end in sorted(ends):
+            new_end = end + len(change.added) * bisect_right(ends_with_additions, end)
+            loaded_lines = [line for line in lines if line.index < new_end]
+            levels = {line.query.level for line in loaded_lines}
+            other_levels = [line for level, line in first_by_level.items() if level not in levels and line.index < end]
+            rules.apply([*loaded_lines, *other_levels], _lines_by_node(loaded_lines), is_in_order=False)
+
+    # -- Scoring
+
+    def _score_unit(
+        self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
+    ) -> UnitResult:
+        """Return queries of a unit scored from the lines of a changed run, under the policy of the change.
+
+        The runs that are scored before this one are scored again first, since nodes of all are ranked together. Raises
+        InputError if the scorer would have to stop before it has tables.
+        """
+        gold = run.gold
+        if compares_values(gold.options.discipline):
+            _check_classes(queries, run)
+        nodes = Nodes(run.links.nodes, run.limits.most)
+        matched_unit = self._matched_before(unit_id, queries, run, change)
+        policy = change.policy or self._scored.policy
+        result: UnitResult | None = None
+        for run_id in self._run_ids:
+            if result is not None:
+                _raise_if_unranked(result)
+            unit = Unit(
+                id=unit_id,
+                gold=gold,
+                queries=queries,
+                hop_limits=gold.hop_limits,
+                run=run,
+                lines=run.lines.get(run_id, {}).get(unit_id, {}),
+                nodes=nodes,
+                other_run=result,
+                earlier_result=matched_unit if run_id == self._run_ids[-1] else None,
+            )
+            result = score_unit(unit, policy, is_ranked)
+            _raise_if_uncounted(result)
+        assert result is not None
+        return result
+
+    def _matched_before(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> UnitResult | None:
+        """Return the unit with the assessments that its lines have; None if all of them must be matched anew.
+
+        Lines that keep their indexes keep their assessments, so that only added lines are matched here.
+        """
+        if run.gold is not self._run.gold:
+            return None
+        unit = self._unit_by_id[unit_id]
+        if not change.added:
+            return unit
+        if not self._only_appends(change):
+            return None
+        problems = ProblemLog()
+        assessment_by_index = dict(unit.matched)
+        lines_by_query = run.lines.get(self._scored.run_id, {}).get(unit_id, {})
+        for base_id in dict.fromkeys([query.base_id for query in queries]):
+            lines = lines_by_query.get(base_id, ())
+            new_lines = [line for line in lines if line.index >= len(self._run.links.responses)]
+            if new_lines:
+                judgement_by_value = run.gold.values_of(base_id, run.links)
+                discipline = run.gold.options.discipline
+                assessment_by_index |= match(new_lines, judgement_by_value, run.links, discipline, problems)
+        return UnitResult(unit_id, assessment_by_index, {}, (), problems)
+
+
+def _check_classes(queries: Iterable[Query], run: Run) -> None:
+    """Raise InputError if the class of a query that was assessed is not known, which disciplines with values need."""
+    for query in queries:
+        for assessment in run.gold.assessed.get(query.base_id, ()):
+            run.links.class_of_query(assessment.query)
+
+
+def _raise_if_unranked(unit: UnitResult) -> None:
+    """Raise the InputError for which a query of a unit could not be ranked, if there is one."""
+    for query in unit.queries:
+        if query.unranked is not None:
+            raise query.unranked
+
+
+def _raise_if_uncounted(unit: UnitResult) -> None:
+    """Raise the InputError for which a unit could not be matched, or a query of it not be counted, if there is one."""
+    if unit.unmatched is not None:
+        raise unit.unmatched
+    for query in unit.queries:
+        if query.uncounted is not None:
+            raise query.uncounted
+
+
+def _written_node_id(line: Response) -> str | None:
+    """Return the node id of a line as its file has it (column 9); None if it has none."""
+    columns = line.text.split("\t", 9)
+    if len(columns) < 9 or columns[8] == NO_NODE:
+        return None
+    return columns[8]
+
+
+def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
+    """Return lines in load order with their FQ node ids, as linking would give them.
+
+    A line of the second hop has the node of the first run line that gives the answer it asks about as a prefix.
+    `node_by_follow_on` has that node by the short id of the follow-on query, and is completed here: an empty node for a
+    line without one, None or no entry for a query that no line has created yet.
+    """
+    linked: list[Response] = []
+    for line in lines:
+        query = line.query
+        node = line.node
+        if query.level == 1 or node is None:
+            node_id = _written_node_id(line)
+            if node_id is not None:
+                prefix = query.full_id if query.level != 1 else node_by_follow_on.get(query.short_id)
+                node = (prefix or "") + node_id
+        if len(query.slots) > 1 and node_by_follow_on.get(line.target) is None:
+            node_by_follow_on[line.target] = node or ""
+        linked.append(line if node == line.node else replace(line, node=node))
+    return linked
+
+
+def _lines_by_node(lines: Iterable[Response]) -> dict[str, list[Response]]:
+    """Return the lines of each node, by its FQ node id."""
+    lines_by_node: dict[str, list[Response]] = {}
+    for line in lines:
+        if line.node is not None:
+            lines_by_node.setdefault(line.node, []).append(line)
+    return lines_by_node

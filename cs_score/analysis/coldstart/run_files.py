@@ -1,0 +1,141 @@
+"""The files of a run with all of their lines in order, for changes to them and for explanations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TypeAlias
+
+from cs_score.base.display import one_line
+from cs_score.base.records import Record
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
+from cs_score.coldstart.lines import Response, SkippedLine
+from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
+
+LinkedLine: TypeAlias = Response | SkippedLine
+"""A line that was linked to its query: a response, or a skipped line that has created a follow-on query."""
+
+AnyLine: TypeAlias = Response | SkippedLine | UnreadLine
+
+LinePlace: TypeAlias = tuple[str, int]
+"""The name of a line's file, and its number in the file."""
+
+
+class RunFile(Record):
+    """A file of a run with all its lines in order.
+
+    A file that was loaded several times has several `ends`: for each time the number of responses loaded by then. A
+    line of it has several responses (`responses_by_repeated_line`, by line number). `copies_by_text` has the numbers of
+    the lines that repeat an earlier line and are not read (rule lines).
+    """
+
+    name: str
+    schema: Schema
+    lines: Sequence[AnyLine]
+    ends: Sequence[int]
+    responses_by_repeated_line: Mapping[int, Sequence[Response]]
+    copies_by_text: Mapping[str, Sequence[int]]
+
+    @property
+    def last_number(self) -> int:
+        """Return the number of the last line; 0 for a file without lines."""
+        return self.lines[-1].number if self.lines else 0
+
+    def why_unreadable(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> str | None:
+        """Return why the file could not be read without some lines and with others at its end; None if it could.
+
+        The first line that is neither blank nor a comment decides on the layout of a file. A file of size zero is no
+        obstacle: the scorer passes it over.
+        """
+        layout_line = self._layout_line()
+        if layout_line is None or (self.name, layout_line.number) not in removed_places:
+            return None
+        is_empty = True
+        for text in self._texts_after_change(removed_places, added_texts):
+            is_empty = False
+            if not is_blank_or_comment(text):
+                return self._why_other_layout(text)
+        return None if is_empty else f"only blank lines and comments would be left of {self.name}"
+
+    def _layout_line(self) -> AnyLine | None:
+        """Return the line that decides on the layout: the first one that is neither blank nor a comment."""
+        for line in self.lines:
+            if not is_blank_or_comment(line.text):
+                return line
+        return None
+
+    def _texts_after_change(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> Iterator[str]:
+        """Yield the texts of the lines of the changed file."""
+        for line in self.lines:
+            if (self.name, line.number) not in removed_places:
+                yield line.text
+        yield from added_texts
+
+    def _why_other_layout(self, first_text: str) -> str | None:
+        """Return why a file that begins with this line would be read otherwise; None if it has the same layout."""
+        schema = detect_schema(split_columns(first_text))
+        if schema is self.schema:
+            return None
+        layout = "no layout" if schema is None else f"another layout ({schema.name})"
+        return f"the first line that would be left of {self.name} has {layout}: {one_line(first_text)}"
+
+
+def files_of_run(run: Run) -> dict[str, RunFile]:
+    """Return the run files of a call by name, with the lines of all runs in them."""
+    responses_by_file, repeated_by_file = _responses_of_files(run.links.responses)
+    ends_by_file = _ends_of_files(run.links.responses)
+    other_lines_by_file: dict[str, list[AnyLine]] = defaultdict(list)
+    for skipped in run.links.skipped:
+        other_lines_by_file[skipped.file].append(skipped)
+    copies_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for unread in run.links.unread:
+        other_lines_by_file[unread.file].append(unread)
+        copies_by_file[unread.file][unread.text].append(unread.number)
+    files: dict[str, RunFile] = {}
+    for name, schema in run.layouts.items():
+        if schema.kind is not FileKind.RUN:
+            continue
+        lines: list[AnyLine] = [*responses_by_file[name].values(), *other_lines_by_file[name]]
+        files[name] = RunFile(
+            name=name,
+            schema=schema,
+            lines=sorted(lines, key=attrgetter("number")),
+            ends=ends_by_file[name],
+            responses_by_repeated_line=repeated_by_file[name],
+            copies_by_text=copies_by_file[name],
+        )
+    return files
+
+
+def _responses_of_files(
+    responses: Iterable[Response],
+) -> tuple[dict[str, dict[int, Response]], dict[str, dict[int, list[Response]]]]:
+    """Return two dictionaries by file name and line number.
+
+    The first has the first response of every line, the second all responses of the lines that were loaded several
+    times, because their file was.
+    """
+    first_by_file: dict[str, dict[int, Response]] = defaultdict(dict)
+    repeated_by_file: dict[str, dict[int, list[Response]]] = defaultdict(dict)
+    for response in responses:
+        first = first_by_file[response.file].setdefault(response.number, response)
+        if first is not response:
+            repeated_by_file[response.file].setdefault(response.number, [first]).append(response)
+    return first_by_file, repeated_by_file
+
+
+def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
+    """Return for each file, and each time that it was loaded, the number of responses loaded by then."""
+    ends_by_file: dict[str, list[int]] = defaultdict(list)
+    file_name = ""
+    last_number = 0
+    for response in responses:
+        is_next_load = response.file != file_name or response.number <= last_number
+        if file_name and is_next_load:
+            ends_by_file[file_name].append(response.index)
+        file_name = response.file
+        last_number = response.number
+    ends_by_file[file_name].append(len(responses))
+    return ends_by_file

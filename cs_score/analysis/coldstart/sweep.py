@@ -1,0 +1,135 @@
+"""The scores of a run without its least confident lines, at each threshold of confidence."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from cs_score.analysis.coldstart.changes import Change
+from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.run_files import LinkedLine
+from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.base.records import Record, replace
+from cs_score.coldstart.layouts import FileKind
+from cs_score.coldstart.tab_files import read_confidence, split_columns
+from cs_score.measures.registry import MACRO, Measure
+
+_MOST: Final = 100
+_FEWEST: Final = 10
+"""The most thresholds, and the fewest to which their number falls for large runs."""
+
+_LARGE: Final = 10_000
+"""The number of lines from which a run has fewer thresholds: each one scores a part of the run again."""
+
+_SAME: Final = 1e-12
+"""Gains that differ by no more than this are equal."""
+
+
+class SweepRow(Record, omit_defaults=True):
+    """The scores at one threshold, and how many lines of the run are left; None where the scorer would not give one.
+
+    `gain` is the difference in the measure that is asked about.
+    """
+
+    threshold: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    lines: int
+    gain: float | None
+    reason: str | None = None
+
+
+class Best(Record):
+    """The threshold of confidence that gains most."""
+
+    threshold: float
+    gain: float
+
+
+def best_of(rows: Sequence[SweepRow]) -> Best | None:
+    """Return the threshold with the greatest gain, the lowest one of equal gains; None if nothing was scored."""
+    best: Best | None = None
+    for row in rows:
+        if row.gain is not None and (best is None or row.gain > best.gain + _SAME):
+            best = Best(row.threshold, row.gain)
+    return best
+
+
+class _LineWithConfidence(NamedTuple):
+    """A line of the run, which may be skipped, and its confidence."""
+
+    confidence: float
+    line: LinkedLine
+
+
+def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
+    """Return precision, recall and F1 at each threshold, without the lines of less confidence and those below them.
+
+    The scores are those of the measure's table and average, of macro averages for a measure of rankings. Only queries
+    that lose a line from one threshold to the next are scored again.
+    """
+    average = measure.average or MACRO
+    precision_measure = replace(measure, statistic="P", average=average)
+    recall_measure = replace(measure, statistic="R", average=average)
+    f1_measure = replace(measure, statistic="F1", average=average)
+    effects = effects.on([measure, precision_measure, recall_measure, f1_measure])
+    lines = _lines_by_confidence(scored)
+    confidences = [line.confidence for line in lines]
+    own_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
+    change = Change()
+    scored_change = effects.unchanged
+    removed_count = 0
+    rows = []
+    for threshold in progress(thresholds(confidences), "raising the threshold"):
+        first_kept = bisect_left(confidences, threshold)
+        next_lines = [line for _, line in lines[removed_count:first_kept]]
+        removed_count = first_kept
+        change = effects.editor.without_lines(next_lines, change)
+        effect, scored_change = effects.effect_after(scored_change, change)
+        rows.append(
+            SweepRow(
+                threshold=threshold,
+                precision=effect.scores[str(precision_measure)],
+                recall=effect.scores[str(recall_measure)],
+                f1=effect.scores[str(f1_measure)],
+                lines=len(own_indexes) - len(own_indexes & change.responses),
+                gain=effect.differences[str(measure)],
+                reason=effect.reason,
+            )
+        )
+    return rows
+
+
+def _lines_by_confidence(scored: Scored) -> list[_LineWithConfidence]:
+    """Return the lines of the run, among them skipped ones, from the least confident to the most confident."""
+    run = scored.run
+    lines: list[_LineWithConfidence] = []
+    for response in run.links.responses:
+        if response.run_id == scored.run_id:
+            lines.append(_LineWithConfidence(response.confidence, response))
+    for skipped in run.links.skipped:
+        layout = run.layouts[skipped.file]
+        if layout.kind is not FileKind.RUN:
+            continue
+        text_by_column = dict(zip(layout.columns, split_columns(skipped.text)))
+        if text_by_column["RUNID"] == scored.run_id:
+            confidence = read_confidence(text_by_column["CONFIDENCE"]).value
+            lines.append(_LineWithConfidence(confidence, skipped))
+    return sorted(lines, key=attrgetter("confidence"))
+
+
+def thresholds(confidences: Sequence[float]) -> list[float]:
+    """Return the thresholds for lines with these confidences: each confidence once, in ascending order.
+
+    If there are too many, percentiles of the distinct confidences are taken, for large runs fewer of them at equal
+    distances, and at least deciles. The percentile p of n values is the one behind n * p / 100 of them, rounded down.
+    """
+    distinct = sorted(set(confidences))
+    most = _MOST * _LARGE // max(1, len(confidences))
+    most = max(_FEWEST, min(_MOST, most))
+    if len(distinct) <= most:
+        return distinct
+    return [distinct[position * len(distinct) // most] for position in range(most)]

@@ -1,0 +1,109 @@
+"""Judged answers of which a sample was assessed with known probabilities: what all labels would say.
+
+Where labels exist for all answers (a model's, say) and a second assessor labelled a sample, the labels of the first
+predict, and the sample corrects them: prediction-powered inference. See docs/statistics/sampled-pools.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.analysis.many.sampled_pools import (
+    AnswerNumbers,
+    Inclusion,
+    SampledItem,
+    SampledPool,
+    SampledRunItems,
+    Stratum,
+    estimate_runs,
+)
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import Input
+from cs_score.evidence.mode import Result
+from cs_score.evidence.reading import read
+from cs_score.judged.lines import JudgedFile
+from cs_score.judged.policy import check_labels
+from cs_score.judged.pool import Pool
+from cs_score.judged.sampled import SampledAnswer, sampled_answers
+
+MEASURE: Final = "micro-p"
+"""The measure that is estimated."""
+
+STRATUM_COLUMNS: Final[Sequence[str]] = ("unit", "answer", "evidence")
+"""The columns of the table of strata that say what an answer is like."""
+
+STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
+"""Those columns where a second assessor labelled the sample, which may have been drawn by the first labels."""
+
+
+def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | None:
+    """Return the second assessments of judged answers; None where there are none.
+
+    Raises InputError for a file that holds none and for a label that the policy of the result does not name,
+    UsageError for the result of a task whose answers have no labels.
+    """
+    mode = result.mode
+    if not isinstance(mode, Pool):
+        raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
+    if file is None:
+        return None
+    second: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
+    check_labels(mode.policy, second.count_by_label, second.name)
+    return second
+
+
+def estimate_from_labels(
+    results: Mapping[str, Result], second: JudgedFile | None, inclusion: Inclusion, confidence: float = 95.0
+) -> SampledPool:
+    """Return estimates for each run of judged answers, by name, and for the difference of every two runs.
+
+    Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
+    assessed though that was certain.
+    """
+    number_by_answer: AnswerNumbers = {}
+    runs = {}
+    for name, result in results.items():
+        items = []
+        for answer in sampled_answers(result.units, second):
+            items.append(_item(answer, result, inclusion, number_by_answer, has_predictions=second is not None))
+        sums: Any = dict(zip(result.table.columns, result.table.sums()))
+        runs[name] = SampledRunItems(
+            name=name,
+            items=items,
+            score=result.scores[MEASURE],
+            score_right=sums["right"],
+            signature=str(result.origin.signature.of(MEASURE)),
+        )
+    task = next(iter(results.values())).mode.name
+    return estimate_runs(task, MEASURE, runs, inclusion, confidence)
+
+
+def _item(
+    answer: SampledAnswer,
+    result: Result,
+    inclusion: Inclusion,
+    number_by_answer: AnswerNumbers,
+    *,
+    has_predictions: bool,
+) -> SampledItem:
+    """Return an answer as an item of a sample. Raise InputError where it fits no stratum, or is certain and unknown."""
+    line = answer.line
+    cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
+    place = f"{result.names[1]} line {line.number} ({answer.unit}, {line.answer})"
+    position = inclusion.stratum_of(cells, line.confidence, place)
+    stratum: Stratum = inclusion.strata[position]
+    if not answer.is_sampled and stratum.probability == 1:
+        inclusion.refuse_unassessed(stratum, f"{result.names[1]} line {line.number}")
+    number = number_by_answer.setdefault(answer.identity, len(number_by_answer))
+    return SampledItem(
+        right=answer.value or 0.0,
+        times_counted=float(answer.value is not None),
+        is_assessed=answer.is_sampled,
+        chance=1.0,
+        answer=number,
+        parent=number,
+        chance_of_parent=stratum.probability,
+        stratum=position,
+        prediction=(answer.predicted or 0.0) if has_predictions else stratum.prediction,
+    )
