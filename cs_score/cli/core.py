@@ -997,8 +997,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
     ),
     "bundle evalai": Entry(_SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True),
-    "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "many", by_task=True),
-    "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many"),
+    "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "checks", by_task=True),
+    "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "checks"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
     "validate-queries": _before("Validate queries, and split them by entry point"),
     "expand-queries": _before("Superseded by validate-queries -expand"),
