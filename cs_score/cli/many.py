@@ -338,14 +338,9 @@ def _curve(plan: Power) -> charts.Drawing:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
     marked_difference = plan.difference or plan.detectable or 0.0
-    return charts.lines(
-        "power",
-        title,
-        ("Difference of the scores", "Power"),
-        meaning,
-        points_by_curve,
-        mark=(marked_difference, f"{marked_difference:.4f}"),
-    )
+    caption = charts.Caption("power", title, "Difference of the scores", "Power")
+    mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
+    return charts.lines(caption, meaning, points_by_curve, mark=mark)
 
 
 _TEAMS: Final = Option(

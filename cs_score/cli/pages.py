@@ -48,7 +48,7 @@ _ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
 _PAGE: Final = (
     "Result",
     "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
-    "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
+    "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
 

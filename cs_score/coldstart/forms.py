@@ -171,7 +171,7 @@ def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
         if line.text.count(separator) < min(len(schema.columns) for schema in SCHEMAS) - 1:
             continue
         columns = next(csv.reader([line.text], delimiter=separator))
-        problem = f"{name} stand between its columns where tabs are needed"
+        problem = f"its columns are separated by {name} and not by tabs"
         if detect_schema(columns, edition) is None:
             return problem
         program = f"python3 -c {shlex.quote(_READ_CSV.format(separator))}"
@@ -180,7 +180,7 @@ def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
     for schema in SCHEMAS:
         columns_of_words = _columns_of_words(words, schema)
         if columns_of_words and schema.exists(edition) and not schema.misfits(columns_of_words, edition):
-            problem = "blanks stand between its columns where tabs are needed"
+            problem = "its columns are separated by blanks and not by tabs"
             return f"{problem}: {line_to_type(_awk_of_words(schema), line.file, 'tabs')}"
     return None
 
@@ -234,7 +234,7 @@ def _with_header(line: FirstLine, edition: Edition) -> str | None:
     names = sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns)
     if names < 2 and (len(columns) == 1 or detect_schema(line.next_text.rstrip("\t").split("\t"), edition) is None):
         return None
-    problem = "a header stands there; take it out" if names > 1 else "the line after it fits, so take this one out"
+    problem = "this line is a header; take it out" if names > 1 else "the line after it fits, so take this one out"
     return f"{problem}: {line_to_type(f'sed {line.number}d', line.file, 'lines')}"
 
 
@@ -268,7 +268,7 @@ def why_no_queries(text: str, file: str) -> str:
         return f"{file}: {_WEB_PAGE_REMEDY}"
     count = len(_WHOLE_QUERY.findall(text, 0, text.rfind("</query>") + len("</query>")))
     if not count:
-        return f'{file}: no <query id="...">...</query> stands in it {_GUIDE}'
+        return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
     asked = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
     return (
         f"{file}: {asked}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "

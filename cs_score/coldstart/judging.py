@@ -350,7 +350,7 @@ def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
     """Return the error of editions that stop at a wrong answer without accepted parent."""
     return assessment.error(
         f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
-        f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
+        f"{edition.name} stops here; take the line out, or assess the answer that it depends on",
     )
 
 
@@ -377,7 +377,7 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
     """Return the error that no accepted answer of the parent class is found before the assessment or in the pool."""
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
-        f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
+        f"there is no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} {where}",
     )
 
 

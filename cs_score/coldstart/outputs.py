@@ -272,8 +272,14 @@ def whole_report(result: Result) -> str:
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    """Return the report of a scoring that was stopped: the problems, then the cause."""
-    return "".join(report_text(problems, edition)) + f"{cause}\n"
+    """Return the report of a scoring that was stopped: the problems, then the cause.
+
+    Of a file that is not UTF-8 the report says no more than that; standard error says what its bytes look like.
+    """
+    text = str(cause)
+    if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
+        text = str(InputError(cause.problem, file=cause.file, place=cause.place))
+    return "".join(report_text(problems, edition)) + f"{text}\n"
 
 
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:

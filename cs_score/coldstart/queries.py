@@ -404,7 +404,7 @@ class _QueryReader:
         if self._blank_texts:
             texts = some([repr(text) for text in self._blank_texts])
             remarks.append(
-                f"{self._name}: blanks stand around document ids or offsets ({texts}); they belong to the hash, "
+                f"{self._name}: there are blanks around document ids or offsets ({texts}); they belong to the hash, "
                 f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
             )
         return remarks
@@ -602,7 +602,7 @@ def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
             files |= dict.fromkeys(query.place.file for query in namesakes)
     if not texts:
         return []
-    return [f"{some(files)}: different queries bear one id ({some(texts)}), and of each id the last one counts"]
+    return [f"{some(files)}: different queries have one id ({some(texts)}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")
