@@ -256,7 +256,9 @@ def interrupted() -> int:
 
 
 def _reason(error: OSError | ImportError) -> str:
-    """Return what went wrong with the system, in words for people."""
+    """Return what went wrong with the system or the installation, in words for people."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cs_score."):
+        return f"this needs {error.name}, which this installation lacks; install cs-score as a whole"
     if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
         return _NO_MEMORY
     try:
