@@ -67,7 +67,7 @@ def _escape_as_json(match: re.Match[str]) -> str:
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line of at most `limit` characters.
 
-    Backslashes are doubled, so that no two texts look alike; those of JSON stay as they are.
+    Backslashes are doubled, so that no two texts look alike; in JSON they stay as they are.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)

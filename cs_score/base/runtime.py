@@ -40,7 +40,7 @@ def ignore_signals() -> None:
 
 
 def _handle_signals_with(handler: _Handler) -> None:
-    """Set the handler of all stop signals but for those that are ignored, as in a background job of a script."""
+    """Set the handler of all stop signals but for ignored ones, as in a background job of a script."""
     for number in STOP_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)

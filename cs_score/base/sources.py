@@ -128,7 +128,7 @@ class Source:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """Read the rest of the input, and return the digest of its content; `role` is what the input is for.
+        """Read the rest of the input, and return the digest of its content; `role` says how the input is used.
 
         Raises InputError where it cannot be read.
         """

@@ -42,7 +42,7 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 def write_lock(task: str, line: Line) -> int:
     """Write the lock that a command line without a run asks for, and print what it fixes.
 
-    Raises UsageError where a run is among the files, where there is no limit, and where the file exists.
+    Raises UsageError for a run among the files, without a limit, and if the file exists.
     """
     other = line.first("--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids")
     if other is not None:
@@ -62,7 +62,7 @@ def write_lock(task: str, line: Line) -> int:
 
 
 def conditions_of(task: str, line: Line, *, allows_run: bool) -> Origin:
-    """Return what the scores of a run depend on beside the run: the options of scoring, and the gold, with hashes.
+    """Return the conditions of a run's scores: the options of scoring, and the gold with its hashes.
 
     Raises UsageError for a run among the files unless the line may name one, InputError for gold that cannot be read.
     """
