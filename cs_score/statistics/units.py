@@ -142,12 +142,12 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
             _require_units(row_by_unit_of_systems, lacking=name, having=first_system)
             _require_units(row_by_unit_of_systems, lacking=first_system, having=name)
 
-    kept = frozenset(shared_units)
+    kept_units = frozenset(shared_units)
     rows = {}
     dropped = {}
     for name, row_by_unit in row_by_unit_of_systems.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
-        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept])
+        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept_units])
     return AlignedUnits(tuple([unit_id for unit_id, _ in shared_units]), rows, dropped)
 
 
