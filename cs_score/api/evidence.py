@@ -13,7 +13,7 @@ from cs_score.api.documents import AnyResult, Explanation, member
 from cs_score.api.tables import units_of_predictions
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
@@ -22,7 +22,7 @@ from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
-from cs_score.tasks.scoring import score_predictions
+from cs_score.tasks.scoring import score_predictions, score_systems
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
@@ -191,13 +191,22 @@ def pool(
 
     Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
     `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
-    chooses one. Raises as `scifact`. Contract: judged answers.
+    chooses one, and `task("pool").score_each(...)` scores all. Raises as `scifact`. Contract: judged answers.
     """
+    options = {"policy": policy, "key": key, "columns": columns, "run": run}
+    return _score("pool", gold, predictions, _options_as_text(options))
+
+
+def _options_as_text(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of judged answers in which policy and columns are texts, as the command takes them."""
+    texts = dict(options)
+    policy = options.get("policy")
     if isinstance(policy, Mapping):
-        policy = str(policy_of_sides({side: list(labels) for side, labels in policy.items()}))
+        texts["policy"] = str(policy_of_sides({side: list(labels) for side, labels in policy.items()}))
+    columns = options.get("columns")
     if isinstance(columns, Mapping):
-        columns = ",".join(f"{escaped(name)}={escaped(own)}" for name, own in columns.items())
-    return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+        texts["columns"] = ",".join([f"{escaped(name)}={escaped(own)}" for name, own in columns.items()])
+    return texts
 
 
 class ScoringTask:
@@ -219,10 +228,28 @@ class ScoringTask:
 
     def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
         """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
+        return _score(self.name, gold, predictions, self._checked_options(options))
+
+    def _checked_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options as the task takes them. Raises UsageError for one that it lacks."""
         for name in options:
             if name not in self.options:
                 raise UsageError(f"{self.name} takes {', '.join(self.options) or 'no options'}, not {name}")
-        return _score(self.name, gold, predictions, options)
+        return _options_as_text(options) if self.name == "pool" else dict(options)
+
+    def score_each(self, gold: Lines | None, predictions: Lines, **options: Any) -> dict[str, EvidenceResult]:
+        """Score each run of a file that holds several (judged answers with a column `run`); results by name of the run.
+
+        Options and errors are those of `score`. A file that names no run has one, whose name is empty.
+        """
+        options = self._checked_options(options)
+        given = None if gold is None else _given(gold, "gold"), _given(predictions, "predictions")
+        results = {}
+        for system, result in score_systems(self._mode, *given, **options).items():
+            options_of_run = asdict(result.mode.chosen)
+            document = document_of(result, with_units=True)
+            results[system] = EvidenceResult(document, result, (*given, options_of_run))
+        return results
 
     def __repr__(self) -> str:
         return f"<task {self.name}: {', '.join(self.measures)}>"

@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from codecs import BOM_UTF8
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
@@ -33,7 +33,7 @@ from cs_score.base.sources import (
 )
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores, State
 from cs_score.coldstart.options import edition_of
-from cs_score.evidence.mode import intervals
+from cs_score.evidence.mode import Mode, intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence
@@ -123,11 +123,15 @@ _FOLLOW: Final = "follow="
 
 
 class RunFile(Record):
-    """A run: its name, unique in the batch and fit for a folder, its file, and the edition that it asks for, if any."""
+    """A run: its name, unique in the batch and fit for a folder, its file, and the edition that it asks for, if any.
+
+    `system` is the name of the run in a file that holds several; it is empty elsewhere.
+    """
 
     name: str
     file: InputFile
     follow: str = ""
+    system: str = ""
 
 
 def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str]) -> tuple[list[RunFile], list[str]]:
@@ -152,6 +156,44 @@ def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str
         raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
     names = _names([path for path, _ in found.values()], remarks)
     return [RunFile(names[path], InputFile(path), edition) for path, edition in found.values()], remarks
+
+
+def runs_of_systems(mode: Mode, runs: Sequence[RunFile]) -> list[RunFile]:
+    """Return a run for each system of files that hold several, in the order of the files.
+
+    The run of a system is called as the system, with the name of the file before it where there are several files. A
+    file that cannot be read, and standard input, stay one run: whoever scores it says what is wrong.
+    """
+    expanded: list[RunFile] = []
+    names: set[str] = set()
+    for run in runs:
+        systems = [] if run.file.name == "-" else mode.systems_of_file(run.file.name)
+        if len(systems) < 2:
+            expanded.append(run)
+            names.add(run.name)
+            continue
+        for system in systems:
+            name = _UNFIT_FOR_FOLDERS.sub("_", system)
+            if len(runs) > 1 or name in RESERVED or name.startswith("."):
+                name = f"{run.name}-{name}"
+            name = _unused_name(name, names)
+            names.add(name)
+            expanded.append(replace(run, name=name, system=system))
+    return expanded
+
+
+_UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
+"""Characters of the name of a system that the folder of its run does not have."""
+
+
+def _unused_name(name: str, names: Collection[str]) -> str:
+    """Return a name that is not among `names`: the name itself, or with the first number behind it that makes it so."""
+    number = 1
+    unused = name
+    while unused in names:
+        number += 1
+        unused = f"{name}-{number}"
+    return unused
 
 
 def _listed(list_file: str) -> Iterator[tuple[str, str]]:
@@ -392,14 +434,25 @@ class _PreparedEvidence(Prepared):
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         gold = self.digests[0] if self.digests else None
-        origin = self._mode.origin(asdict(self._mode.chosen), gold, digest)
-        return self.run_origin(origin, self._mode.unit)
+        mode = self._mode_of(run)
+        origin = mode.origin(asdict(mode.chosen), gold, digest)
+        return self.run_origin(origin, mode.unit)
+
+    def _mode_of(self, run: RunFile) -> Mode:
+        """Return the mode that scores a run, which chooses its system where the file holds several."""
+        return self._mode.with_options(self._options_of(run)) if run.system else self._mode
+
+    def _options_of(self, run: RunFile) -> Mapping[str, object]:
+        """Return the options of scoring a run."""
+        if not run.system:
+            return self.plan.options  # type: ignore[no-any-return]
+        return {**self.plan.options, self._mode.option_of_systems: run.system}
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone, with what the subcommand writes of them and what it prints."""
         plan = self.plan
         try:
-            result = score_predictions(self._mode, self._gold, run.file.open(), **plan.options)
+            result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
             yield Scored(outcome_of(plan.task, run, "", failure=str(error)))

@@ -17,7 +17,7 @@ from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
+from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs, runs_of_systems
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_if_any
@@ -167,6 +167,8 @@ def batch(task: str, line: Line) -> int:
     runs, remarks = find_runs(words, runs_from, _endings_of(task))
     for text in remarks:
         _remark(text)
+    if task != COLD_START:
+        runs = runs_of_systems(mode_named(task).with_options(own_arguments(task, line)), runs)
     plan, runs = _with_editions(plan, runs, line)
     try:
         result = run_batch(plan, runs, asked, _remark)

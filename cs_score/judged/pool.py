@@ -88,6 +88,7 @@ class Pool(Mode):
     has_lines = True
     needs_gold = False
     has_policies = True
+    option_of_systems = "run"
     endings = FORMATS
 
     def __init__(self) -> None:
