@@ -158,27 +158,33 @@ def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str
     return [RunFile(names[path], InputFile(path), edition) for path, edition in found.values()], remarks
 
 
-def runs_of_systems(mode: Mode, runs: Sequence[RunFile]) -> list[RunFile]:
+def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen: Collection[str] = ()) -> list[RunFile]:
     """Return a run for each system of files that hold several, in the order of the files.
 
-    The run of a system is called as the system, with the name of the file before it where there are several files. A
-    file that cannot be read, and standard input, stay one run: whoever scores it says what is wrong.
+    Of `chosen` systems only, if any is chosen; raises InputError for one that no file holds. The run of a system is
+    called as the system, with the name of the file before it where there are several files. A file that cannot be read,
+    and standard input, stay one run: whoever scores it says what is wrong.
     """
     expanded: list[RunFile] = []
     names: set[str] = set()
     for run in runs:
         systems = [] if run.file.name == "-" else mode.systems_of_file(run.file.name)
-        if len(systems) < 2:
+        if not systems or (len(systems) == 1 and not chosen):
             expanded.append(run)
             names.add(run.name)
             continue
         for system in systems:
+            if chosen and system not in chosen:
+                continue
             name = _UNFIT_FOR_FOLDERS.sub("_", system)
             if len(runs) > 1 or name in RESERVED or name.startswith("."):
                 name = f"{run.name}-{name}"
             name = _unused_name(name, names)
             names.add(name)
             expanded.append(replace(run, name=name, system=system))
+    for system in chosen:
+        if not any(run.system == system for run in expanded):
+            raise InputError(f"no run is called {system} in {some([run.file.name for run in runs])}")
     return expanded
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
@@ -111,7 +111,7 @@ def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         # A worker elsewhere may not see a file that an option names.
-        options=asdict(mode.with_options(own_arguments(task, line)).chosen),
+        options=asdict(mode.with_options(_own_of_batch(task, line)).chosen),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
@@ -138,8 +138,9 @@ def batch(task: str, line: Line) -> int:
 
     Raises CsScoreError where nothing can be scored.
     """
-    if named := line.texts("--run"):
-        line = line.with_changes({"-runids": ":".join(named)}, without=["--run"])
+    run_ids = line.texts("--run")
+    if task == COLD_START and run_ids:
+        line = line.with_changes({"-runids": ":".join(run_ids)}, without=["--run"])
     plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
     runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
     asked = BatchOptions(
@@ -168,7 +169,7 @@ def batch(task: str, line: Line) -> int:
     for text in remarks:
         _remark(text)
     if task != COLD_START:
-        runs = runs_of_systems(mode_named(task).with_options(own_arguments(task, line)), runs)
+        runs = runs_of_systems(mode_named(task).with_options(_own_of_batch(task, line)), runs, run_ids)
     plan, runs = _with_editions(plan, runs, line)
     try:
         result = run_batch(plan, runs, asked, _remark)
@@ -202,6 +203,13 @@ def _duplicate_count(plan: Plan, result: BatchResult) -> int:
 def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
     """Return what became of each run under the first policy of a batch."""
     return [outcome for outcome in result.outcomes if outcome.policy == plan.policy_names[0]]
+
+
+def _own_of_batch(task: str, line: Line) -> dict[str, Any]:
+    """Return the task's own options; the one that chooses a system is left to the runs of the batch."""
+    arguments = own_arguments(task, line)
+    option = mode_named(task).option_of_systems
+    return {**arguments, option: ""} if option else arguments
 
 
 def _endings_of(task: str) -> Sequence[str]:

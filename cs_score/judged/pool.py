@@ -31,7 +31,7 @@ from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
 from cs_score.judged.lines import JudgedFile, Line, read_judged
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_labels, read_policy
 from cs_score.judged.tables import FORMATS, Names, read_names
-from cs_score.measures.registry import Divide, divide, f1
+from cs_score.measures.registry import Divide, Ratio, divide, f1
 from cs_score.statistics.units import UnitTable
 
 MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
@@ -351,8 +351,40 @@ _JOINED_BY: Final[Mapping[Key, str]] = {
 
 
 def _f1(count: Any, divide: Divide) -> Any:
-    """Return micro F1 of the sums."""
-    return f1(divide(count.right, count.answered), divide(count.found, count.wanted), divide)
+    """Return micro F1 of the sums; where quotients are asked for, what each unit adds to its two parts."""
+    precision = divide(count.right, count.answered)
+    recall = divide(count.found, count.wanted)
+    if isinstance(precision, Ratio) and not _are_equal(count.right, count.found):
+        return _f1_of_units(count)
+    return f1(precision, recall, divide)
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Return whether two numbers, or two arrays of one shape, are equal throughout."""
+    is_equal = first == second
+    return bool(is_equal.all()) if hasattr(is_equal, "all") else bool(is_equal)
+
+
+def _f1_of_units(count: Any) -> Ratio:
+    """Return micro F1 as a quotient of what each unit adds, where right answers and found classes differ.
+
+    They do with weights, and where duplicates count as right. With r right of a answered, f found of w wanted, and
+    c = r / f, F1 is 2 r / (a + c w). A unit u adds 2 (a r_u + c c w f_u) / (a + c w) to the numerator and a_u + c w_u
+    to the denominator: the sums make F1, and a small change of a unit changes their quotient as it changes F1. The
+    first axis of the arrays is that of the units.
+    """
+    import numpy as np  # loaded by whoever asks for quotients
+
+    columns = [np.asarray(column, np.float64) for column in (count.right, count.answered, count.found, count.wanted)]
+    totals = [column.sum(axis=0) if column.ndim else column for column in columns]
+    right, answered, found, wanted = columns
+    all_right, all_answered, all_found, all_wanted = totals
+    has_ratio = (all_right > 0) & (all_found > 0)
+    ratio = np.where(has_ratio, all_right, 1.0) / np.where(has_ratio, all_found, 1.0)
+    denominator = answered + ratio * wanted
+    whole = all_answered + ratio * all_wanted
+    numerator = 2 * (all_answered * right + ratio**2 * all_wanted * found) / np.where(whole > 0, whole, 1.0)
+    return Ratio(numerator, denominator)
 
 
 def _rules_of(policy: Policy, judged_file: JudgedFile, key: Key | None) -> Rules:

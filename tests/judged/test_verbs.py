@@ -204,4 +204,18 @@ def test_a_batch_scores_each_run_of_a_file(folder: Path) -> None:
     names = {path.parent.name for path in (folder / "all").glob("*/out.json")}
     assert names == {"several-s1", "several-s2", "one", "odd-a_b", "odd-a_b-2"}
     _printed("batch", "pool", "several.csv", "--run", "s2", "-o", "chosen")
-    assert {path.parent.name for path in (folder / "chosen").glob("*/out.json")} == {"several"}
+    assert {path.parent.name for path in (folder / "chosen").glob("*/out.json")} == {"s2"}
+    unknown = cs_score("batch", "pool", "several.csv", "--run", "s3", "-o", "none", "--policy", POLICY)
+    assert (unknown.status, unknown.err) == (1, "cs-score: no run is called s3 in several.csv\n")
+
+
+def test_python_scores_each_run_of_a_file(folder: Path) -> None:
+    results = cs.task("pool").score_each(None, folder / "several.csv", policy={"right": ["yes"], "wrong": ["no"]})
+    assert {name: result.scores["micro-r"] for name, result in results.items()} == {"s1": 0.5, "s2": 0.0}
+    again = results["s1"].rescore(policy="wrong=yes:no")
+    assert again.scores["micro-r"] == 0.0
+    assert [row["score"] for row in cs.compare(results).rows("systems") if row["measure"] == "micro-r"] == [0.5, 0.0]
+    with pytest.raises(cs.UsageError, match="in Python run="):
+        cs.pool(folder / "several.csv", policy=POLICY)
+    with pytest.raises(cs.UsageError, match="pool takes policy, key, columns, run, not colour"):
+        cs.task("pool").score_each(None, folder / "several.csv", colour="red")
