@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.budget import KINDS
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.evidence.task import Examination
+from cs_score.analysis.evidence.examination import Examination
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
 from cs_score.base.version import VERSION

@@ -382,7 +382,7 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
     `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
     a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
     called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
-    missing cells, numbers too large or too small, a unit that stands there twice.
+    missing cells, numbers too large or too small, a unit that occurs twice.
     """
     cells: dict[_Key, _Parts] = {}
     samples: dict[_Key, list[float]] = {}
@@ -403,7 +403,7 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
                 continue
             if key in cells:
                 of = f" of {name}" + (f" by {measure}" if has_measures else "")
-                raise InputError(f"unit {unit}{of} stands there twice", file=table.file, place=f"line {line}")
+                raise InputError(f"unit {unit}{of} occurs twice", file=table.file, place=f"line {line}")
             cells[key] = value
         names_measures = names_measures or has_measures
         if "cluster" in table.columns:

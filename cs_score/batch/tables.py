@@ -14,7 +14,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.batch import documents
 from cs_score.batch.documents import Leaderboard, Outcome, Row
 from cs_score.batch.leaderboard import WRITERS, distinct_labels
-from cs_score.problems.log import Occurrence, merged, of_error
+from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Note
 from cs_score.tables.layout import Layout, Table, columns, tsv
@@ -251,9 +251,6 @@ def files_of(board: Leaderboard, overview: many.Overview) -> dict[str, Iterator[
 
 # ---- Problems
 
-PROBLEMS: Final = "problems.tsv"
-"""The name of the table of problems."""
-
 
 def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
     """Yield the rows of `problems.tsv`: for each run its problems, its remarks, and why it failed if it did."""
@@ -287,5 +284,5 @@ def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcome
         if outcome.occurrences is not None:
             problems += outcome.occurrences
         elif outcome.failure is not None:
-            problems.append(of_error(InputError(outcome.failure, file=outcome.file)))
-    write_occurrences(merged(problems), path)
+            problems.append(occurrence_of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merge_occurrences(problems), path)

@@ -16,7 +16,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.sources import Input, open_source
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status, command
-from cs_score.cli.options import taken
+from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.cli.programs import DOCUMENTS, Program, Session, check_exists
 from cs_score.coldstart.layouts import detect_schema
@@ -481,9 +481,9 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 @command(
     "samples",
     (
-        *taken("-error_file"),
+        *select_options("-error_file"),
         Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-        *taken("--seed"),
+        *select_options("--seed"),
     ),
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),

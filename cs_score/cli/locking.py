@@ -12,10 +12,10 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_if_any
-from cs_score.cli.options import own_arguments
+from cs_score.cli.inputs import optional_gold_and_predictions
 from cs_score.cli.output import print_text
 from cs_score.cli.runs import Runs
+from cs_score.cli.task_options import own_arguments
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import origin_of
 from cs_score.coldstart.scorer import run_files
@@ -69,7 +69,7 @@ def conditions_of(task: str, line: Line, *, allows_run: bool) -> Origin:
     if task == COLD_START:
         return _conditions_of_runs(line, allows_run=allows_run)
     mode = mode_named(task).with_options(own_arguments(task, line))
-    gold_file, words = gold_if_any(mode, line, is_one=allows_run)
+    gold_file, words = optional_gold_and_predictions(mode, line, is_one=allows_run)
     if gold_file is None:
         raise UsageError("a lock fixes what a run is scored against: name the assessments with --gold FILE")
     if words and not allows_run:

@@ -1,23 +1,23 @@
-"""The options that several commands share, and what they ask for. Loads no scoring code, so that help is quick."""
+"""The options that several commands share, and how their values are read.
+
+The module loads no scoring code, so that help is quick.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
-from itertools import groupby
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Final, cast
 
 from msgspec import UNSET
-from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Command, Form, Line, Option, Parameter, Section
+from cs_score.cli.core import FORCE, Line, Option, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
@@ -33,18 +33,18 @@ from cs_score.coldstart.options import (
     edition_of,
     listed,
 )
-from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
-from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, TASKS, mode_named, stage_named
+from cs_score.tasks import COLD_START, TASKS
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
 
-MOST_SHOWN: Final = 1_000_000_000
+LARGEST_NUMBER: Final = 1_000_000_000
+"""The largest whole number that options take, unless they say otherwise."""
 
 PART: Final = 2 << 20
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
@@ -65,14 +65,16 @@ OF_A_CALL: Final = f"{OF_A_BATCH} --policy --knowledge-base --jobs --parts"
 POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if option.is_side]))
 
 
-def _known(spelt: str, help_text: str, choices: Iterable[str] = ()) -> Option:
-    return Option(spelt, help_text, DEFAULTS[spelt.partition(" ")[0]], tuple(choices))
+def _with_default(usage: str, help_text: str, choices: Iterable[str] = ()) -> Option:
+    """Return an option of the scorer whose default is in `DEFAULTS`."""
+    name = usage.partition(" ")[0]
+    return Option(usage, help_text, DEFAULTS[name], tuple(choices))
 
 
-def _of_scoring(option: ScoringOption) -> Option:
-    """Return an option of scoring as commands have it."""
-    spelt = option.switch if option.is_flag else f"{option.switch} {option.value_name}"
-    return Option(spelt, option.meaning, option.shown_default or option.default_text, option.choices)
+def _command_option(option: ScoringOption) -> Option:
+    """Return a scoring option as commands have it."""
+    usage = option.switch if option.is_flag else f"{option.switch} {option.value_name}"
+    return Option(usage, option.meaning, option.shown_default or option.default_text, option.choices)
 
 
 _METHODS: Final = " or ".join(INTERVAL_METHODS)
@@ -81,18 +83,20 @@ _POLICY_OF_OURS: Final = "right=A:B,wrong=C,ignore=D,justifications=1:3"
 _HEADLINE: Final = "the headline measure"
 
 
-def _measures(task: str) -> Iterable[str]:
-    """The measures of a task that can be asked about."""
+def _measures_of_task(task: str) -> Iterable[str]:
+    """Return the measures of a task that options may name; none for a word that is no task."""
     if task == COLD_START:
-        return map(str, rankable(COLD_START_MODE))
-    return names(task) if task in TASKS else ()
+        return [str(measure) for measure in rankable(COLD_START_MODE)]
+    if task in TASKS:
+        return names(task)
+    return ()
 
 
 _SHARED: Final = (
-    *[_of_scoring(option) for option in SWITCHES],
-    _known("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
-    _known("-fields LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
-    _known("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr"),
+    *[_command_option(option) for option in SWITCHES],
+    _with_default("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
+    _with_default("-fields LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
+    _with_default("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr"),
     Option("-tabs", "Separate columns by one tab instead of aligning them"),
     Option("--all", "All measures, and all lists in full"),
     Option(
@@ -134,19 +138,19 @@ _SHARED: Final = (
         "--max-drop MEASURE=N...",
         "Largest drop of a measure or pattern below the baseline; may be repeated",
         "0 for the main measures, where no limit is given",
-        _measures,
+        _measures_of_task,
     ),
     Option(
         "--measure NAME...",
         "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
         "option again",
         _HEADLINE,
-        _measures,
+        _measures_of_task,
     ),
     Option(
         "--min MEASURE=N...",
         "Minimum of a measure, or of those that match a pattern; may be repeated",
-        choices=_measures,
+        choices=_measures_of_task,
     ),
     Option(
         "--parts N", "Divide the queries of a large run into N parts; 1: do not divide", f"one for each {PART >> 20} MB"
@@ -154,7 +158,7 @@ _SHARED: Final = (
     Option("--per-unit FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"),
     Option("--policy NAME", f"The policy: kb, sf or {_POLICY_OF_OURS}; switches take precedence", choices=[*PRESETS]),
     Option("--predictions FILE", "The system's output; - is standard input"),
-    Option("--primary NAME", "The measure that decides; all others are exploratory", _HEADLINE, _measures),
+    Option("--primary NAME", "The measure that decides; all others are exploratory", _HEADLINE, _measures_of_task),
     Option("--problems FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
     Option("--run ID...", "Of several runs, this one; may be repeated where several are meant"),
     Option(
@@ -173,10 +177,12 @@ _SHARED: Final = (
 _BY_NAME: Final = {option.long: option for option in _SHARED}
 
 
-def taken(wanted: str, own: Iterable[Option] = ()) -> list[Option]:
-    """The options of these names, shared ones and a command's `own`."""
-    known = _BY_NAME | {option.long: option for option in own}
-    return [known[name] for name in wanted.split()]
+def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
+    """Return options by their names, separated by blanks: shared ones and those of a command's own."""
+    option_by_name = dict(_BY_NAME)
+    for option in own_options:
+        option_by_name[option.long] = option
+    return [option_by_name[name] for name in option_names.split()]
 
 
 PER_UNIT: Final = OwnOption(
@@ -185,74 +191,94 @@ PER_UNIT: Final = OwnOption(
 
 
 def read_resampling(line: Line, *, always: bool = False, with_family: bool = False) -> Resampling | None:
-    """The settings that the options ask for, with those of a family of tests where the command has them.
+    """Return the settings of resampling that the options ask for, None where they ask for none.
 
-    None where they ask for no resampling and it is not done `always`. Raises UsageError for impossible values, and for
-    settings of a bootstrap that was not asked for.
+    With `always` the command resamples without being asked; with `with_family` it has the options of a family of
+    tests. Raises UsageError for impossible values, and for settings of a resampling that was not asked for.
     """
-    found: Resampling | None = None
+    resampling = None
     if always or "--bootstrap" in line:
-        resamples, seed = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES)), line.text("--seed", "0")
-        confidence, method = line.text("--confidence", "95"), line.get("--interval")
-        whole = re.compile(r"[0-9]{1,100}")
-        if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
-            raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
-        if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-            raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
-        if not whole.fullmatch(seed):
-            raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-        from cs_score.base.numbers import is_decimal_number  # scoring starts without it
+        resampling = _read_bootstrap(line)
+    else:
+        option = line.first(INTERVALS)
+        if option is not None:
+            raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
+    return _with_family_of_tests(resampling, line) if with_family else resampling
 
-        if not is_decimal_number(confidence):
-            raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
-        if method is not None and method not in INTERVAL_METHODS:
-            raise UsageError(f"--interval takes {_METHODS}, not {method}")
-        found = Resampling(
-            int(resamples), int(seed), float(confidence), cast(IntervalMethod, method) if method else UNSET,
-            can_grow=True if "--bootstrap" not in line else UNSET,
-            clusters=read_clusters(line.text("--clusters")) if "--clusters" in line else UNSET,
-        )  # fmt: skip
-    elif name := line.first(INTERVALS):
-        raise UsageError(f"{name} is about intervals: give --bootstrap N, too")
-    if not with_family:
-        return found
+
+def _read_bootstrap(line: Line) -> Resampling:
+    """Return the settings of the bootstrap. Raises UsageError for impossible values."""
+    resamples = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
+    seed = line.text("--seed", "0")
+    confidence = line.text("--confidence", "95")
+    method = line.get("--interval")
+    whole_number_form = re.compile(r"[0-9]{1,100}")
+    if not whole_number_form.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
+        raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
+    if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
+        raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
+    if not whole_number_form.fullmatch(seed):
+        raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
+    if not is_decimal_number(confidence):
+        raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
+    if method is not None and method not in INTERVAL_METHODS:
+        raise UsageError(f"--interval takes {_METHODS}, not {method}")
+    return Resampling(
+        int(resamples),
+        int(seed),
+        float(confidence),
+        cast(IntervalMethod, method) if method else UNSET,
+        can_grow=True if "--bootstrap" not in line else UNSET,
+        clusters=read_clusters(line.text("--clusters")) if "--clusters" in line else UNSET,
+    )
+
+
+def _with_family_of_tests(resampling: Resampling | None, line: Line) -> Resampling | None:
+    """Return the settings with those of a family of tests. Raises UsageError where there is no resampling for them."""
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
         raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
-    if found is None:
-        if name := line.first(FAMILY):
-            raise UsageError(f"{name} is about tests: give --bootstrap N, too")
+    if resampling is None:
+        option = line.first(FAMILY)
+        if option is not None:
+            raise UsageError(f"{option} is about tests: give --bootstrap N, too")
         return None
-    chosen = cast(Correction, correction) if correction else UNSET
-    return replace(found, correction=chosen, baseline=line.get("--baseline") or UNSET)
+    chosen_correction = cast(Correction, correction) if correction else UNSET
+    return replace(resampling, correction=chosen_correction, baseline=line.get("--baseline") or UNSET)
 
 
 def read_measures(line: Line) -> tuple[str, ...]:
-    """The names and patterns given; none where the option was not."""
-    return tuple(name.strip() for asked in line.texts("--measure") for name in asked.split(","))
+    """Return the names and patterns of measures that --measure names; none where it was not typed."""
+    measures: list[str] = []
+    for text in line.texts("--measure"):
+        measures.extend(name.strip() for name in text.split(","))
+    return tuple(measures)
 
 
 def top_of(line: Line) -> int | None:
-    """How many mistakes are to be listed; None where nothing was said. Raises UsageError."""
-    return whole_number(line, "--top", MOST_SHOWN)
+    """Return how many mistakes are to be listed, None where --top was not typed. Raises UsageError."""
+    return whole_number(line, "--top", LARGEST_NUMBER)
 
 
-def whole_number(line: Line, name: str, most: int) -> int | None:
-    """The value of an option that takes a whole number from 1 on, None where it was not given. Raises UsageError."""
+def whole_number(line: Line, name: str, largest: int) -> int | None:
+    """Return the whole number from 1 to `largest` that an option gives, None where it was not typed.
+
+    Raises UsageError for any other value.
+    """
     text = line.get(name)
     if text is None:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
-        raise UsageError(f"{name} {text}: a whole number from 1 to {most} is needed")
+    is_whole = text.isascii() and text.isdecimal() and len(text) <= len(str(largest))
+    if not is_whole or not 1 <= int(text) <= largest:
+        raise UsageError(f"{name} {text}: a whole number from 1 to {largest} is needed")
     return int(text)
 
 
 def positive_number(line: Line, name: str) -> float | None:
-    """The value of an option that takes a number above 0, None where it was not given. Raises UsageError."""
+    """Return the number above 0 that an option gives, None where it was not typed. Raises UsageError."""
     text = line.get(name)
     if text is None:
         return None
-
     number = float(text) if is_decimal_number(text) else 0.0
     if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
@@ -260,46 +286,66 @@ def positive_number(line: Line, name: str) -> float | None:
 
 
 class Scoring:
-    """How a command line asks that Cold Start runs are scored; every property raises UsageError where it cannot be."""
+    """How a command line asks Cold Start runs to be scored.
+
+    Each property raises UsageError where the command line asks for what cannot be.
+    """
 
     def __init__(self, line: Line) -> None:
         self.line = line
 
     @cached_property
     def edition(self) -> Edition:
-        """The edition that is followed. Raises UsageError for switches and measures that it lacks, too."""
+        """The edition of the scorer that is followed; it must have the switches and measures of the command line."""
         line = self.line
         edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
         if not edition.has_limits and "-justifications" in line:
-            with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_limits)
+            others = [other.name for other in EDITIONS.values() if other.has_limits]
             raise UsageError(
-                f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; {with_it} have it"
+                f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; "
+                f"{', '.join(others)} have it"
             )
-        asked = [text for name in ("--measure", "--min") if name in line for text in line.texts(name)]
-        ranked = next((text for text in asked if re.search(r"-AP\b", text)), None)
-        if ranked is not None and not edition.has_rankings:
-            with_it = ", ".join(other.name for other in EDITIONS.values() if other.has_rankings)
-            raise UsageError(f"{ranked}: version {edition.name} has no average precision; {with_it} have it")
+        ranked_measure = self._measure_of_rankings()
+        if ranked_measure is not None and not edition.has_rankings:
+            others = [other.name for other in EDITIONS.values() if other.has_rankings]
+            raise UsageError(
+                f"{ranked_measure}: version {edition.name} has no average precision; {', '.join(others)} have it"
+            )
         return edition
+
+    def _measure_of_rankings(self) -> str | None:
+        """Return the first average precision that the options name, None where they name none."""
+        for option in ("--measure", "--min"):
+            for text in self.line.texts(option):
+                if re.search(r"-AP\b", text):
+                    return text
+        return None
 
     @cached_property
     def defaults(self) -> Mapping[str, str]:
-        """What counts where the switches of a policy are not given: --policy, otherwise the edition's own."""
-        edition, given = self.edition, self.line.get("--policy")
-        policy, limits = Policy(wrong=edition.wrong, ignore=edition.ignore), USUAL.justifications
-        if given is not None and "=" in given:
+        """The values of the switches of a policy that were not typed: those of --policy, else the edition's own."""
+        edition = self.edition
+        policy_text = self.line.get("--policy")
+        policy = Policy(wrong=edition.wrong, ignore=edition.ignore)
+        limits = USUAL.justifications
+        if policy_text is not None and "=" in policy_text:
             base = Options(follow=edition.name, justifications=limits)
-            name = "" if ":" in given.partition("=")[0] else "own:"
-            [named] = coldstart.read_policies([f"{name}{given}"], base, policy.texts(), "--policy")
-            policy, limits = named.policy, named.justifications
-        elif given is not None:
-            policy, limits = coldstart.find_preset(given).policy, coldstart.find_preset(given).justifications
-        sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
-        return {**sides, "-justifications": str(limits) if edition.has_limits else "M:M"}
+            has_name = ":" in policy_text.partition("=")[0]
+            named_text = policy_text if has_name else f"own:{policy_text}"
+            [named_policy] = coldstart.read_policies([named_text], base, policy.texts(), "--policy")
+            policy = named_policy.policy
+            limits = named_policy.justifications
+        elif policy_text is not None:
+            preset = coldstart.find_preset(policy_text)
+            policy = preset.policy
+            limits = preset.justifications
+        default_by_switch = {f"-{side.lower()}": text for side, text in policy.texts().items()}
+        default_by_switch["-justifications"] = str(limits) if edition.has_limits else "M:M"
+        return default_by_switch
 
     @cached_property
     def options(self) -> Options:
-        """Return the options that the switches ask for."""
+        """The scoring options that the switches ask for."""
         sides = {}
         for switch in POLICY_SWITCHES:
             sides[switch[1:]] = listed(self.line.text(switch, self.defaults[switch]))
@@ -324,132 +370,13 @@ class Scoring:
 
     @property
     def layout(self) -> Layout:
-        """How tables are laid out."""
+        """The columns of the tables, and whether tabs separate them."""
         return Layout(listed(self.line.text("-fields", DEFAULTS["-fields"])), "-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:
         """IGNORE, RIGHT and WRONG as they were typed."""
         return {name[1:].upper(): self.line.text(name, self.defaults[name]) for name in POLICY_SWITCHES}
-
-
-# ---- The tasks of evidence
-
-
-class TaskOption(NamedTuple):
-    """What a task can choose, as the field of its record of options describes it.
-
-    `name` is the option, `usual` what help shows as the default, None for nothing; `most` the largest whole number.
-    """
-
-    field: str
-    name: str
-    meaning: str
-    kind: str
-    default: Any
-    usual: str | None = None
-    most: int = 1
-    choices: tuple[str, ...] = ()
-
-
-_SHARED_WITH_COLD_START: Final = frozenset({"--run"})
-"""Options that mean the same where a task of evidence has them."""
-
-_VALUES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": "NAME"}
-"""What help calls the value of an option, by the kind of its field; a flag has none."""
-
-
-def own_options(task: str) -> list[Option]:
-    """The options that a task of evidence has alone: the fields of its record, those that others share as these do."""
-    options = []
-    for own in _own(task):
-        if own.name in _SHARED_WITH_COLD_START:
-            options.append(_BY_NAME[own.name])
-            continue
-        value = _VALUES.get(own.kind)
-        spelt = own.name if value is None else f"{own.name} {value}"
-        options.append(Option(spelt, own.meaning, own.usual, own.choices))
-    stages = mode_named(task).stages
-    if stages:
-        options.append(_stage_option(stages))
-    return options
-
-
-def own_arguments(task: str, line: Line) -> dict[str, Any]:
-    """The arguments that these options give. Raises UsageError."""
-    return {own.field: _argument(own, line) for own in _own(task)}
-
-
-def _argument(own: TaskOption, line: Line) -> Any:
-    """Return the value of a task's option. Raise UsageError for what it does not take."""
-    if own.kind == "flag":
-        return own.name in line
-    text = line.get(own.name)
-    if text is None:
-        return own.default
-    if own.kind == "number":
-        return whole_number(line, own.name, own.most)
-    if own.kind == "decimal":
-        return positive_number(line, own.name)
-    if own.kind == "choice" and text not in own.choices:
-        raise UsageError(f"{own.name} takes {', '.join(own.choices)}, not {text}{nearest(text, own.choices)}")
-    return text
-
-
-def _own(task: str) -> Iterator[TaskOption]:
-    """Yield the options of a task, by the fields of its record."""
-    record: Any = type_info(mode_named(task).options)
-    for field in record.fields:
-        meaning, type_ = _described(field.type)
-        name = f"--{field.name.replace('_', '-')}"
-        default = field.default
-        if isinstance(type_, IntType):
-            most = MOST_SHOWN if type_.le is None else type_.le
-            yield TaskOption(field.name, name, meaning, "number", default, str(default), most=most)
-        elif isinstance(type_, FloatType):
-            yield TaskOption(field.name, name, meaning, "decimal", default, f"{default:g}")
-        elif isinstance(type_, LiteralType):
-            choices = tuple(map(str, type_.values))
-            yield TaskOption(field.name, name, meaning, "choice", default, default, choices=choices)
-        elif isinstance(type_, StrType):
-            yield TaskOption(field.name, name, meaning, "text", default, default or None)
-        else:
-            yield TaskOption(field.name, name, meaning, "flag", default)
-
-
-def _described(type_: Any) -> tuple[str, Any]:
-    """Return the description of a field and its type: that of the value where it may also be None."""
-    meaning = ""
-    if isinstance(type_, Metadata):
-        meaning = (type_.extra_json_schema or {}).get("description", "")
-        type_ = type_.type
-    if isinstance(type_, UnionType):
-        types = [each for each in type_.types if not isinstance(each, NoneType)]
-        type_ = types[0]
-    return meaning, type_
-
-
-# ---- The problem report
-
-SHOWN_OF_A_CODE: Final = 10
-"""Messages of one code that are shown."""
-
-
-def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
-    """The problems as standard error shows them; `twice` where the reference writes its report twice."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        return "".join(_for_people(problems))
-    return "".join(report_text(problems)) * (2 if twice else 1)
-
-
-def _for_people(problems: Iterable[Problem]) -> Iterator[str]:
-    """Messages with their codes; of each code so many, then their number and where to learn more."""
-    for code, found in groupby(problems, key=lambda problem: problem.code):
-        messages = list(found)
-        for text in report_text(messages[:SHOWN_OF_A_CODE]):
-            yield f"{text.rstrip()} [{code}]\n"
-        if len(messages) > SHOWN_OF_A_CODE:
-            yield f"({len(messages) - SHOWN_OF_A_CODE} more of {code}, which cs-score problems {code} explains)\n"
 
 
 # ---- Parts of helps
@@ -466,10 +393,28 @@ FILES: Final = (
 )
 FILES_OF_EVIDENCE: Final = "Gold and predictions in this order, where --gold and --predictions do not name them"
 
-OUTPUT_FILES: Final[Section] = (
-    "Output files are",
-    [(f"PREFIX.{one.ending}", f"{one.content}{f'; with {one.switch}' if one.switch else ''}.") for one in OUTPUTS],
-)
+
+def _output_file_rows() -> list[tuple[str, str]]:
+    """Return each output file of the scorer with what it holds and the switch that asks for it."""
+    rows = []
+    for output in OUTPUTS:
+        meaning = output.content
+        if output.switch:
+            meaning += f"; with {output.switch}"
+        rows.append((f"PREFIX.{output.ending}", f"{meaning}."))
+    return rows
+
+
+def _policy_item_rows() -> list[tuple[str, str]]:
+    """Return each category of responses with its meaning and the switches that may name it."""
+    rows = []
+    for name, item in coldstart.POLICY_ITEMS.items():
+        switches = sorted(f"-{side.lower()}" for side in item.sides)
+        rows.append((name, f"{item.meaning}. Legal for {', '.join(switches)}."))
+    return rows
+
+
+OUTPUT_FILES: Final[Section] = ("Output files are", _output_file_rows())
 FIELDS: Final[Section] = ("Fields are", [(name, f"{field.meaning}.") for name, field in SCORE_FIELDS.items()])
 POLICIES: Final[Section] = (
     "Named policies are",
@@ -481,99 +426,6 @@ POLICY_FORM: Final[Section] = (
 )
 LEGEND: Final[tuple[Section, Section]] = (
     ("Disciplines are", [(name, f"{meaning}.") for name, meaning in coldstart.DISCIPLINES.items()]),
-    (
-        "Policy options are",
-        [
-            (name, f"{item.meaning}. Legal for {', '.join('-' + side.lower() for side in sorted(item.sides))}.")
-            for name, item in coldstart.POLICY_ITEMS.items()
-        ],
-    ),
+    ("Policy options are", _policy_item_rows()),
 )
-"""What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
-
-
-_SAMPLES: Final = {
-    "scifact": ("jsonl", "sentence_label_f1", ""),
-    "claims": ("jsonl", "sentence_f1", ""),
-    "r4c": ("json", "er_f1", ""),
-    "hotpotqa": ("json", "joint_f1", ""),
-    "pool": ("csv", "micro-f1", " --policy right=CORRECT,half=PARTIAL,wrong=INCORRECT,ignore=JUDGE_ERROR"),
-}
-"""The ending of the samples of a task, a measure, and the options that a call on them needs."""
-
-
-def _example(task: str, words: str) -> str:
-    one, two, measure = EXAMPLE, EXAMPLE_OF_TWO, ""
-    if task not in (COLD_START, *_SAMPLES):  # a task of another package, whose files are not among our samples
-        one, two, measure = "--gold GOLD --predictions PREDICTIONS", "--gold GOLD A B", mode_named(task).measures[0]
-    elif task != COLD_START:
-        ending, measure, needed = _SAMPLES[task]
-        gold = f"--gold assessments/{task}-gold.{ending}"
-        a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
-        one, two = f"{gold} --predictions {a}{needed}", f"{gold} {a} {b}{needed}"
-    return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
-
-
-def _stage_option(stages: Mapping[str, str]) -> Option:
-    """Return the option that chooses a stage of a task."""
-    meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
-    return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])
-
-
-def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
-    """Do the work of a verb for a task, or for the stage of it that the line names."""
-    stage = line.get("--stage")
-    return body(task if stage is None else stage_named(task, stage), line)
-
-
-OF_POLICIES: Final = {
-    "analyze": "--also-policy",
-    "compare": "--inclusion",
-    "diff": "--policy-b",
-    "report": "--also-policy --policy-b",
-    "score": "--inclusion --second-assessments",
-}
-"""The options of verbs that tasks of evidence have only where answers are judged under a policy."""
-
-Pair: TypeAlias = str | tuple[str, str]
-"""A text for every task, or one for Cold Start and one for tasks of evidence."""
-
-
-def verb(
-    options: Pair, formats: Pair, *, files: Pair = (FILES, FILES_OF_EVIDENCE), own: Iterable[Option] = (),
-    sections: Iterable[Section] = (), of_runs: Iterable[Section] = (), of_evidence: Iterable[Section] = (),
-    folder: Pair = "", summary: str = "", example: Pair = "$ONE", needs_files: bool = True, **more: Any,
-) -> Callable[[Callable[[str, Line], int]], Callable[[str], Command]]:  # fmt: skip
-    """Make the commands of a verb, one for each task, of the function of its name that does the work.
-
-    `options`, shared ones and its `own`, and `formats` have blanks between them; `files` say what the words are.
-    `sections` are parts of its help, with others `of_runs` and `of_evidence`; `summary` is that of evidence. Cold Start
-    wants a file unless it is not said that it `needs_files`. In the `example` $ONE stands for the files of a run or of
-    predictions, $TWO for those of two, $MEASURE for a measure.
-    """
-
-    def decorated(body: Callable[[str, Line], int]) -> Callable[[str], Command]:
-        def command(task: str) -> Command:
-            pairs = (options, formats, files, folder, example)
-            wanted, known, meaning, place, call = (
-                each if isinstance(each, str) else each[task != COLD_START] for each in pairs
-            )
-            found, sample = taken(wanted, own), _example(task, call)
-            if task == COLD_START:
-                name, said, below = body.__name__, "", (*sections, *of_runs, *LEGEND)
-            else:
-                mode, name = mode_named(task), task if body.__name__ == "score" else f"{body.__name__} {task}"
-                said = summary.format(task=task, unit=mode.unit) or mode.summary
-                below = (*sections, *of_evidence, ("Files", mode.files))
-                found += own_options(task)
-                if mode.has_policies:
-                    found += taken(OF_POLICIES.get(body.__name__, ""), own)
-            words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
-            return Command(
-                name, found, words, body=partial(_run_stage, body, task),
-                form=Form(example=sample, summary=said, sections=below, formats=known.split(), folder=place, **more),
-            )  # fmt: skip
-
-        return command
-
-    return decorated
+"""The values that the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""

@@ -13,8 +13,9 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Command, Finished, Line, Option, Parameter, Reference, Status, command
-from cs_score.cli.options import report_on_stderr, taken
+from cs_score.cli.options import select_options
 from cs_score.cli.output import Destination, say, write_text
+from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
@@ -59,7 +60,7 @@ class Program(NamedTuple):
         options = list(self.options)
         if self.existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
-            options.extend(taken("--problems --force"))
+            options.extend(select_options("--problems --force"))
 
         def run(line: Line) -> int:
             return self._run(work, line)

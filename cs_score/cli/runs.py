@@ -13,8 +13,9 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import Line
-from cs_score.cli.options import Scoring, read_resampling, report_on_stderr
+from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import remark, say, warn
+from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold

@@ -1,11 +1,11 @@
-"""What explains a score: `analyze`, `explain`, `diff`, `report` and `plot`, each written once for every task."""
+"""The verbs that explain a score, `analyze`, `explain`, `diff`, `report` and `plot`, written once for all tasks."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cs_score.analysis.coldstart.counted_table import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
@@ -18,11 +18,13 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import answered_lines
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import Predictions, analysing, named_by
-from cs_score.cli.options import FILES, INTERVALS, SCORING, own_options, read_resampling, top_of, verb
+from cs_score.cli.inputs import Predictions, inputs_named_by, with_analysis_bar
+from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import print_found
+from cs_score.cli.scoring import print_document
+from cs_score.cli.task_options import own_options
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
@@ -40,10 +42,11 @@ else:
 # ---- Where results go
 
 
-def make_way(line: Line, task: Task, kind: str) -> None:
-    """Check the tables that `-o FOLDER` will take, known by their first columns, and remove those of an earlier call.
+def clear_folder(line: Line, task: Task, kind: str) -> None:
+    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove those of an earlier call.
 
-    Raises UsageError or OutputError, also for what is no folder.
+    Earlier tables are recognised by their first columns. Raises UsageError or OutputError, also for a path that is no
+    folder.
     """
     folder = line.folder
     if folder is None:
@@ -52,76 +55,107 @@ def make_way(line: Line, task: Task, kind: str) -> None:
         raise UsageError(f"{folder} is a file, where -o makes a folder")
     if os.path.islink(folder) and not os.path.isdir(folder):
         raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
-    planned = [
-        PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, re.escape("\t".join(columns).encode()))
-        for name, columns in task.headers(kind).items()
-    ]
-    line.plan(planned, folder=folder).clear()
+    planned_outputs = []
+    for name, columns in task.headers(kind).items():
+        beginning = re.escape("\t".join(columns).encode())
+        planned_outputs.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
+    line.plan(planned_outputs, folder=folder).clear()
 
 
 def deliver(line: Line, task: Task, document: Any) -> int:
-    """Print a document in the format that is asked for, or write its tables into a folder, all or none.
+    """Print a document in the format of the command line, or write its tables into a folder, all or none. Return 0.
 
     Raises OutputError.
     """
     top = top_of(line)
-    if (folder := line.folder) is not None:
-        tables = (table for table in task.tables(document) if table.layout.is_file)
-        files = [(os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)) for table in tables]
-        with folder_made(folder, "-o"):
-            write_together(files)
+    if line.folder is not None:
+        _write_tables(task, document, line.folder)
     elif line.format == "json":
         STDOUT.write(encoded(json_text(shortened(document, top))))
     elif line.format == "tsv":
-        by_name = {table.layout.name: table for table in task.tables(document)}
-        found = [by_name[name] for name in _PRINTED if name in by_name]
-        table = next((table for table in found if table.rows), found[-1])
-        STDOUT.write(tsv(replace(table, rows=table.rows[:top])))
+        _print_one_table(task, document, top)
     elif line.format in _MARKUP:
-        render, above = _MARKUP[line.format]
-        shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
-        parts = [part for table in shown for part in table.parts()]
-        texts = ["\n".join((above(part.title), "", *render(part, top))) for part in parts]
-        print_text("\n\n".join([*_answered(document, line.format), *texts]))
+        _print_markup(task, document, line.format, top)
     else:
-        print_text(task.text(document, text_width(), options.MOST_SHOWN if "--all" in line else top), with_deltas)
+        most_rows = options.LARGEST_NUMBER if "--all" in line else top
+        print_text(task.text(document, text_width(), most_rows), with_deltas)
     return Status.DONE
 
 
-def _answered(document: Any, format_: str) -> list[str]:
-    """Return what stands above the tables of a document whose scores are on the units that were answered alone."""
+def _write_tables(task: Task, document: Any, folder: str) -> None:
+    """Write each table of a document that goes to a file into a folder. Raises OutputError."""
+    files = []
+    for table in task.tables(document):
+        if table.layout.is_file:
+            files.append((os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)))
+    with folder_made(folder, "-o"):
+        write_together(files)
+
+
+def _print_one_table(task: Task, document: Any, top: int | None) -> None:
+    """Print the table of a document that says most, the first one of `_PRINTED_TABLES` with rows."""
+    table_by_name = {table.layout.name: table for table in task.tables(document)}
+    candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
+    printed_table = candidates[-1]
+    for table in candidates:
+        if table.rows:
+            printed_table = table
+            break
+    STDOUT.write(tsv(replace(printed_table, rows=printed_table.rows[:top])))
+
+
+def _print_markup(task: Task, document: Any, format_: str, top: int | None) -> None:
+    """Print the tables of a document that people read, as Markdown or LaTeX, each below its title."""
+    markup = _MARKUP[format_]
+    texts = _lines_on_answered_units(document, markup)
+    for table in task.tables(document):
+        if not table.layout.for_people or not table.rows:
+            continue
+        for part in table.parts():
+            title = markup.title_form.format(markup.escape(part.title.removesuffix(":")))
+            texts.append("\n".join([title, "", *markup.render(part, top)]))
+    print_text("\n\n".join(texts))
+
+
+def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
+    """Return lines that say on how many units the scores are, where only those that were answered count."""
     if hasattr(document, "origins"):
         lines = answered_lines({side.upper(): origin for side, origin in document.origins.items()})
     else:
         lines = answered_lines({document.measure: document.origin})
-    escape = escape_markdown if format_ == "markdown" else escape_latex
-    return [escape(text) for text in lines]
+    return [markup.escape(text) for text in lines]
 
 
-_PRINTED: Final = ("steps", "units", "mistakes")
-"""The table that is printed where one is asked for: the first of these that says something."""
+class _Markup(NamedTuple):
+    """A format of tables for people."""
 
-_MARKUP: Final[dict[str, tuple[Callable[..., Iterable[str]], Callable[[str], str]]]] = {
-    "markdown": (markdown, lambda title: f"### {escape_markdown(title.removesuffix(':'))}"),
-    "latex": (latex, lambda title: rf"\paragraph{{{escape_latex(title.removesuffix(':'))}}}"),
+    render: Callable[..., Iterable[str]]
+    """Returns the lines of a table, from the table and the number of its rows."""
+    escape: Callable[[str], str]
+    title_form: str
+    """The title of a table, with {} for its text."""
+
+
+_PRINTED_TABLES: Final = ("steps", "units", "mistakes")
+"""The tables of which one is printed as TSV."""
+
+_MARKUP: Final = {
+    "markdown": _Markup(markdown, escape_markdown, "### {}"),
+    "latex": _Markup(latex, escape_latex, r"\paragraph{{{}}}"),
 }
-"""How tables are rendered, and what stands above each."""
 
 # ---- The verbs
 
 _RUNS: Final = f"{SCORING} --knowledge-base -runids --run"
-_TWO: Final = "--policy-b --pool-b --follow-b"
-_OF_ANALYSES: Final = (
-    f"{_RUNS} --measure --policy --also-policy --top --by {INTERVALS}",
-    "--gold --predictions --measure --top",
-)
-"""What says what is analysed, and how: in Cold Start, and in tasks of evidence."""
-
-_OF_DIFFERENCES: Final = (f"{_RUNS} --policy --measure {_TWO} --top {INTERVALS}", f"--gold --measure --top {INTERVALS}")
-"""Likewise which two are compared."""
-
-_OF_AGGREGATES: Final = (f"{_RUNS} --measure --policy {INTERVALS}", f"--gold --predictions --measure {INTERVALS}")
-"""Likewise what is shown to those who must not learn gold."""
+_SIDE_B: Final = "--policy-b --pool-b --follow-b"
+_ANALYSIS_OF_RUNS: Final = f"{_RUNS} --measure --policy --also-policy --top --by {INTERVALS}"
+_ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
+_DIFFERENCE_OF_RUNS: Final = f"{_RUNS} --policy --measure {_SIDE_B} --top {INTERVALS}"
+_DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVALS}"
+_AGGREGATE_OF_RUNS: Final = f"{_RUNS} --measure --policy {INTERVALS}"
+_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVALS}"
+_ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
+"""Options of `report` that every kind of page takes."""
 
 _OWN: Final = (
     Option(
@@ -149,7 +183,7 @@ _OWN: Final = (
     Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
 )
 
-_FILES: Final = (f"The queries, the run and its assessments, in any order. {FILES}", options.FILES_OF_EVIDENCE)
+_FILES_OF_RUNS: Final = f"The queries, the run and its assessments, in any order. {FILES}"
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
@@ -174,176 +208,260 @@ _DIFFERENCE: Final = (
 _PAGE: Final = (
     "Result",
     "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
-    "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
+    "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
 _POLICIES: Final = (options.POLICY_FORM, options.POLICIES)
 _FORMATS: Final = "text json tsv markdown latex"
 
 
-def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None, *, is_whole: bool) -> Any:
-    measure, settings = task.measure_of(line.get("--measure")), given.settings
-    progress = with_bar if task.name == COLD_START else analysing
-    make_way(line, task, "analysis")
-    return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
-
-
-def _difference(task: Task, line: Line) -> Any:
-    top, resampling = top_of(line), read_resampling(line, always=True)
-    given = named_by(task.name, line, most=2)
-    make_way(line, task, "difference")
-    measure = task.measure_of(line.get("--measure"))
-    a, b, names = given.both()
-    return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
-
-
-@verb(
-    (f"{_OF_ANALYSES[0]} --all --force", f"{_OF_ANALYSES[1]} --all --force"),
-    _FORMATS,
-    own=_OWN,
-    files=_FILES,
-    of_runs=[_ANALYSIS, *_POLICIES],
-    of_evidence=[_MISTAKES],
-    folder="tsv",
+ANALYZE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_ANALYSIS_OF_RUNS} --all --force",
+        formats=_FORMATS,
+        files=_FILES_OF_RUNS,
+        sections=[_ANALYSIS, *_POLICIES],
+        folder="tsv",
+    ),
+    evidence=VerbForm(
+        options=f"{_ANALYSIS_OF_EVIDENCE} --all --force",
+        formats=_FORMATS,
+        files=options.FILES_OF_EVIDENCE,
+        sections=[_MISTAKES],
+        folder="tsv",
+    ),
+    own_options=_OWN,
     summary="What each mistake of {task} predictions costs",
 )
-def analyze(name: str, line: Line) -> int:
-    task, top = task_named(name), top_of(line)
+
+
+@ANALYZE_VERB.command
+def analyze(task_name: str, line: Line) -> int:
+    """Print or write the analysis of a run or of predictions. Return the exit status."""
+    task = task_named(task_name)
     is_whole = line.format != "text" or line.folder is not None or "--all" in line
-    return deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
+    inputs = inputs_named_by(task_name, line)
+    return deliver(line, task, _analysis(task, line, inputs, is_whole=is_whole))
 
 
-@verb(
-    (
-        f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force",
-        "--gold --predictions --unit --measure --force",
+def _analysis(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+    """Return the analysis of one run or of one system's predictions.
+
+    `is_whole` asks for everything, also what a first screen does not show. Raises UsageError, InputError.
+    """
+    top = top_of(line)
+    measure = task.measure_of(line.get("--measure"))
+    settings = inputs.settings
+    progress = with_bar if task.name == COLD_START else with_analysis_bar
+    clear_folder(line, task, "analysis")
+    return task.analyze(inputs.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
+
+
+EXPLAIN_VERB: Final = Verb(
+    runs=VerbForm(
+        options=(
+            f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force"
+        ),
+        formats="text json tsv",
+        files=_FILES_OF_RUNS,
+        sections=[_EXPLANATION],
+        example="--line 7 $ONE",
     ),
-    ("text json tsv", _FORMATS),
-    own=_OWN,
-    files=_FILES,
-    of_runs=[_EXPLANATION],
-    of_evidence=[_MISTAKES],
+    evidence=VerbForm(
+        options="--gold --predictions --unit --measure --force",
+        formats=_FORMATS,
+        files=options.FILES_OF_EVIDENCE,
+        sections=[_MISTAKES],
+    ),
+    own_options=_OWN,
     summary="How one {unit} of {task} was scored, and what it costs",
-    example=("--line 7 $ONE", "$ONE"),
 )
-def explain(name: str, line: Line) -> int:
-    """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
-    task, given = task_named(name), named_by(name, line)
-    found = given.explained(task.measure_of(line.get("--measure")))
-    deliver(line, task, found)
-    fatal = getattr(found, "fatal", None)
-    if fatal is None:
+
+
+@EXPLAIN_VERB.command
+def explain(task_name: str, line: Line) -> int:
+    """Print how lines, classes, nodes or units were scored. Return the exit status.
+
+    The status is that of a failure where the run cannot be scored; what can be said of it is printed all the same.
+    """
+    task = task_named(task_name)
+    inputs = inputs_named_by(task_name, line)
+    explanation = inputs.explained(task.measure_of(line.get("--measure")))
+    deliver(line, task, explanation)
+    fatal_error = getattr(explanation, "fatal", None)
+    if fatal_error is None:
         return Status.DONE
-    remark(str(fatal))
+    remark(str(fatal_error))
     return Status.FAILED
 
 
-@verb(
-    (f"{_OF_DIFFERENCES[0]} --all --force", f"{_OF_DIFFERENCES[1]} --all --force"),
-    ("text json tsv", _FORMATS),
-    files=(
-        "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a positive "
-        "difference is in favour of B. Each run is scored by itself",
-        "Predictions A and B, behind gold where --gold does not name it",
+DIFF_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_DIFFERENCE_OF_RUNS} --all --force",
+        formats="text json tsv",
+        files=(
+            "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
+            "positive difference is in favour of B. Each run is scored by itself"
+        ),
+        sections=_POLICIES,
+        example="$TWO",
+        folder="tsv",
     ),
-    own=_OWN,
+    evidence=VerbForm(
+        options=f"{_DIFFERENCE_OF_EVIDENCE} --all --force",
+        formats=_FORMATS,
+        files="Predictions A and B, behind gold where --gold does not name it",
+        example="$TWO",
+        folder="tsv",
+    ),
+    own_options=_OWN,
     sections=[_DIFFERENCE],
-    of_runs=_POLICIES,
-    folder="tsv",
-    example="$TWO",
     summary="Why one {task} system scores higher than another, unit by unit",
 )
-def diff(name: str, line: Line) -> int:
-    task = task_named(name)
+
+
+@DIFF_VERB.command
+def diff(task_name: str, line: Line) -> int:
+    """Print or write the difference between two runs or two systems. Return the exit status."""
+    task = task_named(task_name)
     return deliver(line, task, _difference(task, line))
 
 
-@verb(
-    (
-        f"--compare --aggregate-only {_OF_ANALYSES[0]} {_TWO} --force",
-        f"--compare --aggregate-only {_OF_ANALYSES[1]} {INTERVALS} --force",
+def _difference(task: Task, line: Line) -> Any:
+    """Return the difference between the two runs or systems of a command line. Raises UsageError, InputError."""
+    top = top_of(line)
+    resampling = read_resampling(line, always=True)
+    inputs = inputs_named_by(task.name, line, most=2)
+    clear_folder(line, task, "difference")
+    measure = task.measure_of(line.get("--measure"))
+    result_a, result_b, names = inputs.both()
+    return task.diff(result_a, result_b, measure, names=names, top=top, resampling=resampling)
+
+
+REPORT_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"--compare --aggregate-only {_ANALYSIS_OF_RUNS} {_SIDE_B} --force",
+        formats="html text json tsv",
+        files=(
+            "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
+            "assessments; with --compare two runs"
+        ),
+        example="-o report.html $ONE",
     ),
-    "html text json tsv",
-    files=(
-        "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
-        "assessments; with --compare two runs",
-        "Gold and predictions in this order; with --compare two predictions",
+    evidence=VerbForm(
+        options=f"--compare --aggregate-only {_ANALYSIS_OF_EVIDENCE} {INTERVALS} --force",
+        formats="html text json tsv",
+        files="Gold and predictions in this order; with --compare two predictions",
+        example="-o report.html $ONE",
     ),
-    own=_OWN,
+    own_options=_OWN,
     sections=[_PAGE],
     summary="The page of {task} predictions",
-    example="-o report.html $ONE",
 )
-def report(name: str, line: Line) -> int:
-    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError.
 
-    In another format it is what analyze and diff give.
+
+@REPORT_VERB.command
+def report(task_name: str, line: Line) -> int:
+    """Print the page of one run, of two, or of an earlier analysis. Return the exit status.
+
+    In another format it is what analyze and diff print. Raises UsageError, InputError.
     """
-    is_page, task, is_evidence = line.format == "html", task_named(name), name != COLD_START
+    is_page = line.format == "html"
     if is_page and "--output" not in line:
         raise UsageError("-o PATH must be given for a page")
     if is_page:
-        page_template()
+        page_template()  # raises where the extra for pages is not installed, before anything is scored
     if "--aggregate-only" in line:
-        return _report_aggregate(name, line)
-    if not is_evidence and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
-        if not is_page:
-            raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
-        document = read_document(line.words[0])
-        with refusing_incomplete(line.words[0]):
-            page = page_of(document)
-        STDOUT.write(encoded([page]))
-        return Status.DONE
-    own = " ".join(["--stage", *(option.long for option in own_options(name))]) if is_evidence else ""
+        return _report_aggregate(task_name, line)
+    if task_name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
+        return _report_document(line)
+    task = task_named(task_name)
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} --policy-b {own}", "is not for --compare")
-        found, most = _difference(task, line), top_of(line)
+        _refuse_other_options(line, _options_of_differences(task_name), "is not for --compare")
+        document = _difference(task, line)
+        most_rows = top_of(line)
     else:
-        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} --also-policy {own}", "is for --compare")
-        most = None if is_evidence else MOST_ROWS
-        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
+        _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
+        document = _analysis(task, line, inputs_named_by(task_name, line), is_whole=True)
+        most_rows = MOST_ROWS if task_name == COLD_START else None
     if not is_page:
-        return deliver(line, task, found)
-    STDOUT.write(encoded([page_of(shortened(found, most))]))
+        return deliver(line, task, document)
+    STDOUT.write(encoded([page_of(shortened(document, most_rows))]))
     return Status.DONE
 
 
-def _report_aggregate(name: str, line: Line) -> int:
+def _report_document(line: Line) -> int:
+    """Print the page of a document that analyze, diff or batch wrote. Return the exit status.
+
+    Raises UsageError for options that say what to analyse, InputError where the file is no such document.
+    """
+    file = line.words[0]
+    _refuse_other_options(line, (), f"says what to analyse, but {file} is an analysis already")
+    if line.format != "html":
+        raise UsageError(f"--format {line.format}: {file} is an analysis already; report makes its page")
+    document = read_document(file)
+    with refusing_incomplete(file):
+        page = page_of(document)
+    STDOUT.write(encoded([page]))
+    return Status.DONE
+
+
+def _report_aggregate(task_name: str, line: Line) -> int:
     """Print what participants of a closed evaluation may see of a run, as a page or in another format.
 
     Raises UsageError for options that ask for more, InputError where the run cannot be scored.
     """
-    is_evidence = name != COLD_START
-    own = [option.long for option in own_options(name)] if is_evidence else []
-    known = " ".join(["--aggregate-only", _OF_AGGREGATES[is_evidence], *own])
-    _refuse_others(line, known, "shows more than --aggregate-only allows")
-    found = aggregated(name, line)
+    if task_name == COLD_START:
+        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_RUNS.split()]
+    else:
+        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_EVIDENCE.split(), *_own_option_names(task_name)]
+    _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
+    document = aggregated(task_name, line)
     if line.format != "html":
-        return print_found(line, aggregate.PRINTOUT, found)
-    STDOUT.write(encoded([page_of(found)]))
+        return print_document(line, aggregate.PRINTOUT, document)
+    STDOUT.write(encoded([page_of(document)]))
     return Status.DONE
 
 
-def aggregated(name: str, line: Line) -> Aggregate:
+def aggregated(task_name: str, line: Line) -> Aggregate:
     """Score what a command line names, and return what participants of a closed evaluation may see of it.
 
     Raises UsageError, InputError where the run cannot be scored.
     """
-    task = task_named(name)
+    task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
     resampling = read_resampling(line, always=True) or Resampling()
-    result: Any = named_by(name, line).one()
-    if name == COLD_START:
+    result: Any = inputs_named_by(task_name, line).one()
+    if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
     return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
 
 
-def _refuse_others(line: Line, known: str, why: str) -> None:
-    """Raises UsageError for an option that means nothing here."""
+def _own_option_names(task_name: str) -> list[str]:
+    """Return the names of the options that an evidence task has alone."""
+    return ["--stage", *(option.long for option in own_options(task_name))]
+
+
+def _options_of_analyses(task_name: str) -> list[str]:
+    """Return the options that say what a page of one run or system shows."""
+    if task_name == COLD_START:
+        return [*_ANALYSIS_OF_RUNS.split(), "--also-policy"]
+    return [*_ANALYSIS_OF_EVIDENCE.split(), "--also-policy", *_own_option_names(task_name)]
+
+
+def _options_of_differences(task_name: str) -> list[str]:
+    """Return the options that say what a page of a difference shows."""
+    if task_name == COLD_START:
+        return ["--compare", *_DIFFERENCE_OF_RUNS.split(), "--policy-b"]
+    return ["--compare", *_DIFFERENCE_OF_EVIDENCE.split(), "--policy-b", *_own_option_names(task_name)]
+
+
+def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
+    """Raise UsageError for an option that has no meaning for the page that is asked for."""
+    allowed = _ALWAYS.union(allowed_options)
     for name in line.switches:
-        if name not in f"{known} --output --format --force --quiet".split():
-            raise UsageError(f"{name} {why}")
+        if name not in allowed:
+            raise UsageError(f"{name} {reason}")
 
 
 _CHARTS: Final = (
@@ -375,9 +493,10 @@ _CHARTS: Final = (
     example="budget analysis.json -o budget.svg",
 )
 def plot(line: Line) -> int:
-    kind, name = line.words
-    document = read_document(name)
-    with refusing_incomplete(name):
-        drawing = chart_of(document, kind, line.get("--of"))
-    STDOUT.write([drawing.standalone().encode()])
+    """Print a chart of a document as SVG. Return the exit status. Raises UsageError, InputError."""
+    kind, file = line.words
+    document = read_document(file)
+    with refusing_incomplete(file):
+        chart = chart_of(document, kind, line.get("--of"))
+    STDOUT.write([chart.standalone().encode()])
     return Status.DONE

@@ -1,4 +1,4 @@
-"""The Cold Start result as a document, for programs and for people: the whole, and chosen scores as tables."""
+"""The result of a Cold Start scoring as a document: whole, for programs, and chosen scores as tables for people."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
+from cs_score.coldstart import ranking as ranking_module
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, pre_policy_category, without
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
-from cs_score.coldstart.samples import Limits
+from cs_score.coldstart.samples import Bootstrap, Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
     COLD_START_MODE,
@@ -27,6 +28,7 @@ from cs_score.measures.registry import (
     undefined_sentences,
     usual_among,
 )
+from cs_score.problems.log import Problem
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
@@ -194,51 +196,69 @@ PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", 
 
 
 def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
-    """The result as a document, whole unless some of PARTS are enough; `intervals` are those of its runs, or none."""
+    """Return a result as a document.
+
+    It is whole unless only some of PARTS are asked for. `intervals` has the intervals of each run, or nothing.
+    """
     origin = result.origin
     if intervals:
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
-    of_runs: Sequence[ScoreIntervals | UnsetType] = intervals or [UNSET] * len(result.runs)
-    problems = []
-    for each in result.problems:
-        places = tuple(None if place is None else Place(place.file, place.line) for place in each.places)
-        problems.append(FoundProblem(each.code, str(each.severity), each.message, each.occurrences, places))
+    runs = []
+    for number, run in enumerate(result.runs):
+        runs.append(_run_scores(result, run, parts, intervals[number] if intervals else UNSET))
     return Scores(
         task=COLD_START_MODE,
         signature=str(origin.signature),
         origin=origin,
-        runs=tuple(_run_scores(result, run, parts, of_run) for run, of_run in zip(result.runs, of_runs)),
-        problems=tuple(problems),
+        runs=tuple(runs),
+        problems=tuple([_found_problem(problem) for problem in result.problems]),
         errors=result.error_count,
         warnings=result.warning_count,
         remarks=tuple(result.warnings),
     )
 
 
+def _found_problem(problem: Problem) -> FoundProblem:
+    """Return a problem of the report as a record of the document."""
+    places = tuple([None if place is None else Place(place.file, place.line) for place in problem.places])
+    return FoundProblem(
+        code=problem.code,
+        severity=str(problem.severity),
+        message=problem.message,
+        occurrences=problem.occurrences,
+        places=places,
+    )
+
+
 def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
-    """The whole result as JSON, in pieces."""
+    """Return the whole result as JSON, in pieces."""
     return json_pieces(document_of(result, intervals))
 
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
-    """The scores whose measures match a pattern; without patterns those that people are shown first. Raises UsageError
-    for a pattern that no measure of any run matches, InputError where no run has a value of any of them.
+    """Return the scores whose measures match a pattern; without patterns the ones that people see first.
+
+    Raises UsageError for a pattern that no measure of any run matches, InputError where no run has a value of any of
+    them.
     """
-    known = list(dict.fromkeys(name for run in scores.runs for name in (*run.scores, *(run.undefined or ()))))
+    defined_names: dict[str, None] = {}
+    all_names: dict[str, None] = {}
+    for run in scores.runs:
+        defined_names |= dict.fromkeys(run.scores)
+        all_names |= dict.fromkeys([*run.scores, *(run.undefined or ())])
     if patterns:
-        wanted = chosen(known, patterns)
-        _require_a_score(scores, wanted)
-        return chosen_scores(scores, wanted, wanted[0] if len(wanted) == 1 else UNSET)
-    defined = [name for run in scores.runs for name in run.scores]
-    has_ldc = any(name.startswith("LDC-") for name in known)
-    wanted = [name for name in headline(COLD_START_MODE, has_ldc) if name in known]
-    measure = str(usual_among(COLD_START_MODE, defined))
-    wanted.sort(key=lambda name: name != measure)  # the headline measure first, the others in their order
-    return chosen_scores(scores, wanted, measure)
+        measures = chosen(list(all_names), patterns)
+        _require_a_score(scores, measures)
+        return chosen_scores(scores, measures, measures[0] if len(measures) == 1 else UNSET)
+    has_ldc = any(name.startswith("LDC-") for name in all_names)
+    measures = [name for name in headline(COLD_START_MODE, has_ldc) if name in all_names]
+    headline_measure = str(usual_among(COLD_START_MODE, defined_names))
+    measures.sort(key=lambda name: name != headline_measure)  # it comes first, the others in their order
+    return chosen_scores(scores, measures, headline_measure)
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return which measure stands in for average precision, and why; None where a run has an average precision."""
+    """Return which measure replaces average precision, and why; None where a run has an average precision."""
     edition = result.options.edition
     reasons = []
     if not edition.has_rankings:
@@ -252,92 +272,145 @@ def headline_remark(result: Result) -> str | None:
 
 def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
     """Raise InputError where none of the measures has a value for any run."""
-    if any(measure in run.scores for run in scores.runs for measure in measures):
-        return
+    for run in scores.runs:
+        if any(measure in run.scores for measure in measures):
+            return
     for run in scores.runs:
         for measure in measures:
             if run.undefined and measure in run.undefined:
                 raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
 
 
-def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetType) -> Scores:
-    """Scores of some measures alone, with their intervals; `measure` is the one that people are shown first."""
-    runs = []
-    for run in scores.runs:
-        shown = {name: run.scores[name] for name in measures if name in run.scores}
-        signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
-        undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
-        one = RunScores(run.run_id, str(signature), shown, undefined=undefined or UNSET, origin=run.origin)
-        if run.intervals:
-            limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
-            one = replace(one, intervals=replace(run.intervals, scores=limits))
-        runs.append(one)
-    return replace(scores, measure=measure, measures=tuple(measures), runs=tuple(runs), problems=UNSET)
+def chosen_scores(scores: Scores, measures: Sequence[str], headline_measure: str | UnsetType) -> Scores:
+    """Return the scores of some measures alone, with their intervals; `headline_measure` is shown first to people."""
+    runs = tuple([_run_with_measures(run, measures) for run in scores.runs])
+    return replace(scores, measure=headline_measure, measures=tuple(measures), runs=runs, problems=UNSET)
+
+
+def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
+    """Return the scores of a run by some measures alone, with their intervals."""
+    signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
+    scores = {name: run.scores[name] for name in measures if name in run.scores}
+    undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
+    intervals = run.intervals
+    if intervals:
+        limits = {name: intervals.scores[name] for name in scores if name in intervals.scores}
+        intervals = replace(intervals, scores=limits)
+    return RunScores(
+        run_id=run.run_id,
+        signature=str(signature),
+        scores=scores,
+        undefined=undefined or UNSET,
+        origin=run.origin,
+        intervals=intervals,
+    )
 
 
 def _run_scores(
     result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScores:
-    """What a document has of a run; of PARTS those asked for."""
-    made: dict[str, Callable[[], object]] = {
-        "units": lambda: _units(result, run),
-        "queries": lambda: dict(run.unit_of),
-        "tables": lambda: {name: _table(table) for name, table in run.tables.variants},
-        "average_precision": lambda: run.average_precision and _ranked(run.average_precision),
-        "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
-        "responses": lambda: tuple(_responses(run)),
-    }
-    signature = str(result.signature(run))
-    whole = RunScores(
+    """Return the record of a run: its scores, and the PARTS that are asked for."""
+    values: dict[str, object] = {}
+    if "units" in parts:
+        values["units"] = _units(result, run)
+    if "queries" in parts:
+        values["queries"] = dict(run.unit_of)
+    if "tables" in parts:
+        values["tables"] = {name: _table(table) for name, table in run.tables.variants}
+    if "average_precision" in parts:
+        values["average_precision"] = None if run.average_precision is None else _ranked(run.average_precision)
+    if "bootstrap" in parts:
+        values["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
+    if "responses" in parts:
+        values["responses"] = tuple(_responses(run))
+    run_scores = RunScores(
         run_id=run.run_id,
-        signature=signature,
+        signature=str(result.signature(run)),
         scores=run.scores,
         undefined=run.undefined or UNSET,
         origin=run.origin or UNSET,
         intervals=intervals,
     )
-    return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
+    return replace(run_scores, **values)
 
 
 def _units(result: Result, run: RunResult) -> Units:
+    """Return the statistics of units that the averages of a run are made of."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
 def _table(table: results.Table) -> ScoreTable:
-    def shown(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRow, ...]:
-        return tuple(ScoreRow(row.name, row.level, row.counts, *row.scores) for row in rows)
-
-    return ScoreTable(shown(table.rows), shown(table.micro), shown(table.macro))
+    """Return a table with precision, recall and F1."""
+    return ScoreTable(_score_rows(table.rows), _score_rows(table.micro), _score_rows(table.macro))
 
 
-def _ranked(found: AveragePrecision) -> Ranked:
-    def shown(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
-        return tuple(ApRow(row.name, row.level, row.score) for row in rows)
+def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRow, ...]:
+    """Return rows with precision, recall and F1."""
+    return tuple([ScoreRow(row.name, row.level, row.counts, *row.scores) for row in rows])
 
-    rankings = []
-    for one in found.rankings:
-        nodes = (
-            RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first_line.number) for of in one.nodes
-        )
-        rankings.append(Ranking(one.query, one.level, one.score, one.ground_truth, one.classes, tuple(nodes)))
-    tables = {name: ApTable(shown(table.rows), shown(table.macro)) for name, table in found.variants}
-    return Ranked(found.run_id, tables, tuple(rankings))
+
+def _ranked(average_precision: AveragePrecision) -> Ranked:
+    """Return the AP report of a run, with all rankings."""
+    tables = {}
+    for name, table in average_precision.variants:
+        tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
+    rankings = tuple([_ranking(ranking) for ranking in average_precision.rankings])
+    return Ranked(average_precision.run_id, tables, rankings)
+
+
+def _ap_rows(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
+    """Return rows with average precision."""
+    return tuple([ApRow(row.name, row.level, row.score) for row in rows])
+
+
+def _ranking(ranking: ranking_module.Ranking) -> Ranking:
+    """Return a ranking with its nodes, each with the number of its first line."""
+    nodes = []
+    for node in ranking.nodes:
+        first_line = node.first_line.number
+        nodes.append(RankedNode(node.name, node.confidence, node.mapped_class, node.value, first_line))
+    return Ranking(
+        query=ranking.query,
+        level=ranking.level,
+        average_precision=ranking.score,
+        ground_truth=ranking.ground_truth,
+        classes=ranking.classes,
+        nodes=tuple(nodes),
+    )
+
+
+def _resampled(bootstrap: Bootstrap) -> Resampled:
+    """Return the number of samples, and the limits of each value."""
+    return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 
 def _responses(run: RunResult) -> Iterator[Response]:
+    """Yield the responses of a run in the order of the debug file."""
     for tally, unit in results.tallies_of(run.units):
         for line in tally.responses:
-            met = unit.matched.get(line.index)
-            category = pre_policy_category(met)
-            assessed = None if met is None else Matched(met.file, met.number, met.value_class)
-            place = tally.name, line.query.full_id, line.file, line.number, line.node
-            answer = line.value, line.confidence, f"{line.query.full_id}_{line.target}"
-            yield Response(*place, *answer, assessed, category, tuple(without(unit.labels[line.index], category)))
+            assessment = unit.matched.get(line.index)
+            matched = None
+            if assessment is not None:
+                matched = Matched(assessment.file, assessment.number, assessment.value_class)
+            category = pre_policy_category(assessment)
+            yield Response(
+                row=tally.name,
+                query=line.query.full_id,
+                file=line.file,
+                line=line.number,
+                node=line.node,
+                value=line.value,
+                confidence=line.confidence,
+                target_query=f"{line.query.full_id}_{line.target}",
+                assessment=matched,
+                pre_policy=category,
+                post_policy=tuple(without(unit.labels[line.index], category)),
+            )
 
 
 def shown(run: RunScores, measure: str) -> str:
-    """A score with four decimals, its interval behind it in brackets where there is one."""
+    """Return a score with four decimals and, if there is one, its interval in brackets: `0.7500 [0.6012, 0.8810]`."""
     if measure not in run.scores:
         return "-"
     text = f"{run.scores[measure]:.4f}"
@@ -346,41 +419,44 @@ def shown(run: RunScores, measure: str) -> str:
 
 
 def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
-    found = run.intervals.scores.get(measure) if run.intervals else None
-    return (None, None) if found is None else (found.low, found.high)
+    """Return the limits of a score, None where it has none."""
+    interval = run.intervals.scores.get(measure) if run.intervals else None
+    if interval is None:
+        return None, None
+    return interval.low, interval.high
 
 
 def _headings(scores: Scores) -> list[str]:
-    """The id of each run, with its file where several have the same."""
+    """Return the id of each run, with its files where several have the same."""
     ids = [run.run_id for run in scores.runs]
     headings = []
     for run in scores.runs:
-        files = [given.name for given in run.origin.inputs if given.role == RUN] if run.origin else []
-        headings.append(run.run_id if ids.count(run.run_id) == 1 or not files else f"{run.run_id} ({', '.join(files)})")
+        files = []
+        if run.origin and ids.count(run.run_id) > 1:
+            files = [file.name for file in run.origin.inputs if file.role == RUN]
+        headings.append(f"{run.run_id} ({', '.join(files)})" if files else run.run_id)
     return headings
 
 
 def undefined_remarks(scores: Scores) -> Iterator[str]:
     """Yield a sentence for each run and reason: which of the chosen measures have no value."""
     for run, heading in zip(scores.runs, _headings(scores)):
-        of_run = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
+        run_name = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
         for sentence in undefined_sentences(run.undefined or {}):
-            yield f"{sentence}{of_run}"
+            yield f"{sentence}{run_name}"
 
 
 def scores_text(scores: Scores) -> str:
-    """A line for each chosen measure, a column for each run, as many side by side as a screen holds; the signatures."""
+    """Return chosen scores for a screen: a line for each measure, a column for each run, then the signatures.
+
+    As many runs are put side by side as a screen holds.
+    """
     measures = scores.measures or ()
-    first = ["", *measures]
     lines: list[str] = []
-    block = [first]
-    for run, heading in zip(scores.runs, _headings(scores)):
-        column = [cell(heading), *(shown(run, measure) for measure in measures)]
-        if len(block) > 1 and sum(2 + max(map(len, each)) for each in (*block, column)) > SCREEN + 2:
-            lines += [*_side_by_side(block), ""]
-            block = [first]
-        block.append(column)
-    lines += [*_side_by_side(block), ""]
+    for block in _blocks_of_columns(scores):
+        is_right_aligned = [False] + [True] * (len(block) - 1)
+        lines += aligned(list(zip(*block)), is_right_aligned)
+        lines.append("")
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
         lines += wrapped(why, " " * 11)
@@ -392,17 +468,34 @@ def scores_text(scores: Scores) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _blocks_of_columns(scores: Scores) -> list[list[list[str]]]:
+    """Return the columns of scores in blocks that a screen holds; the first column of each has the measures."""
+    measures = scores.measures or ()
+    first_column = ["", *measures]
+    blocks = [[first_column]]
+    for run, heading in zip(scores.runs, _headings(scores)):
+        column = [cell(heading)]
+        for measure in measures:
+            column.append(shown(run, measure))
+        width = sum(_width(block_column) + 2 for block_column in [*blocks[-1], column])
+        if len(blocks[-1]) > 1 and width > SCREEN + 2:
+            blocks.append([first_column])
+        blocks[-1].append(column)
+    return blocks
+
+
+def _width(column: Sequence[str]) -> int:
+    """Return the number of characters of the longest cell."""
+    return max(len(text) for text in column)
+
+
 def _explanations(scores: Scores) -> list[str]:
-    """Return sentences on how the limits of chosen scores came about; none where there are no intervals."""
+    """Return sentences on how the limits of chosen scores came about; nothing without intervals."""
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
             sentences.update(dict.fromkeys(run.intervals.explanation(scores.measures or (), what="In brackets")))
     return list(sentences)
-
-
-def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
-    return aligned([*zip(*columns)], [False, *(True for _ in columns[1:])])
 
 
 def single_score(scores: Scores, measure: str) -> list[str]:
@@ -411,53 +504,72 @@ def single_score(scores: Scores, measure: str) -> list[str]:
 
 
 def _matrix(scores: Scores) -> Table:
-    """A row for each chosen measure, a column for each run; a score that has an interval is a text."""
-    headings = _headings(scores)
-    head = (Column("measure", "Measure"), *(Column(str(at), heading) for at, heading in enumerate(headings)))
-    rows = [
-        (measure, *(shown(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs))
-        for measure in scores.measures or ()
-    ]
-    return Table(Layout("scores", "", head, lambda _: ()), rows, len(rows))
+    """Return a table with a row for each chosen measure, a column for each run; a score with an interval is a text."""
+    columns_of_table = [Column("measure", "Measure")]
+    for number, heading in enumerate(_headings(scores)):
+        columns_of_table.append(Column(str(number), heading))
+    rows = []
+    for measure in scores.measures or ():
+        cells = [shown(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs]
+        rows.append((measure, *cells))
+    return Table(Layout("scores", "", tuple(columns_of_table), lambda _: ()), rows, len(rows))
 
 
 def scores_markdown(scores: Scores) -> str:
-    below = [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
-    below += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
-    below += [f"- `{run.signature}`" for run in scores.runs]
-    return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
+    """Return chosen scores as a table in Markdown, with remarks and signatures below."""
+    lines = [*markdown(_matrix(scores)), ""]
+    lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
+    lines += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
+    lines += [f"- `{run.signature}`" for run in scores.runs]
+    return "\n".join(lines) + "\n"
 
 
 def scores_latex(scores: Scores) -> str:
-    above = [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
-    above += [f"% {one_line(run.signature)}" for run in scores.runs]
-    below = [escape_latex(text) for text in _explanations(scores)]
-    if below:
-        below.insert(0, "")
-    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores)), *below]) + "\n"
+    """Return chosen scores as a tabular of LaTeX, with comments above and sentences on intervals below."""
+    lines = [r"% \usepackage{booktabs}"]
+    lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
+    lines += [f"% {one_line(run.signature)}" for run in scores.runs]
+    lines += latex(_matrix(scores))
+    explanations = [escape_latex(text) for text in _explanations(scores)]
+    if explanations:
+        lines += ["", *explanations]
+    return "\n".join(lines) + "\n"
 
 
 def _rows(scores: Scores) -> Iterator[dict[str, object]]:
+    """Yield a row for each run and chosen measure, with the limits and how they came about."""
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
+        settings = run.intervals.settings_row() if run.intervals else {}
         for measure in scores.measures or ():
             low, high = _limits(run, measure)
-            found = {"run_id": heading, "measure": measure, "score": run.scores.get(measure), "low": low, "high": high}
-            settings = run.intervals.settings_row() if run.intervals else {}
-            yield {**found, **settings, "signature": str(signature.of(measure))}
+            yield {
+                "run_id": heading,
+                "measure": measure,
+                "score": run.scores.get(measure),
+                "low": low,
+                "high": high,
+                **settings,
+                "signature": str(signature.of(measure)),
+            }
 
 
 def scores_tsv(scores: Scores) -> str:
-    """Return chosen scores for programs; where there are intervals each row says how they came about."""
+    """Return chosen scores for programs; each row with an interval says how that came about."""
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
         keys += SETTINGS_COLUMNS
     return b"".join(tsv(Layout("scores", "Scores", columns(*keys), _rows).table(scores))).decode()
 
 
+def scores_json(scores: Scores) -> str:
+    """Return chosen scores as JSON."""
+    return "".join(json_pieces(scores))
+
+
 WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
     "text": scores_text,
-    "json": lambda scores: "".join(json_pieces(scores)),
+    "json": scores_json,
     "tsv": scores_tsv,
     "markdown": scores_markdown,
     "latex": scores_latex,

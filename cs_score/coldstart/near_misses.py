@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
@@ -55,11 +55,11 @@ def small_differences(text: str, other: str) -> list[str]:
     return differences
 
 
-class _Shift(NamedTuple):
-    """A response that stands so many characters behind an assessed answer of the same text."""
+class _CommonestShift(NamedTuple):
+    """The distance by which most responses are shifted, and these responses."""
 
     distance: int
-    response: Response
+    responses: list[Response]
 
 
 _Place: TypeAlias = tuple[str, str, str]  # full id of the query, plain text of the answer, its provenance or document
@@ -75,11 +75,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
     if not unassessed:
         return []
-    base_ids = {response.query.base_id for response in unassessed}
-    assessments: list[Assessment] = []
-    for base_id in base_ids:
-        assessments += run.gold.assessed.get(base_id, ())
-    near = _differing_slightly(unassessed, assessments)
+    near = _differing_slightly(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
     if near:
         names = " or ".join(dict.fromkeys(name for _, names in near for name in names))
@@ -87,15 +83,28 @@ def remarks_on_near_misses(run: Run) -> list[str]:
         remarks.append(
             f"{len(near)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
         )
-    return remarks + _remarks_on_shifts(unassessed, assessments)
+    return remarks + _remarks_on_shifts(run, unassessed)
+
+
+def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
+    """Return the assessments of the queries, and of those made from them, that some responses answer."""
+    assessments: list[Assessment] = []
+    for base_id in {response.query.base_id for response in responses}:
+        assessments += run.gold.assessed.get(base_id, ())
+    return assessments
 
 
 def _differing_slightly(
-    responses: Iterable[Response], assessments: Iterable[Assessment]
+    responses: Sequence[Response], assessments: Iterable[Assessment]
 ) -> list[tuple[Response, list[str]]]:
     """Return the responses that stand where an assessed answer does, and in what their texts differ."""
+    # Most assessments are at other places: a dictionary of all of them would take five times as long.
+    provenances = {response.provenance for response in responses}
+    assessed_there = [assessment for assessment in assessments if assessment.provenance in provenances]
+    if not assessed_there:
+        return []
     values_by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for assessment in assessments:
+    for assessment in assessed_there:
         values_by_place[assessment.query.full_id, assessment.provenance].append(assessment.value)
     near: list[tuple[Response, list[str]]] = []
     for response in responses:
@@ -107,33 +116,58 @@ def _differing_slightly(
     return near
 
 
-def _remarks_on_shifts(responses: Sequence[Response], assessments: Iterable[Assessment]) -> list[str]:
+_SAMPLED: Final = 40
+"""Responses that are looked at first for a shift of all offsets; a run of 10,000 lines takes 8 % less so."""
+
+_SUSPICIOUS: Final = 0.25
+"""The share of the sampled responses from which on a shift is looked for in all of them: half of all must have it."""
+
+
+def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     """Return a remark where many answers are equally far from assessed ones of the same text in the same document."""
+    step = max(1, len(responses) // _SAMPLED)
+    sample = responses[::step]
+    if step > 1:
+        shift = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
+        if shift is None or len(shift.responses) < _SUSPICIOUS * len(sample):
+            return []
+    shift = _commonest_shift(responses, _assessments_of_same_queries(run, responses))
+    if shift is None:
+        return []
+    count = len(shift.responses)
+    if count < _FEWEST_SHIFTED or 2 * count < len(responses):
+        return []
+    places = some(response.place for response in shift.responses)
+    where = "after" if shift.distance > 0 else "before"
+    characters = "1 character" if abs(shift.distance) == 1 else f"{abs(shift.distance)} characters"
+    return [
+        f"{count} of {len(responses)} unassessed answers start {characters} {where} assessed ones of the same text "
+        f"({places}); are all offsets of the run shifted?"
+    ]
+
+
+def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
+    """Return the shift that most responses have from assessed answers of the same text; None where none has any."""
+    texts = {(response.query.full_id, response.value) for response in responses}
     starts_by_place: dict[_Place, list[int]] = defaultdict(list)
     for assessment in assessments:
+        if (assessment.query.full_id, assessment.value) not in texts:
+            continue
         place = _place_and_start(assessment)
         if place is not None:
             starts_by_place[place[0]].append(place[1])
-    shifts: list[_Shift] = []
+    responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
         place = _place_and_start(response)
         if place is None:
             continue
         distances = {place[1] - start for start in starts_by_place.get(place[0], ())}
-        shifts += [_Shift(distance, response) for distance in distances if distance]
-    counts = Counter(shift.distance for shift in shifts)
-    if not counts:
-        return []
-    distance, count = counts.most_common(1)[0]
-    if count < _FEWEST_SHIFTED or 2 * count < len(responses):
-        return []
-    places = some(shift.response.place for shift in shifts if shift.distance == distance)
-    where = "after" if distance > 0 else "before"
-    characters = "1 character" if abs(distance) == 1 else f"{abs(distance)} characters"
-    return [
-        f"{count} of {len(responses)} unassessed answers start {characters} {where} assessed ones of the same text "
-        f"({places}); are all offsets of the run shifted?"
-    ]
+        for distance in distances - {0}:
+            responses_by_distance[distance].append(response)
+    if not responses_by_distance:
+        return None
+    distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
+    return _CommonestShift(distance, responses_by_distance[distance])
 
 
 def _place_and_start(line: Response | Assessment) -> tuple[_Place, int] | None:

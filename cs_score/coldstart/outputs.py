@@ -7,9 +7,8 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.display import aligned, one_line
 from cs_score.base.errors import InputError
@@ -37,6 +36,7 @@ class Field(Record):
 
     @property
     def is_count(self) -> bool:
+        """Whether the column shows a count, which is aligned to the right."""
         return self.attribute in Counts.__struct_fields__
 
 
@@ -82,64 +82,88 @@ AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
 
 
 def check_fields(names: Iterable[str]) -> None:
-    """Raises InputError for a name that is no field."""
+    """Raise InputError for a name that is no field."""
     for name in names:
         if name not in SCORE_FIELDS:
             raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
+    """Return which of P, R and F resamples have values of, by the fields shown.
+
+    The reference reads the values from its tables, where it finds a row by its name and hop.
+    """
     return tuple(metric for metric in METRICS if {"EC", "LEVEL", metric} <= set(fields))
 
 
 class TableLayout:
-    """Column widths of one run's report; they grow with every table that is laid out and never shrink."""
+    """Lay out the tables of one run's report; columns grow with every table that is laid out and never shrink."""
 
-    def __init__(self, fields: Mapping[str, Field], shown: Iterable[str], run_id: str, tabs: bool) -> None:
-        """`shown`: the fields that have cells at all; others stay empty. `tabs`: one tab between cells, no padding."""
-        self._fields, self._run_id, self._tabs = fields, run_id, tabs
-        self._widths = {name: len(fields[name].header) for name in shown}
+    def __init__(self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, tabs: bool) -> None:
+        """Prepare to lay out tables of some fields.
+
+        `shown_names` are the fields that have cells at all; others stay empty. With `tabs` one tab separates the cells,
+        and they are not padded.
+        """
+        self._fields = fields
+        self._run_id = run_id
+        self._tabs = tabs
+        self._widths = {name: len(fields[name].header) for name in shown_names}
 
     def header(self, names: Sequence[str]) -> str:
+        """Return the line with the headers of some fields."""
         return self._lines([[self._padded(name, self._fields[name].header) for name in names]])
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """The lines of some rows; those with a `prefix` before the first cell in the widths found so far."""
-        columns = [self._column(name, rows, "" if at else prefix, bool(prefix)) for at, name in enumerate(names)]
-        return self._lines(zip(*columns) if columns else [()] * len(rows))
+        """Return the lines of some rows, with a column for each field.
+
+        A `prefix` is put before the first cell of each line; the columns are then as wide as those before needed.
+        """
+        columns = []
+        for position, name in enumerate(names):
+            prefix_of_column = prefix if position == 0 else ""
+            columns.append(self._column(name, rows, prefix_of_column, keeps_width=bool(prefix)))
+        if not columns:
+            return "\n" * len(rows)
+        return self._lines(zip(*columns))
 
     def _column(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
+        """Return the padded cells of a column; it grows to hold them unless it `keeps_width`."""
         if name not in self._widths:
             return [prefix] * len(rows)
-        field = self._fields[name]
-        value_of = attrgetter(field.attribute)
-        values: list[object]
-        if field.attribute == "run_id":
-            values = [self._run_id] * len(rows)
-        elif field.is_count:  # four blanks where a row is a mean
-            values = ["    " if row.counts is None else value_of(row.counts) for row in rows]
-        else:
-            values = list(map(value_of, rows))
-            if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
-                values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
+        values = self._values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
-        cells = {value: prefix + _cell(value) for value in set(values)}
+        cell_by_value = {value: prefix + _cell(value) for value in set(values)}
         if not keeps_width:
-            self._widths[name] = max([self._widths[name], *map(len, cells.values())])
-        cells = {value: self._padded(name, cell) for value, cell in cells.items()}
-        return [cells[value] for value in values]
+            widths = [len(cell) for cell in cell_by_value.values()]
+            self._widths[name] = max([self._widths[name], *widths])
+        padded_by_value = {value: self._padded(name, cell) for value, cell in cell_by_value.items()}
+        return [padded_by_value[value] for value in values]
+
+    def _values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
+        """Return the value of each row in a column; numbers are not yet formatted."""
+        if field.attribute == "run_id":
+            return [self._run_id] * len(rows)
+        if field.is_count:  # four blanks where a row is a mean
+            return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
+        values = [getattr(row, field.attribute) for row in rows]
+        if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
+            values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
+        return values
 
     def _lines(self, rows: Iterable[Sequence[str]]) -> str:
+        """Return lines of cells."""
         separator = "\t" if self._tabs else " "
         return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
     def _padded(self, name: str, cell: str) -> str:
+        """Return a cell that is as wide as its column."""
         width = 0 if self._tabs else self._widths.get(name, 0)
         return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
 
 
 def _cell(value: object) -> str:
+    """Return the text of a cell: texts as they are, counts four characters wide, scores with four decimals."""
     if isinstance(value, str):
         return value
     return f"{value:4d}" if isinstance(value, int) else f"{value:6.4f}"
@@ -152,39 +176,54 @@ class Layout(Record):
     tabs: bool = False
 
 
-def _table_texts(run: RunResult, of: Layout) -> Iterator[tuple[str, str]]:
-    """The four tables of one run, empty where they do not exist; columns are as wide as those before needed."""
-    layout, tables = TableLayout(SCORE_FIELDS, of.fields, run.run_id, of.tabs), run.tables
+def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
+    """Yield the endings and texts of the four tables of one run, empty for a table that does not exist.
+
+    Columns are as wide as the tables before needed.
+    """
+    table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
     for ending, table, names in (
-        ("sf", tables.sf, of.fields),
-        ("ldcmax", tables.ldc_max, of.fields),
-        ("ldcmean", tables.ldc_mean, SUMMARY_FIELDS),
+        ("sf", run.tables.sf, layout.fields),
+        ("ldcmax", run.tables.ldc_max, layout.fields),
+        ("ldcmean", run.tables.ldc_mean, SUMMARY_FIELDS),
     ):
-        text = "" if table is None else layout.table(names, table.rows + table.averages) + FOOT
-        yield ending, layout.header(names) + text if table is not None and table.rows else text
-    summary = [layout.table(SUMMARY_FIELDS, table.averages, f"{variant}-") for variant, table in tables.variants]
-    yield "summary", layout.header(SUMMARY_FIELDS) + "".join(summary) + FOOT
+        if table is None:
+            yield ending, ""
+            continue
+        lines = table_layout.table(names, table.rows + table.averages)  # before the header, which gets its widths
+        header = table_layout.header(names) if table.rows else ""
+        yield ending, header + lines + FOOT
+    lines_of_summary = []
+    for variant, table in run.tables.variants:
+        lines_of_summary.append(table_layout.table(SUMMARY_FIELDS, table.averages, f"{variant}-"))
+    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(lines_of_summary) + FOOT
 
 
 def averages_text(run: RunResult) -> str:
-    """The rows of the summary that hold all queries, as a table for people."""
-    layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
-    variants = run.tables.variants
-    rows = [row._replace(name=f"{variant}-{row.name}") for variant, table in variants for row in table.averages]
-    lines = layout.table(SUMMARY_FIELDS, rows)
-    return layout.header(SUMMARY_FIELDS) + lines
+    """Return the averages of a run as an aligned table for people, as the summary has them."""
+    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
+    rows = []
+    for variant, table in run.tables.variants:
+        for row in table.averages:
+            rows.append(row._replace(name=f"{variant}-{row.name}"))
+    lines = table_layout.table(SUMMARY_FIELDS, rows)
+    return table_layout.header(SUMMARY_FIELDS) + lines
 
 
 def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
-    """The AP report of one run; only that of the run whose id the rows bear has macro averages."""
+    """Yield the parts of the AP report of one run; macro averages only for the run that the rows name."""
     fields = tuple(AP_FIELDS)
-    layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
-    tables = [(variant, table.rows, table.macro if is_primary else ()) for variant, table in scores.variants]
-    for variant, rows, macro in tables:
-        lines = layout.table(fields, rows + macro)
-        yield f"{AP_TITLES[variant]}\n\n{layout.header(fields) if rows else ''}{lines}\n"
-    summary = [layout.table(fields, macro, f"{variant}-") for variant, _, macro in tables]
-    yield f"{AP_SUMMARY}\n\n{layout.header(fields)}{''.join(summary)}{AP_FOOT}"
+    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
+    for variant, table in scores.variants:
+        macro = table.macro if is_primary else ()
+        lines = table_layout.table(fields, table.rows + macro)
+        header = table_layout.header(fields) if table.rows else ""
+        yield f"{AP_TITLES[variant]}\n\n{header}{lines}\n"
+    lines_of_summary = []
+    for variant, table in scores.variants:
+        macro = table.macro if is_primary else ()
+        lines_of_summary.append(table_layout.table(fields, macro, f"{variant}-"))
+    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(lines_of_summary)}{AP_FOOT}"
 
 
 # The end of the error file of a call that was stopped.
@@ -194,31 +233,44 @@ _CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
 
 
 def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
-    """Each message with the first of its places and the number of others, then, since 2017.2.0, an empty line."""
+    """Yield each message with the first of its places and the number of others, and since 2017.2.0 an empty line."""
     end = "\n" if edition.reports_first else "\n\n"
     for problem in problems:
-        # Places are compared as the bytes they are written in; code points order the same way.
-        first, *others = sorted(NO_PLACE if place is None else str(place) for place in problem.places)
-        where = ""
-        if first != NO_PLACE:
-            count = f" and {len(others)} other place{'s' if len(others) > 1 else ''}" if others else ""
-            where = f" ({first if edition.encodes_report_twice else _as_bytes(first)}{count})"
-        yield f"{problem.severity}: {problem.message}{where}{end}"
+        yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{end}"
+
+
+def _places_text(problem: Problem, edition: Edition) -> str:
+    """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`."""
+    # Places are compared as the bytes they are written in; code points order the same way.
+    first, *further = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
+    if first == NO_PLACE:
+        return ""
+    count = ""
+    if further:
+        count = f" and {len(further)} other place{'s' if len(further) > 1 else ''}"
+    place = first if edition.encodes_report_twice else _as_bytes(first)
+    return f" ({place}{count})"
 
 
 def closing_line(errors: int, warnings: int) -> str:
-    """The last line of the report: errors if there are any, else warnings."""
-    number, what = (errors, "error") if errors else (warnings, "warning")
-    return f"{number} {what}{'s' if number > 1 else ''} encountered\n" if number else "No warnings encountered\n"
+    """Return the last line of the report: the number of errors if there are any, else of warnings."""
+    if errors:
+        return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
+    if warnings:
+        return f"{warnings} warning{'s' if warnings > 1 else ''} encountered\n"
+    return "No warnings encountered\n"
 
 
 def whole_report(result: Result) -> str:
-    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line; once and
-    without that line where it is written before anything is scored.
+    """Return the report of a scoring that came to its end.
+
+    It is written twice, as the reference does, with a closing line (rule report-twice); once and without that line in
+    editions that write it before anything is scored.
     """
     text = "".join(report_text(result.problems, result.options.edition))
-    closing = closing_line(result.error_count, result.warning_count)
-    return text if result.options.edition.reports_first else text * 2 + closing
+    if result.options.edition.reports_first:
+        return text
+    return text + text + closing_line(result.error_count, result.warning_count)
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
@@ -233,26 +285,34 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
 
 
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
-    """The bytes of a report as the reference writes them: UTF-8, which most editions encode to UTF-8 once more."""
-    return (_as_bytes(text) if edition.encodes_report_twice else text).encode("utf-8", "surrogateescape")
+    """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
+
+    Most editions encode the text to UTF-8, take each byte for a character, and encode these once more.
+    """
+    if edition.encodes_report_twice:
+        text = _as_bytes(text)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _as_bytes(text: str) -> str:
+    """Return a text with a character for each byte of its UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def is_of_failed_call(path: str) -> bool:
-    """Whether a file is the report of a call of ours that was stopped, or ended with errors."""
+    """Return whether a file is the report of a call of ours that was stopped, or ended with errors."""
     if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
         return False
     with open(path, "rb") as file:
         report = file.read()
     if report.endswith(MAY_BE_REPLACED.encode()):
         return True
-    body, _, closing = report.removesuffix(b"\n").rpartition(b"\n")
+    if not report.startswith((b"ERROR: ", b"WARNING: ")):
+        return False
+    body, _, last_line = report.removesuffix(b"\n").rpartition(b"\n")
     half = (len(body) + 1) // 2
-    is_report = _CLOSING.fullmatch(closing) is not None and report.startswith((b"ERROR: ", b"WARNING: "))
-    return is_report and report[:half] == report[half : 2 * half]
+    is_written_twice = report[:half] == report[half : 2 * half]
+    return is_written_twice and _CLOSING.fullmatch(last_line) is not None
 
 
 _RULE: Final = "=" * 80 + "\n"
@@ -262,8 +322,9 @@ _DOTS: Final = "." * 80 + "\n"
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
 ) -> Iterator[str]:
-    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere. `is_first`: no run
-    was scored before.
+    """Yield part 1 of `.debug` without its end: class by class, every response that a policy put anywhere.
+
+    `is_first` says that no run was scored before in this call.
     """
     hides_unassessed = edition.hides_later_unassessed and not is_first
     for tally, unit in tallies:
@@ -271,74 +332,100 @@ def responses_text(
         for response, labels in _by_number(tally.responses, unit.labels):
             assessment = unit.matched.get(response.index)
             category = pre_policy_category(assessment)
-            assessed = "-" if assessment is None else assessment.text
+            assessment_text = "-" if assessment is None else assessment.text
             if hides_unassessed and assessment is None and response.node is not None:
-                assessed = category = ""
-            shown = _shown(labels, category)
-            if not shown:
+                category = ""
+                assessment_text = ""
+            other_labels = _labels_text(labels, category)
+            if not other_labels:
                 continue
-            node, target = "", ""
+            node_line = ""
+            target_line = ""
             if edition.has_nodes:
-                node = f"\tFQNODEID:\t{response.node or '-'}\n"
-                target = f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
+                node_line = f"\tFQNODEID:\t{response.node or '-'}\n"
+                target_line = f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
             yield (
-                f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
+                f"{node_line}\tSUBMISSION:\t{response.text}\n{target_line}\tASSESSMENT:\t{assessment_text}\n\n"
                 f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-                f"\tPOSTPOLICY ASSESSMENT:\t{shown}\n{_DOTS}"
+                f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTS}"
             )
 
 
-def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> Iterable[tuple[Response, Labels]]:
-    by_number = {response.number: response for response in responses}
-    if len(by_number) == len(responses):
-        return [(by_number[number], labels[by_number[number].index]) for number in sorted(by_number)]
-    lines: dict[int, list[Response]] = {}
+def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labels]) -> list[tuple[Response, Labels]]:
+    """Return the responses of a row with their labels, by line number.
+
+    Of several lines with one number the line loaded first is shown, with the labels of all (rules equal-line-numbers
+    and first-loaded-block).
+    """
+    response_by_number = {response.number: response for response in responses}
+    if len(response_by_number) == len(responses):
+        ordered = [response_by_number[number] for number in sorted(response_by_number)]
+        return [(response, labels_by_index[response.index]) for response in ordered]
+    lines_by_number: dict[int, list[Response]] = {}
     for response in sorted(responses, key=load_order):
-        lines.setdefault(response.number, []).append(response)
-    return [(same[0], tuple(sorted(x for line in same for x in labels[line.index]))) for same in lines.values()]
+        lines_by_number.setdefault(response.number, []).append(response)
+    labeled_responses = []
+    for lines in lines_by_number.values():
+        labels: list[str] = []
+        for line in lines:
+            labels += labels_by_index[line.index]
+        labeled_responses.append((lines[0], tuple(sorted(labels))))
+    return labeled_responses
 
 
 @functools.cache
-def _shown(labels: Labels, category: str) -> str:
+def _labels_text(labels: Labels, category: str) -> str:
+    """Return the labels of a response other than its category before the policy, with commas between them."""
     return ",".join(without(labels, category))
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Part 2 of `.debug` without its frame: by query and level, the classes to be found and the ranked nodes."""
-    for _, of_query in groupby(rankings, key=attrgetter("query")):
-        texts: dict[str, str] = {}  # each node is ranked at its own level and among all
-        for ranking in of_query:
-            for node in ranking.nodes:
-                if node.name not in texts:
-                    mapped = node.mapped_class or "-"
-                    texts[node.name] = f"{node.name} {node.confidence:0.4f} {mapped} {node.value:0.4f}\n"
-            classes = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
-            nodes = "".join([f"{rank} {texts[node.name]}" for rank, node in enumerate(ranking.nodes, 1)])
-            yield (
-                f"{_RULE}"
-                f"QUERY_ID:         {ranking.query}\n"
-                f"LEVEL:            {ranking.level}\n"
-                f"AP:               {ranking.score:0.4f}\n"
-                f"NUM_GROUND_TRUTH: {'' if ranking.ground_truth is None else ranking.ground_truth}\n"
-                f"GROUND TRUTH:\n{classes}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n{nodes}"
-            )
+    """Yield part 2 of `.debug` without its frame: by query and level, the classes to be found and the ranked nodes."""
+    query: str | None = None
+    line_by_node: dict[str, str] = {}
+    for ranking in rankings:
+        if ranking.query != query:
+            query = ranking.query
+            line_by_node = {}  # each node is ranked at its own level and among all: its line is made once
+        node_lines = []
+        for rank, node in enumerate(ranking.nodes, 1):
+            line = line_by_node.get(node.name)
+            if line is None:
+                line = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
+                line_by_node[node.name] = line
+            node_lines.append(f"{rank} {line}")
+        class_lines = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
+        ground_truth = "" if ranking.ground_truth is None else ranking.ground_truth
+        yield (
+            f"{_RULE}"
+            f"QUERY_ID:         {ranking.query}\n"
+            f"LEVEL:            {ranking.level}\n"
+            f"AP:               {ranking.score:0.4f}\n"
+            f"NUM_GROUND_TRUTH: {ground_truth}\n"
+            f"GROUND TRUTH:\n{class_lines}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n"
+            f"{''.join(node_lines)}"
+        )
 
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
-    drawn = (
-        "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in one.draws]) for one in bootstrap.samples
-    )
-    yield "sample", [f"{sample.label}{draws}\n" for sample, draws in zip(bootstrap.samples, drawn)]
-    scores = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
+    """Yield the endings and lines of the three files about resamples."""
+    sample_lines = []
+    for sample in bootstrap.samples:
+        draws = "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in sample.draws])
+        sample_lines.append(f"{sample.label}{draws}\n")
+    yield "sample", sample_lines
+    codes = "".join([f" {code}" for code in VALUE_CODES])
+    score_lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
-        cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
-        scores.append(f"{_whole(sample.number):6d}{cells} #{run_id}\n")
-    yield "samplescores", scores
-    lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
-    for each in bootstrap.limits:
-        score = "     -" if each.score is None else each.score
-        lines.append(" ".join((each.value, *each.low.values(), each.mean, score, *each.high.values())) + "\n")
-    yield "confidence", lines
+        cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
+        score_lines.append(f"{_whole(sample.number):6d}{cells} #{run_id}\n")
+    yield "samplescores", score_lines
+    limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
+    for limits in bootstrap.limits:
+        score = "     -" if limits.score is None else limits.score
+        cells = " ".join([limits.value, *limits.low.values(), limits.mean, score, *limits.high.values()])
+        limit_lines.append(f"{cells}\n")
+    yield "confidence", limit_lines
 
 
 def _whole(number: float) -> int:
@@ -348,23 +435,35 @@ def _whole(number: float) -> int:
 
 
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
-    """The content of `.params`: time, working folder and words of a call; IGNORE, RIGHT and WRONG as typed."""
-    sides = "".join(f"  {side} => {text}\n" for side, text in sorted(policies.items()))
+    """Return the content of `.params`: time, working folder and words of a call; IGNORE, RIGHT and WRONG as typed."""
+    sides = "".join([f"  {side} => {text}\n" for side, text in sorted(policies.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
     return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
 
 
 def params_of(
-    options: Options, switches: Iterable[str], rest: Iterable[str], folder: str, texts: Mapping[str, str] | None = None
+    options: Options,
+    switches: Iterable[str],
+    rest: Iterable[str],
+    folder: str,
+    policy_texts: Mapping[str, str] | None = None,
 ) -> str:
-    """The `.params` of the call of these options: `switches`, limits and policy (`texts`: as typed), and the `rest`."""
+    """Return the `.params` of the call of these options.
+
+    Its words are `switches`, the limits and the policy (`policy_texts`: as typed), and the `rest`.
+    """
     import shlex  # the bare call, which knows its words, starts without it
 
-    texts = options.policy.texts() if texts is None else texts
-    limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
-    sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))
-    words = ("cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest)))
-    return params_text(words, folder, texts, not is_nothing(options.samples))
+    if policy_texts is None:
+        policy_texts = options.policy.texts()
+    words = [*switches]
+    if options.edition.has_limits:
+        words += ["-justifications", str(options.justifications)]
+    for side, text in policy_texts.items():
+        words += [f"-{side.lower()}", text]
+    words += rest
+    quoted_words = [shlex.quote(word) for word in words]
+    return params_text(["cs-score", *quoted_words], folder, policy_texts, not is_nothing(options.samples))
 
 
 class Output(Record):
@@ -392,82 +491,115 @@ OUTPUTS: Final = (
 
 
 def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
-    """The files that a call with these switches writes under an edition."""
-    wanted = (output for output in OUTPUTS if output.switch is None or output.switch in switches)
-    return [output for output in wanted if edition.has_rankings or output.ending != "ap"]
+    """Return the files that a call with these switches writes under an edition."""
+    outputs = []
+    for output in OUTPUTS:
+        is_asked_for = output.switch is None or output.switch in switches
+        if is_asked_for and (edition.has_rankings or output.ending != "ap"):
+            outputs.append(output)
+    return outputs
 
 
-# The number of a run (-1: of the call), the ending of a file, and what is added to it.
-Text: TypeAlias = tuple[int, str, Iterable[bytes]]
+class _OutputText(NamedTuple):
+    """An addition to an output file: the number of the run (-1: of the call), the ending, and the bytes in blocks."""
+
+    run_number: int
+    ending: str
+    blocks: Iterable[bytes]
 
 
-def _texts_of(
+def _texts_of_run(
     run: RunResult, layout: Layout, edition: Edition, is_first: bool
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The texts of a run in the order in which they stand on a stream; what scoring did not come to is missing."""
-    parts, ranked = run.debug_text, run.average_precision
+    """Yield the endings and texts of a run in their order on a stream, as far as scoring came."""
+    parts = run.debug_text
+    average_precision = run.average_precision
     if parts is None:
-        responses = encoded(responses_text(tallies_of(run.units), edition, is_first=is_first))
+        responses: Iterable[bytes] = encoded(responses_text(tallies_of(run.units), edition, is_first=is_first))
     else:
         responses = blocks_of(parts.responses)
     yield "debug", chain(responses, [b"\n"])
     for ending, text in _table_texts(run, layout):
         yield ending, encoded([text])
-    if ranked is not None:
-        rankings = encoded(rankings_text(ranked.rankings)) if parts is None else blocks_of(parts.rankings)
-        begin, end = (f"AP COMPUTATION DEBUG INFO {what}\n".encode() for what in ("BEGINS:", "ENDS"))
+    if average_precision is not None:
+        rankings = encoded(rankings_text(average_precision.rankings)) if parts is None else blocks_of(parts.rankings)
+        begin = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
+        end = b"AP COMPUTATION DEBUG INFO ENDS\n"
         yield "debug", chain([begin], rankings, [end])
-        yield "ap", encoded(_average_precision_text(ranked, ranked.run_id == run.run_id, layout.tabs))
+        is_primary = average_precision.run_id == run.run_id
+        yield "ap", encoded(_average_precision_text(average_precision, is_primary, layout.tabs))
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
             yield ending, encoded(lines)
 
 
 def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
-    """A line per number, with four decimals or a hyphen, then notes, and last how the limits were found. With `tabs`
-    the columns are not aligned, and numbers have all their digits, or nothing.
+    """Return the text of `.intervals`: a line for each score, then notes, and last how the limits were found.
+
+    Numbers have four decimals, or a hyphen in their place. With `tabs` the columns are not aligned, and numbers have
+    all their digits, or nothing in their place.
     """
-    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "Note")]
-    absent, shown = ("", repr) if tabs else ("-", "{:6.4f}".format)
+    rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
     for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high)
-        cells = (absent if number is None else shown(number) for number in numbers)
-        rows.append((measure, run.run_id, *cells, interval.note))
-    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, True, True, True, False], gap=" "))
+        numbers = [_number_text(number, tabs) for number in (interval.point, interval.low, interval.high)]
+        rows.append([measure, run.run_id, *numbers, interval.note])
+    if tabs:
+        lines = ["\t".join(row) for row in rows]
+    else:
+        lines = list(aligned(rows, [False, False, True, True, True, False], gap=" "))
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
-    notes = [
-        *note_sentences(intervals.notes),
-        f"Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
-        f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}.",
-    ]
-    return encoded(f"{line}\n" for line in (*lines, "", *(f"*{note}" for note in notes)))
+    lines.append("")
+    for sentence in note_sentences(intervals.notes):
+        lines.append(f"*{sentence}")
+    lines.append(
+        f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
+        f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}."
+    )
+    return encoded([f"{line}\n" for line in lines])
 
 
-def _texts(result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]) -> Iterator[Text]:
-    yield -1, "params", encoded([params])
+def _number_text(number: float | None, tabs: bool) -> str:
+    """Return a number of `.intervals`: for programs (`tabs`) with all digits, otherwise with four decimals."""
+    if tabs:
+        return "" if number is None else repr(number)
+    return "-" if number is None else f"{number:6.4f}"
+
+
+def _texts(result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]) -> Iterator[_OutputText]:
+    """Yield all texts of a scoring in the order that they have on a stream."""
+    yield _OutputText(-1, "params", encoded([params]))
     for number, run in enumerate(result.runs):
-        of_run = _texts_of(run, layout, result.options.edition, number == 0)
-        yield from ((number, ending, text) for ending, text in of_run)
-    for number, (run, of_intervals) in enumerate(zip(result.runs, intervals)):
-        yield number, "intervals", _interval_text(run, of_intervals, layout.tabs)
+        for ending, blocks in _texts_of_run(run, layout, result.options.edition, is_first=number == 0):
+            yield _OutputText(number, ending, blocks)
+    for number, (run, intervals_of_run) in enumerate(zip(result.runs, intervals)):
+        yield _OutputText(number, "intervals", _interval_text(run, intervals_of_run, layout.tabs))
 
 
 def stream_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """All texts one after the other: those of the call, of each run, and the intervals of all runs."""
-    return (text for _, _, text in _texts(result, layout, params, intervals))
+    """Yield all texts one after the other: of the call, of each run, and the intervals of all runs."""
+    for text in _texts(result, layout, params, intervals):
+        yield text.blocks
 
 
 def file_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = (), was_stopped: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Each file's ending with its whole content; of a stopped scoring only the files that every run came to."""
-    options, texts = result.options, list(_texts(result, layout, params, intervals))
-    given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
-    for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
-        of_file = [(number, text) for number, ending, text in texts if ending == output.ending]
-        runs = {number for number, _ in of_file}
-        if not was_stopped or runs == {-1} or len(runs) == max(1, len(result.runs)):
-            yield output.ending, chain.from_iterable(text for _, text in of_file)
+    """Yield the ending of each file with its whole content; of a stopped scoring only files that every run came to."""
+    options = result.options
+    texts = list(_texts(result, layout, params, intervals))
+    switches = []
+    if options.expand is not None:
+        switches.append("-expand")
+    if options.samples is not None:
+        switches.append("-samples")
+    if intervals:
+        switches.append("--bootstrap")
+    for output in written(switches, options.edition):
+        texts_of_file = [text for text in texts if text.ending == output.ending]
+        run_numbers = {text.run_number for text in texts_of_file}
+        is_complete = run_numbers == {-1} or len(run_numbers) == max(1, len(result.runs))
+        if is_complete or not was_stopped:
+            yield output.ending, chain.from_iterable([text.blocks for text in texts_of_file])

@@ -1,8 +1,8 @@
-"""Scoring a large run part by part, in several processes, with little in memory at a time.
+"""Score a large run part by part, in several processes, with little in memory at a time.
 
 A part holds some of the queries and, of every file, the lines about them: nothing that is scored looks beyond a query
 and what follows on it. The files written are those of `score_runs`. What only a scoring in one piece can find out is
-left to it: which of several fatal conditions is the first, how several runs mix.
+left to that: which of several fatal conditions is the first, how several runs mix.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -40,7 +39,7 @@ Block: TypeAlias = tuple["array[int]", bytes]
 
 
 class DividedFile(Record):
-    """A file of a known layout whose lines are spread over the parts; `blocks` are those of each part."""
+    """A file of a known layout whose lines are spread over the parts; `blocks` are the lines of each part."""
 
     name: str
     schema: Schema
@@ -48,89 +47,106 @@ class DividedFile(Record):
 
 
 class Cut(Record):
-    """The queries of each part, the part of each by full id in UTF-8, and the lengths of ids, the longest first."""
+    """The division of queries into parts.
+
+    `queries` has the queries of each part by short id, `part_of` the part of each query by full id in UTF-8, `lengths`
+    the lengths of these ids, the longest first.
+    """
 
     queries: Sequence[Mapping[str, Query]]
     part_of: Mapping[bytes, int]
     lengths: Sequence[int]
 
     def family(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """The first query in the chain of answers that a line hangs on, and its part, the first where there is none."""
+        """Return the query of the first hop that a line hangs on, and its part; None and the first part if unknown.
+
+        `query_id` is the id that the line names, perhaps of a follow-on query.
+        """
         # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
         for length in self.lengths:
             if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
-                first = query_id[:length]
-                part = self.part_of.get(first)
+                root_id = query_id[:length]
+                part = self.part_of.get(root_id)
                 if part is not None:
-                    return first, part
+                    return root_id, part
         return None, 0
 
 
 def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
-    """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next. None
-    where the ids that lines bear do not distinguish queries.
+    """Divide queries among at most `parts` parts, so that names in one part sort before all names in the next.
+
+    None where the ids that lines name do not distinguish queries.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     if len({query.base_id for query in ordered}) < len(ordered):
         return None
     # Lines never name expanded queries, so these weigh nothing.
-    size = -(-sum(query.expansions is None for query in ordered) // parts)
-    of_part: list[dict[str, Query]] = [{}]
+    scored_count = sum(query.expansions is None for query in ordered)
+    size = -(-scored_count // parts)  # rounded up
+    queries_by_part: list[dict[str, Query]] = [{}]
     part_of: dict[bytes, int] = {}
     family = None
-    work = 0
+    count_in_part = 0
     for query in ordered:
         # Ids that begin alike stay together: the names of their classes need not sort one query after the other.
         if family is None or not query.full_id.startswith(family):
             family = query.full_id
-            if work >= size > 0:
-                of_part.append({})
-                work = 0
-        work += query.expansions is None
-        of_part[-1][query.short_id] = query
-        part_of[query.full_id.encode("utf-8", "surrogatepass")] = len(of_part) - 1
-    return Cut(of_part, part_of, sorted({*map(len, part_of)}, reverse=True))
+            if count_in_part >= size > 0:
+                queries_by_part.append({})
+                count_in_part = 0
+        if query.expansions is None:
+            count_in_part += 1
+        queries_by_part[-1][query.short_id] = query
+        part_of[query.full_id.encode("utf-8", "surrogatepass")] = len(queries_by_part) - 1
+    lengths = {len(query_id) for query_id in part_of}
+    return Cut(queries_by_part, part_of, sorted(lengths, reverse=True))
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Spread the lines of files over the parts; layouts, remarks and digests are added to `loading`. Raises InputError
-    for files that cannot be read or have no layout; faults of lines are found when their part is scored.
+    """Divide the lines of files among the parts; layouts, remarks and digests are added to `loading`.
+
+    Raises InputError for files that cannot be read or have no layout; faults of lines are found when their part is
+    scored.
     """
-    divided: list[DividedFile] = []
-    for member in (member for given in files for member in members(given)):
-        with open_source(member) as source:
-            head = read_tab_file(source, loading.problems, edition=loading.table.edition)
-        with open_source(member) as source:
-            if head is not None:
-                loading.note_layout(head.name, head.schema)
-                divided.append(DividedFile(head.name, head.schema, _spread(source, head.schema, cut)))
-            loading.digests.append(source.digest(role_of(None if head is None else head.schema)))
-    return divided
+    divided_files: list[DividedFile] = []
+    for file in files:
+        for member in members(file):
+            with open_source(member) as source:
+                tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
+            schema = None if tab_file is None else tab_file.schema
+            with open_source(member) as source:
+                if tab_file is not None:
+                    loading.note_layout(tab_file.name, tab_file.schema)
+                    blocks = _spread(source, tab_file.schema, cut)
+                    divided_files.append(DividedFile(tab_file.name, tab_file.schema, blocks))
+                loading.digests.append(source.digest(role_of(schema)))
+    return divided_files
 
 
 def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
-    at = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
-    blocks: list[list[Block]] = [[] for _ in cut.queries]
-    counted = 0
+    """Return the lines of a file for each part, in blocks."""
+    at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
+    blocks_by_part: list[list[Block]] = [[] for _ in cut.queries]
+    line_count = 0
     family: bytes | None = None
     part = 0
     for block in line_blocks(source, _BLOCK):
-        numbers: list[array[int]] = [array("L") for _ in blocks]
-        lines: list[list[bytes]] = [[] for _ in blocks]
-        texts = block.replace(b"\r", b"").split(b"\n")
-        for number, line in enumerate(texts, counted + 1):
-            columns = line.split(b"\t", at + 1)
-            query_id = columns[at].partition(b":")[0] if len(columns) > at else b""
+        numbers_by_part: list[array[int]] = [array("L") for _ in cut.queries]
+        lines_by_part: list[list[bytes]] = [[] for _ in cut.queries]
+        lines = block.replace(b"\r", b"").split(b"\n")
+        for number, line in enumerate(lines, line_count + 1):
+            columns = line.split(b"\t", at_query + 1)
+            query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
             # Most lines are about the same query as the line before, or about an answer to it.
             if query_id != family and query_id[:-_FOLLOW_ON] != family:
                 family, part = cut.family(query_id)
-            numbers[part].append(number)
-            lines[part].append(line)
-        counted += len(texts)
-        for of_part, their_numbers, their_lines in zip(blocks, numbers, lines):
-            if their_lines:
-                of_part.append((their_numbers, b"\n".join(their_lines)))
-    return blocks
+            numbers_by_part[part].append(number)
+            lines_by_part[part].append(line)
+        line_count += len(lines)
+        for blocks, numbers, lines_of_part in zip(blocks_by_part, numbers_by_part, lines_by_part):
+            if lines_of_part:
+                blocks.append((numbers, b"\n".join(lines_of_part)))
+    return blocks_by_part
 
 
 class NeedsWholeError(Exception):
@@ -146,15 +162,19 @@ class _Task(Record):
     folder: str
 
     def texts_of(self, part: int) -> tuple[str, str]:
+        """Return the files for the responses and the rankings of a part."""
         return os.path.join(self.folder, f"{part}.responses"), os.path.join(self.folder, f"{part}.rankings")
 
 
 class _PartScore(Record):
-    """What scoring one part gave: the run ids, the number of accepted lines, the rows of the SF tables."""
+    """The result of one part: its run ids, the number of its accepted lines, the rows of its SF tables.
+
+    `has_match` says whether a line has an assessment, `has_ranked_nodes` whether a node is ranked.
+    """
 
     run_ids: frozenset[str]
-    lines: int
-    has_met: bool
+    line_count: int
+    has_match: bool
     has_ranked_nodes: bool
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ScoreRow]
@@ -162,75 +182,90 @@ class _PartScore(Record):
 
 
 def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `parts` parts, `jobs` at a time, over gold without pool; the result
-    refers to the text of the debug file in `folder`. None: they must be scored in one piece. Raises OutputError.
+    """Score the runs among `files` in at most `parts` parts, `jobs` at a time, over gold without pool.
+
+    The result refers to the text of the debug file in `folder`. None: they must be scored in one piece. Raises
+    OutputError where the texts cannot be written.
     """
     cut = cut_queries(gold.table, parts)
     # Reports that come first hold the errors of all lines before anything is scored.
     if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
         return None
-    limits = gold.options.justifications
-    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), gold_links=gold.links)
     try:
-        divided = divide_files(loading, files, cut)
-        if any(file.schema is RUN_2014 for file in divided):
+        divided_files = divide_files(loading, files, cut)
+        if any(file.schema is RUN_2014 for file in divided_files):
             return None
-        task = _Task(gold, divided, cut, folder)
+        task = _Task(gold, divided_files, cut, folder)
         scores = _map_parts(partial(_score_part, task), len(cut.queries), jobs)
-        run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
-        if len(run_ids) != 1:
-            return None
-        (run_id,) = run_ids
-        for score in scores:
-            loading.problems.take_over(score.problems)
-        combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
-        lines, has_met = sum(score.lines for score in scores), any(score.has_met for score in scores)
-        combining.remark_on_matches(run_id, lines, has_met)
-        rows = chain.from_iterable(score.rows for score in scores)
-        ap_rows = chain.from_iterable(score.ap_rows for score in scores)
-        has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-        *_, run = combining.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
-        texts = DebugText(*zip(*map(task.texts_of, range(len(scores)))))
-        return combining.result([replace(run, debug_text=texts)])
+        return _combine_parts(task, loading, scores)
     except (NeedsWholeError, InputError):
         return None
 
 
-def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list[_PartScore]:
-    """What `work` returns for each part, in order. Raises what `work` raises, and NeedsWholeError where a worker died
-    or none can begin.
+def _combine_parts(task: _Task, loading: Loading, scores: Sequence[_PartScore]) -> Result:
+    """Return the result of all parts. Raises NeedsWholeError where they do not hold exactly one run."""
+    run_ids: set[str] = set()
+    rows: list[ScoreRow] = []
+    ap_rows: list[ScoreRow] = []
+    for score in scores:
+        run_ids |= score.run_ids
+        rows += score.rows
+        ap_rows += score.ap_rows
+        loading.problems.take_over(score.problems)
+    if len(run_ids) != 1:
+        raise NeedsWholeError
+    run_id = run_ids.pop()
+    gold = task.gold
+    run = run_of(gold, loading, gold.options.justifications)
+    combining = Combining(run, gold.options.policy, loading.problems)
+    line_count = sum(score.line_count for score in scores)
+    combining.remark_on_matches(run_id, line_count, any(score.has_match for score in scores))
+    has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
+    *_, run_result = combining.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
+    response_files = []
+    ranking_files = []
+    for part in range(len(scores)):
+        response_file, ranking_file = task.texts_of(part)
+        response_files.append(response_file)
+        ranking_files.append(ranking_file)
+    run_result = replace(run_result, debug_text=DebugText(response_files, ranking_files))
+    return combining.result([run_result])
+
+
+def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
+    """Return the result of `score_part` for each part, in order, `jobs` at a time.
+
+    Raises what `score_part` raises, and NeedsWholeError where a worker died or none can begin.
     """
     from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
-    if jobs == 1 or parts == 1 or not workers_share_memory():
-        return [work(part) for part in range(parts)]
+    if jobs == 1 or part_count == 1 or not workers_share_memory():
+        return [score_part(part) for part in range(part_count)]
     try:
-        with Pool(min(jobs, parts), work) as pool:
-            futures = [pool.submit(part) for part in range(parts)]
+        with Pool(min(jobs, part_count), score_part) as pool:
+            futures = [pool.submit(part) for part in range(part_count)]
             while not all(future.done() for future in futures):
                 for future in pool.wait():
-                    future.result()
+                    future.result()  # raises what ended a part as soon as it is known
             return [future.result() for future in futures]
     except (NoWorkerError, WorkerDiedError):
         raise NeedsWholeError from None
 
 
 def _score_part(task: _Task, part: int) -> _PartScore:
-    """Score the lines of one part, and write its texts of the debug file. Raises NeedsWholeError also for what is
-    fatal: another part may hold an earlier line that is.
+    """Score the lines of one part, and write its texts of the debug file.
+
+    Raises NeedsWholeError also for fatal conditions: another part may hold an earlier line that is.
     """
-    whole, queries = task.gold, task.cut.queries[part]
-    hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}
-    table = replace(whole.table, by_id=queries)
-    gold = whole.changed(
-        table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
-    )
-    loading = Loading(table, gold.options.justifications, gold.problems, gold_links=gold.links)
+    gold = _gold_of_part(task, part)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems, gold_links=gold.links)
     try:
         with paused_collector():
             for file in task.files:
-                texts, width = _numbered(file.blocks[part], file.name), len(file.schema.columns)
-                lines = accepted_lines(texts, file.name, width, loading.problems, [], table.edition)
+                numbered_lines = _numbered(file.blocks[part], file.name)
+                width = len(file.schema.columns)
+                lines = accepted_lines(numbered_lines, file.name, width, loading.problems, [], gold.table.edition)
                 loading.load_lines(TabFile(file.name, file.schema, lines))
             run = run_of(gold, loading, gold.options.justifications)
             run_ids = frozenset(run.lines)
@@ -241,14 +276,14 @@ def _score_part(task: _Task, part: int) -> _PartScore:
             rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None
-    debug = responses_text(tallies_of(units)), rankings_text(rankings)
+    response_file, ranking_file = task.texts_of(part)
     with outputs_at_once():  # they are read again for the debug file
-        for path, text in zip(task.texts_of(part), debug):
-            write_whole(path, encoded(text))
+        write_whole(response_file, encoded(responses_text(tallies_of(units))))
+        write_whole(ranking_file, encoded(rankings_text(rankings)))
     return _PartScore(
         run_ids=run_ids,
-        lines=len(run.links.responses),
-        has_met=any(unit.matched for unit in units),
+        line_count=len(run.links.responses),
+        has_match=any(unit.matched for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
         rows=score_rows(units),
         ap_rows=ranked_rows(rankings),
@@ -256,7 +291,19 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     )
 
 
+def _gold_of_part(task: _Task, part: int) -> Gold:
+    """Return gold with the queries of one part, and a log of problems of its own."""
+    gold = task.gold
+    queries = task.cut.queries[part]
+    table = replace(gold.table, by_id=queries)
+    hop_limits = {short_id: gold.hop_limits[short_id] for short_id in queries if short_id in gold.hop_limits}
+    return gold.changed(
+        table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
+    )
+
+
 def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of blocks with their numbers. Raises InputError where they are not UTF-8."""
     for numbers, texts in blocks:
         try:
             yield from zip(numbers, texts.decode("utf-8").split("\n"))

@@ -1,8 +1,8 @@
-"""Queries: ids and hashes, languages, slots, the query table; query files and which queries are scored.
+"""Queries: their ids and hashes, languages and slots, the query table, query files, and which queries are scored.
 
-The recorded scorer never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, comments
-included, and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser
-that decodes or repairs would give other ids. What lxml says of a file that is not well-formed becomes a remark.
+The reference never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, comments included,
+and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser that
+decodes or repairs would give other ids. A file that is not well-formed gets a remark with what lxml says of it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
 
 
 class QueryId(NamedTuple):
-    """The parts of a query id: `base` names the query of the first hop, `short` is the last component, the key of the
-    query table; `level` is 0 or 1; `expanded`: the id has the ten-digit form.
+    """The parts of a query id, such as `CSX_ENG_00fb79cef8_efa464516d81`.
+
+    `prefix` is the text before the digits (`CSX_ENG`), `base` names the query of the first hop (`00fb79cef8`), `short`
+    is the last component, the key of the query table; `level` is 0 or 1. `expanded` says whether the id has the form of
+    slot-filling queries, with ten hexadecimal digits.
     """
 
     prefix: str | None
@@ -53,10 +56,15 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    if match := _SLOT_FILLING_ID.fullmatch(text):
-        prefix, base, follow_on = match.groups()
-        return QueryId(prefix, base, follow_on[-12:] or base, 1 if follow_on else 0, True)
-    if match := _LDC_ID.fullmatch(text):
+    """Return the parts of a query id, None if the text is none."""
+    match = _SLOT_FILLING_ID.fullmatch(text)
+    if match is not None:
+        prefix, base, follow_ons = match.groups()
+        if not follow_ons:
+            return QueryId(prefix, base, base, 0, True)
+        return QueryId(prefix, base, follow_ons[-12:], 1, True)
+    match = _LDC_ID.fullmatch(text)
+    if match is not None:
         prefix, number = match.groups()
         return QueryId(prefix, number, number, 0, False)
     return None
@@ -65,7 +73,7 @@ def parse_query_id(text: str) -> QueryId | None:
 def read_query_id(
     text: str, remedy: str, *, file: str | None = None, place: str | None = None, code: str | None = None
 ) -> QueryId:
-    """The parts of `text`. Raises InputError if it is no query id."""
+    """Return the parts of a query id. Raises InputError, with this remedy and place, if the text is none."""
     parts = parse_query_id(text)
     if parts is None:
         problem = f'unexpected argument: "{text}" sent to parse_queryid'
@@ -74,8 +82,10 @@ def read_query_id(
 
 
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
-    """The twelve-digit id of the query about an answer with this canonical provenance (rule follow-on-queries). It is
-    hashed of a JSON string, text outside ASCII in a double UTF-8 encoding, as the ids published since 2017 were.
+    """Return the twelve digits that identify the query about an answer (rule follow-on-queries).
+
+    `query_id` is the full id of the query answered, `provenance` canonical. The digits are hashed of a JSON string,
+    text outside ASCII in a double UTF-8 encoding, as the ids published since 2017 were.
     """
     name = encode_basestring(f"{query_id}:{value}:{provenance}")[1:-1].encode("utf-8", "surrogatepass")
     if not (edition.hashes_text_once or name.isascii()):
@@ -88,7 +98,10 @@ DEFAULT_CODE: Final = "ENG"
 
 
 def language_code(docid: str, edition: Edition = LATEST) -> str | None:
-    """`CMN`, `SPA` or `ENG`, or None where the id gives none (English is then assumed)."""
+    """Return the language of a document by its id, `CMN`, `SPA` or `ENG`; None where the id gives none.
+
+    English is assumed then.
+    """
     text = docid.upper()
     if text.startswith(("CMN", "SPA")):
         return text[:3]
@@ -109,8 +122,10 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 
 
 class Predicate(Record):
-    """One slot: its name for entities of the types in `domain`, filled by those in `range`, of which `usual` is the
-    first in the inventory (empty for predicates of users); `single`: it takes one value.
+    """A predicate of the inventory: a slot of entities of the types in `domain`, filled by those in `range`.
+
+    `single` says whether it takes one value. `inverse` is the predicate in the other direction. `usual` is the first
+    type of the range in the inventory, empty for predicates of users.
     """
 
     name: str
@@ -123,14 +138,24 @@ class Predicate(Record):
 
 @functools.cache
 def inventory() -> dict[tuple[str, str], Predicate]:
-    table: dict[tuple[str, str], Predicate] = {}
+    """Return the predicates by the type of the entity and their name: `per:children` is `("per", "children")`."""
+    predicate_by_slot: dict[tuple[str, str], Predicate] = {}
     with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file][1:]
-    for domain, name, quantity, range_, inverse in rows:
-        types, filled_by = frozenset(domain.split(",")), range_.split(",")
-        predicate = Predicate(name, types, frozenset(filled_by), quantity == "single", inverse or None, filled_by[0])
-        table |= {(node_type, name): predicate for node_type in types}
-    return table
+        next(file)  # the header
+        for line in file:
+            domain, name, quantity, range_, inverse = line.rstrip("\n").split("\t")
+            range_types = range_.split(",")
+            predicate = Predicate(
+                name=name,
+                domain=frozenset(domain.split(",")),
+                range=frozenset(range_types),
+                single=quantity == "single",
+                inverse=inverse or None,
+                usual=range_types[0],
+            )
+            for node_type in predicate.domain:
+                predicate_by_slot[node_type, name] = predicate
+    return predicate_by_slot
 
 
 @functools.lru_cache(maxsize=4096)
@@ -143,12 +168,20 @@ def find_predicate(slot: str) -> Predicate | None:
     return inventory().get((domain, name))
 
 
+_LATER_PREDICATES: Final = frozenset(
+    ("likes", "dislikes", "is_liked_by", "is_disliked_by", "pronominal_mention", "normalized_mention")
+)
+"""Predicates of entities that came with events; those of events have a full stop in their names."""
+
+
 @functools.cache
 def slots_without_events() -> frozenset[str]:
-    """The slots that there were before events and sentiments."""
-    later = "likes dislikes is_liked_by is_disliked_by pronominal_mention normalized_mention".split()
-    of_entities = ((domain, name) for domain, name in inventory() if domain in ENTITY_TYPES and name not in later)
-    return frozenset(f"{domain}:{name}" for domain, name in of_entities if "." not in name)
+    """Return the slots that there were before events and sentiments, such as `per:children`."""
+    slots = set()
+    for domain, name in inventory():
+        if domain in ENTITY_TYPES and name not in _LATER_PREDICATES and "." not in name:
+            slots.add(f"{domain}:{name}")
+    return frozenset(slots)
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
@@ -162,7 +195,7 @@ ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
 class EntryPoint(Record):
-    """A mention of the query's entity, as it stands in the query file; an absent field is None."""
+    """A mention of the query's entity, with its texts as in the query file; an absent field is None."""
 
     name: str | None
     docid: str | None
@@ -171,17 +204,18 @@ class EntryPoint(Record):
     offset: str | None = None
 
     def query_id(self, slots: tuple[str, ...]) -> str:
-        """The ten-digit id of the query with this entry point and these slots, texts as in the query file."""
+        """Return the ten digits of the query with this entry point and these slots, a hash of the texts in the file."""
         name = ":".join((self.docid or "", self.start or "", self.end or "", *slots)).encode("utf-8", "surrogatepass")
         return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
 
 
 class Query(Record):
-    """A query from a file, or one made from an entry point of such a query. `short_id` is its key in the query table,
-    `base_id` the id of the query it starts from; `slots` by hop are empty for those left out before the last, and
-    `absent_slots` those that are not written; `slot` is the one that lines are to fill, None if the first one is
-    unknown; `is_of_slot_only`: the file names no other; `expansions` are the short ids of the queries made of its entry
-    points, None where it was not expanded.
+    """A query of a file, or one made from an entry point of such a query.
+
+    `short_id` is its key in the query table, `base_id` the short id of the query of the first hop. `slots` by hop are
+    empty for those left out before the last, and `absent_slots` are the hops whose slot is not written. `slot` is the
+    one that lines are to fill, None if the first one is unknown. `is_of_slot_only` says that the file has only a
+    `<slot>`. `expansions` are the short ids of the queries made of its entry points, None where it was not expanded.
     """
 
     prefix: str | None
@@ -200,19 +234,24 @@ class Query(Record):
 
     @property
     def full_id(self) -> str:
+        """The id that lines name: `CSX_ENG_00fb79cef8`."""
         return f"{self.prefix or ''}_{self.short_id}"
 
     @property
     def requested_slots(self) -> tuple[str, ...]:
-        """Return the slots that lines are to fill, by hop: `slot` and those after the first one."""
+        """The slots that lines are to fill, by hop: `slot` and those after the first one."""
         return (self.slot or "", *self.slots[1:])
 
     def slot_at(self, hop: int) -> str | None:
+        """Return the slot of a hop, None if the query has no such hop."""
         return self.slots[hop] if hop < len(self.slots) else None
 
 
 class QuerySet(Record, dict=True):
-    """The query table: every query by short id, and that of the LDC query that a slot-filling query was made from."""
+    """The query table: every query by short id.
+
+    `ldc_of` has, by the short id of a slot-filling query, that of the LDC query that it was made from.
+    """
 
     by_id: Mapping[str, Query]
     ldc_of: Mapping[str, str]
@@ -220,7 +259,7 @@ class QuerySet(Record, dict=True):
     edition: Edition = LATEST
 
     def scored_by_default(self) -> Iterator[Query]:
-        """The queries that are scored unless others are named: all that were not replaced by their expansions."""
+        """Return the queries that are scored unless others are named: all that their expansions did not replace."""
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
@@ -238,49 +277,60 @@ class QuerySet(Record, dict=True):
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Warn of the entry points whose language is guessed; the reference counts this at every use of a query."""
-    for docid in (entry_point.docid or "" for entry_point in query.entry_points):
+    """Warn of the entry points whose language is guessed; `times` is how often the reference uses the query here."""
+    for entry_point in query.entry_points:
+        docid = entry_point.docid or ""
         if language_code(docid, edition) is None:
             problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=times)
 
 
 def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Report the slots that the inventory lacks; the reference counts this at every use of a query."""
+    """Report the slots that the inventory lacks; `times` is how often the reference uses the query here."""
     for slot in query.slots:
         if not has_slot(slot, edition):
             problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
 
 
 def build_query_set(
-    loaded: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
+    loaded_queries: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """The query table: later queries take the place of earlier ones with the same short id; with `base`, the first part
-    of the new names, they are split by entry point.
+    """Return the query table; of queries with the same short id the last one counts.
+
+    With a `base`, the first part of the new names, a query is made of each entry point (rule queries).
     """
-    by_id = {query.short_id: query for query in loaded}
+    by_id = {query.short_id: query for query in loaded_queries}
     if base is None:
         return QuerySet(by_id, {}, False, edition)
     for query in list(by_id.values()):
         report_languages(query, problems, edition=edition)
         report_slots(query, problems, len(query.entry_points), edition)
         expansions: dict[str, Query] = {}
-        for point in query.entry_points:
-            short_id, docid = point.query_id(query.slots), point.docid or ""
-            prefix = f"{base}_{language_code(docid, edition) or DEFAULT_CODE}"
-            expansions[short_id] = Query(
-                prefix=prefix,
-                short_id=short_id,
-                base_id=short_id,
-                slots=query.slots,
-                entry_points=(point,),
-                place=query.place,
-                entity_type=query.entity_type,
-                slot=query.slots[0] if query.slots else None,
-            )
+        for entry_point in query.entry_points:
+            expansion = _expand(query, entry_point, base, edition)
+            expansions[expansion.short_id] = expansion
         # The query itself first: a slot-filling query makes way for its own expansion.
-        by_id |= {query.short_id: replace(query, expansions=tuple(expansions)), **expansions}
-    ldc_of = {expansion: short_id for short_id, query in sorted(by_id.items()) for expansion in query.expansions or ()}
+        by_id[query.short_id] = replace(query, expansions=tuple(expansions))
+        by_id |= expansions
+    ldc_of: dict[str, str] = {}
+    for short_id, query in sorted(by_id.items()):  # the last of two stays (rule shared-slot-filling-ids)
+        ldc_of |= dict.fromkeys(query.expansions or (), short_id)
     return QuerySet(by_id, ldc_of, True, edition)
+
+
+def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) -> Query:
+    """Return the slot-filling query that is made from an entry point of a query: `BASE_ENG_00fb79cef8`."""
+    short_id = entry_point.query_id(query.slots)
+    language = language_code(entry_point.docid or "", edition) or DEFAULT_CODE
+    return Query(
+        prefix=f"{base}_{language}",
+        short_id=short_id,
+        base_id=short_id,
+        slots=query.slots,
+        entry_points=(entry_point,),
+        place=query.place,
+        entity_type=query.entity_type,
+        slot=query.slots[0] if query.slots else None,
+    )
 
 
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
@@ -297,13 +347,15 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 def is_query_file(name: str) -> bool:
-    """Whether a file that is given beside runs and assessments holds queries: `*.xml`, perhaps compressed."""
+    """Return whether a file that is given beside runs and assessments holds queries: `*.xml`, perhaps compressed."""
     return sources.plain_name(name).endswith(".xml")
 
 
 def _fault_of_xml(data: bytes) -> str | None:
-    """What lxml finds wrong with a file that is not well-formed; it expands no entity and fetches nothing. It takes
-    long to import, so expat looks first; what the first condition excludes it may judge in another way.
+    """Return lxml's message about a file that is not well-formed XML, None for others.
+
+    It expands no entity and fetches nothing. It takes long to import, so expat looks first, except at files that it may
+    judge in another way.
     """
     from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -332,10 +384,13 @@ def _remarks_on_xml(data: bytes, name: str) -> list[str]:
 
 
 class _QueryReader:
-    """Reads the queries of one file; their spans are checked against `documents` where those are given."""
+    """Read the queries of one file; their spans are checked against `documents` if there are any."""
 
     def __init__(self, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition) -> None:
-        self._name, self._problems, self._documents, self._edition = name, problems, documents, edition
+        self._name = name
+        self._problems = problems
+        self._documents = documents
+        self._edition = edition
         self._ids_without_slots: list[str] = []
         self._blank_texts: list[str] = []
 
@@ -347,32 +402,42 @@ class _QueryReader:
             verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
             remarks.append(f"{self._name}: {count} {verb} left out ({some(self._ids_without_slots)})")
         if self._blank_texts:
-            shown = some(map(repr, self._blank_texts))
+            texts = some([repr(text) for text in self._blank_texts])
             remarks.append(
-                f"{self._name}: blanks stand around document ids or offsets ({shown}); they belong to the hash, "
+                f"{self._name}: there are blanks around document ids or offsets ({texts}); they belong to the hash, "
                 f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
             )
         return remarks
 
     def queries(self, text: str) -> Iterator[Query]:
-        """The queries in file order. Raises InputError for an id that cannot be parsed."""
-        line, counted = 1, 0  # the line of the last query that was complained of, and where that query starts
+        """Yield the queries of a text in file order. Raises InputError for an id that cannot be parsed."""
+        # The line of the last query without an id, and where that query starts: lines are counted from there.
+        line_number = 1
+        counted_to = 0
         # Up to the last end, lest each query without one be searched for it.
-        for found in _QUERY.finditer(text, 0, text.rfind("</query>") + len("</query>")):
-            body = found.group(1)
+        end = text.rfind("</query>") + len("</query>")
+        for match in _QUERY.finditer(text, 0, end):
+            body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:
-                beginning = found.group()[:25]
-                line, counted = line + text.count("\n", counted, found.start()), found.start()
-                self._problems.add(
-                    "MALFORMED_QUERY",
-                    f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
-                    place=Place(self._name, line, "In file $filename"),
-                )
-            elif (query := self._query(head.group(1), body[head.end() :])) is not None:
+                line_number += text.count("\n", counted_to, match.start())
+                counted_to = match.start()
+                self._report_malformed(match.group()[:25], line_number)
+                continue
+            query = self._query(head.group(1), body[head.end() :])
+            if query is not None:
                 yield query
 
+    def _report_malformed(self, beginning: str, line_number: int) -> None:
+        """Report a query without an id; the reference does not name the file."""
+        self._problems.add(
+            "MALFORMED_QUERY",
+            f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
+            place=Place(self._name, line_number, "In file $filename"),
+        )
+
     def _query(self, text_id: str, body: str) -> Query | None:
+        """Return the query of an id and the text behind it, None if it names no slot. Raises InputError for its id."""
         place = Place(self._name, f"In query {text_id}")
         remedy = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
         parts = read_query_id(text_id, remedy, file=place.file, place=str(place.line))
@@ -402,7 +467,7 @@ class _QueryReader:
         return None
 
     def _slots(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots by hop, empty for those that are left out before the last; report unknown ones.
+        """Return the slots by hop, empty where one is left out before the last; report unknown ones.
 
         One that is left out is reported when the query is expanded, and not here.
         """
@@ -415,11 +480,15 @@ class _QueryReader:
         return tuple(slots)
 
     def _fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
+        """Return the values of a query's tags, and its entry points; a repeated tag begins the next entry point."""
         fields: dict[str, str] = {}
         mentions: list[dict[str, str]] = [{}]
-        at = 0
-        while (pair := _TAG_PAIR.match(body, at)) is not None:
-            at = pair.end()
+        position = 0
+        while True:
+            pair = _TAG_PAIR.match(body, position)
+            if pair is None:
+                break
+            position = pair.end()
             opening, value, closing = pair.groups()
             tag = opening.upper()
             if opening != closing and tag != closing.upper():
@@ -436,25 +505,36 @@ class _QueryReader:
                 fields[tag] = value
                 if tag == "SLOT0" and has_slot(value, self._edition):
                     fields["SLOT"] = value  # whatever <slot> said before; an unknown slot leaves <slot> as it is
-        return fields, tuple(self._entry_point(mention, place) for mention in mentions if mention)
+        entry_points = [self._entry_point(mention, place) for mention in mentions if mention]
+        return fields, tuple(entry_points)
 
-    def _entry_point(self, fields: dict[str, str], place: Place) -> EntryPoint:
-        entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
-        offsets = (entry_point.start or "", entry_point.end or "")
-        self._blank_texts += [text for text in (entry_point.docid or "", *offsets) if text != text.strip()]
-        span = Span(entry_point.docid or "", *offsets)
-        bad = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
-        found = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in bad]
-        if not bad:
-            cut, of_length = cut_span(span, self._edition.longest_span)
-            found += of_length
-            offsets = (cut or span)[1:]
-        if self._documents is not None:
-            good = tuple(offset for offset in offsets if offset not in bad)
-            found += outside_document(span, good, self._documents)
-        for code, arguments, text, repaired in found:
-            self._problems.add(code, *arguments, place=place, detail=Detail(None, text, repaired))
+    def _entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
+        """Return the entry point of some tags, and report the problems of its span."""
+        entry_point = EntryPoint(*[fields.get(name) for name in ENTRY_POINT_FIELDS])
+        docid = entry_point.docid or ""
+        span = Span(docid, entry_point.start or "", entry_point.end or "")
+        self._blank_texts += [text for text in span if text != text.strip()]
+        for problem in self._span_problems(span):
+            detail = Detail(None, problem.text, problem.repaired)
+            self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
         return entry_point
+
+    def _span_problems(self, span: Span) -> list[SpanProblem]:
+        """Return the problems of the span of an entry point."""
+        problems = []
+        offsets = (span.start, span.end)
+        illegal_offsets = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
+        for offset in illegal_offsets:
+            problems.append(SpanProblem("ILLEGAL_OFFSET", (offset,), offset))
+        if not illegal_offsets:
+            shorter_span, length_problems = cut_span(span, self._edition.longest_span)
+            problems += length_problems
+            if shorter_span is not None:
+                offsets = (shorter_span.start, shorter_span.end)
+        if self._documents is not None:
+            legal_offsets = tuple(offset for offset in offsets if offset not in illegal_offsets)
+            problems += outside_document(span, legal_offsets, self._documents)
+        return problems
 
 
 class QueryFiles(Record):
@@ -472,13 +552,19 @@ def load_queries(
     documents: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> QueryFiles:
-    """Read query files, expanded where a `base` of the new names is given, with spans checked against `documents` if
-    given. Raises InputError for a file that cannot be read or is not UTF-8, and for an id that cannot be parsed.
+    """Read query files into one query table, with remarks on them and their digests.
+
+    With a `base`, the first part of the new names, a query is made of each entry point. Spans are checked against
+    `documents` if given. Raises InputError for a file that cannot be read or is not UTF-8, and for an id that cannot be
+    parsed.
     """
-    loaded, names, remarks, digests = list[Query](), list[str](), list[str](), list[InputDigest]()
-    for given in files:
-        names.append(sources.name_of(given))
-        with sources.open_source(given) as source:
+    loaded_queries: list[Query] = []
+    names: list[str] = []
+    remarks: list[str] = []
+    digests: list[InputDigest] = []
+    for file in files:
+        names.append(sources.name_of(file))
+        with sources.open_source(file) as source:
             data = source.read_bytes()
             reader = _QueryReader(source.name, problems, documents, edition)
             text = decoded_text(data, source.name)
@@ -487,36 +573,36 @@ def load_queries(
             except InputError as error:
                 error.add_remarks([*remarks, *_remarks_on_xml(data, source.name)])
                 raise
-            if queries_of_file:
-                remarks += reader.remarks()
-            else:
-                remarks.append(why_no_queries(text, source.name))
-            for query in queries_of_file:
-                if base is None or not query.is_of_slot_only:  # such a query is not expanded, and so it is lost
-                    loaded.append(query)
             digests.append(source.digest(QUERIES))
+        if queries_of_file:
+            remarks += reader.remarks()
+        else:
+            remarks.append(why_no_queries(text, source.name))
         remarks += _remarks_on_xml(data, source.name)
-    if names and not loaded:
-        shown = ", ".join(names)
-        problems.add("NO_QUERIES_LOADED", place=Place(shown, 0, f"files({shown})"))
-    remarks += _remarks_on_repeated_ids(loaded)
-    return QueryFiles(build_query_set(loaded, base, problems, edition), remarks, digests)
+        # A query with only a <slot> is not expanded, and so it is lost.
+        loaded_queries += [query for query in queries_of_file if base is None or not query.is_of_slot_only]
+    if names and not loaded_queries:
+        all_names = ", ".join(names)
+        problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
+    remarks += _remarks_on_repeated_ids(loaded_queries)
+    return QueryFiles(build_query_set(loaded_queries, base, problems, edition), remarks, digests)
 
 
-def _remarks_on_repeated_ids(loaded: Iterable[Query]) -> list[str]:
-    """Return a remark on different queries that bear one id, of which only the last one counts."""
+def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
+    """Return a remark on different queries with one id; only the last of them counts."""
     queries_by_id: dict[str, list[Query]] = {}
-    for query in loaded:
+    for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
-    repeated = []
-    for same_id in queries_by_id.values():
-        if any(replace(query, place=same_id[-1].place) != same_id[-1] for query in same_id[:-1]):
-            repeated.append(same_id)
-    if not repeated:
+    texts = []
+    files: dict[str, None] = {}
+    for namesakes in queries_by_id.values():
+        last = namesakes[-1]
+        if any(replace(query, place=last.place) != last for query in namesakes):
+            texts.append(f"{last.full_id.removeprefix('_')} {len(namesakes)} times")
+            files |= dict.fromkeys(query.place.file for query in namesakes)
+    if not texts:
         return []
-    texts = [f"{same_id[-1].full_id.removeprefix('_')} {len(same_id)} times" for same_id in repeated]
-    files = some(dict.fromkeys(query.place.file for same_id in repeated for query in same_id))
-    return [f"{files}: different queries bear one id ({some(texts)}), and of each id the last one counts"]
+    return [f"{some(files)}: different queries have one id ({some(texts)}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")
@@ -552,78 +638,95 @@ class _ListedQuery(NamedTuple):
         return None if self.line_number is None else f"line {self.line_number}"
 
 
-def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None) -> Selection:
-    """Return the queries to score: all, those that the file `choice` lists, or those of a list of ids with colons.
+def select_queries(
+    choice: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
+) -> Selection:
+    """Return the queries to score: all, or the ones that the file `choice` lists, or a list of ids with colons.
 
-    `held` is the content of that file. Raises InputError for ids that cannot be parsed and for impossible hop limits.
+    `list_file` is read in the place of the file `choice`. Raises InputError for ids that cannot be parsed and for
+    impossible hop limits.
     """
     if choice is None:
         hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
         return Selection(hop_limits, {}, [])
-    if held is None and sources.is_pipe(choice):
+    if list_file is None and sources.is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
-    is_file = held is not None or os.path.isfile(choice)
-    if is_file:
-        return _select(_listed_in_file(held or choice), queries, problems, choice)
-    return _select([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
+    if list_file is None and not os.path.isfile(choice):
+        return _select([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
+    return _select(_listed_in_file(list_file or choice), queries, problems, choice)
 
 
 def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None) -> Selection:
-    """Return the queries that items name, those of the file of this name or of a list of ids (None)."""
+    """Return the queries that items name; `file` is the name of their file, None for a list of ids."""
     selection = Selection({}, {}, [])
-    without_limit: list[str] = []
+    ids_without_limit: list[str] = []
     ldc_queries: list[str] = []
     for item in items:
-        if file is None:
-            remedy = f"no file is called {item.text}, so it was taken for the id of a query"
-        else:
-            remedy = "each line needs two columns, an LDC id and a slot-filling query id"
-        parts = read_query_id(item.text, remedy, file="-queries" if file is None else file, place=item.place)
-        query = queries.by_id.get(parts.short)
+        query = _listed_query(item, queries, problems, file)
         if query is None:
-            problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
             continue
-        most = len(query.slots) - 1
-        hops = most if item.hop_limit is None else item.hop_limit
-        if file is not None and not 0 <= hops <= most:
-            problem = f"Unexpected num_slots value {hops:g} for {item.ldc_id} in {file}"
-            raise InputError(problem, place=item.place, remedy=f"the hop limit of this query is 0 to {most}")
+        highest_hop = len(query.slots) - 1
+        hop_limit = _hop_limit(item, highest_hop, file)
         if query.expansions is None:
-            limits = {query.short_id: int(hops)}
-            if item.has_empty_limit and most > 0:
-                without_limit.append(item.ldc_id or item.text)
+            limits = {query.short_id: hop_limit}
+            if item.has_empty_limit and highest_hop > 0:
+                ids_without_limit.append(item.ldc_id or item.text)
         else:  # its entry points are not given a limit, unless they are listed themselves
             limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansions}
-            if most > 0 and not all(limits.values()):
+            if highest_hop > 0 and not all(limits.values()):
                 ldc_queries.append(item.text)
         selection.hop_limits.update(limits)
         if item.ldc_id:
             selection.ldc_ids.update(dict.fromkeys(limits, item.ldc_id))
-    if without_limit:
-        selection.remarks.append(f"{some(dict.fromkeys(without_limit))}: hop 0 only (the third column of {file})")
+    if ids_without_limit:
+        selection.remarks.append(f"{some(dict.fromkeys(ids_without_limit))}: hop 0 only (the third column of {file})")
     if ldc_queries:
-        remark = (
+        selection.remarks.append(
             f"{some(dict.fromkeys(ldc_queries))}: hop 0 only (-queries names an LDC query without its entry points)"
         )
-        selection.remarks.append(remark)
     return selection
 
 
-def _listed_in_file(given: Input) -> list[_ListedQuery]:
+def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
+    """Return the query that an item names, None and a warning if it is unknown. Raises InputError for an illegal id."""
+    if file is None:
+        remedy = f"no file is called {item.text}, so it was taken for the id of a query"
+    else:
+        remedy = "each line needs two columns, an LDC id and a slot-filling query id"
+    parts = read_query_id(item.text, remedy, file="-queries" if file is None else file, place=item.place)
+    query = queries.by_id.get(parts.short)
+    if query is None:
+        problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
+    return query
+
+
+def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
+    """Return the highest hop that is scored of a query with hops up to `highest_hop`; without a limit that hop.
+
+    Raises InputError for a limit of a file that is not between 0 and the highest hop.
+    """
+    limit = highest_hop if item.hop_limit is None else item.hop_limit
+    if file is not None and not 0 <= limit <= highest_hop:
+        problem = f"Unexpected num_slots value {limit:g} for {item.ldc_id} in {file}"
+        raise InputError(problem, place=item.place, remedy=f"the hop limit of this query is 0 to {highest_hop}")
+    return int(limit)
+
+
+def _listed_in_file(file: Input) -> list[_ListedQuery]:
     """Return the items of a file of queries. Raises InputError where two limits of an LDC query differ."""
     items: list[_ListedQuery] = []
     limit_by_ldc_id: dict[str, float | None] = {}
-    with sources.lines_of(given) as lines:
+    with sources.lines_of(file) as lines:
         for number, line in enumerate(lines, 1):
             # The carriage return of CRLF, or a blank, makes a third column that is empty.
             columns = _SPACES.split(line.removesuffix("\n"))
             item = _ListedQuery(columns[1] if len(columns) > 1 else "", number, columns[0])
             if len(columns) > 2:
-                leading = _LEADING_NUMBER.match(columns[2])
-                hop_limit = 0.0 if leading is None else float(leading.group())
+                match = _LEADING_NUMBER.match(columns[2])
+                hop_limit = 0.0 if match is None else float(match.group())
                 item = item._replace(hop_limit=hop_limit, has_empty_limit=not columns[2])
             if limit_by_ldc_id.setdefault(item.ldc_id, item.hop_limit) != item.hop_limit:
-                problem = f"{item.ldc_id} has multiple/conflicting num_slots in {sources.name_of(given)}"
+                problem = f"{item.ldc_id} has multiple/conflicting num_slots in {sources.name_of(file)}"
                 raise InputError(problem, place=item.place)
             items.append(item)
     return items

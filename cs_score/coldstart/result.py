@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -35,9 +34,11 @@ _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
 
 class ScoreRow(NamedTuple):
-    """One row of a table: precision, recall and F1 of a query or class, or the measures of its rankings at a level.
-    `name` is `ALL-Micro` or `ALL-Macro` for averages, `level` the hop or `ALL`; `counts` is None for means and
-    rankings; rows with `ground_truth` count in the divisor of a macro average.
+    """One row of a table: the scores of a query or class, or the measures of a query's rankings at a level.
+
+    `name` is that of the query or class, `ALL-Micro` or `ALL-Macro` for averages; `level` the hop or `ALL`. `counts` is
+    None for means and rankings. `scores` are precision, recall and F1, or the measures of `RANKED`. Rows with a
+    `ground_truth` count in the divisor of a macro average.
     """
 
     name: str
@@ -48,23 +49,27 @@ class ScoreRow(NamedTuple):
 
     @property
     def precision(self) -> float:
+        """The precision, of a row that is no ranking."""
         return self.scores[0]
 
     @property
     def recall(self) -> float:
+        """The recall, of a row that is no ranking."""
         return self.scores[1]
 
     @property
     def f1(self) -> float:
+        """The F1, of a row that is no ranking."""
         return self.scores[2]
 
     @property
     def score(self) -> float:
+        """The first measure of rankings: average precision."""
         return self.scores[0]
 
 
-# The short ids of the slot-filling queries of an LDC query, in query-file order, with their rows.
 EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
+"""The short ids of the slot-filling queries of an LDC query, in query-file order, each with its rows."""
 
 
 class Table(Record):
@@ -76,130 +81,194 @@ class Table(Record):
 
     @property
     def averages(self) -> tuple[ScoreRow, ...]:
+        """The averages in printing order."""
         return self.micro + self.macro
 
 
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
-    """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name."""
+    """Return the sort key of a row by its name: the query as text, then the class numbers, then the shorter name.
+
+    `CSX_0001:2` comes before `CSX_0001:10`; a component that begins with no number counts as 0.
+    """
     query, colon, components = name.partition(":")
     if not colon:
         return name, ()
     if components.isdecimal():  # nearly all rows of classes
         return query, (int(components),)
-    numbers = map(_LEADING_NUMBER.match, components.split(":"))
-    return query, tuple(int(number.group()) if number else 0 for number in numbers)
+    numbers = []
+    for component in components.split(":"):
+        match = _LEADING_NUMBER.match(component)
+        numbers.append(int(match.group()) if match else 0)
+    return query, tuple(numbers)
 
 
 def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """Return rows sorted by name as tables show them; rows of one name keep their order."""
     return sorted(rows, key=lambda row: row_order(row.name))
 
 
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
-    """A row whose scores come from its own counts; the level is the hop of the class so named, unless given."""
-    precision, recall = counts.precision, counts.recall
-    scores = precision, recall, f1(precision, recall)
-    return ScoreRow(name, str(name.count(":")) if level is None else level, counts, scores, counts.ground_truth)
+    """Return a row with the scores of its counts; the level is the hop of the class so named, unless given."""
+    if level is None:
+        level = str(name.count(":"))
+    precision = counts.precision
+    recall = counts.recall
+    return ScoreRow(
+        name=name,
+        level=level,
+        counts=counts,
+        scores=(precision, recall, f1(precision, recall)),
+        ground_truth=counts.ground_truth,
+    )
 
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
-    rows = (ScoreRow(one.query, one.level, None, one.scores, one.ground_truth or 0) for one in rankings)
-    return in_printing_order(sorted(rows, key=attrgetter("level")))
+    """Return a row for each ranking, in printing order and by level."""
+    rows = []
+    for ranking in rankings:
+        rows.append(ScoreRow(ranking.query, ranking.level, None, ranking.scores, ranking.ground_truth or 0))
+    rows.sort(key=lambda row: row.level)
+    return in_printing_order(rows)
 
 
-def by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
-    """The rows of each level; `all_count_for_all`: those of `ALL` are the rows of all levels, its own twice."""
-    found: dict[str, list[ScoreRow]] = defaultdict(list)
+def _rows_by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
+    """Return the rows of each level; with `all_count_for_all` each row counts for `ALL`, too, its own rows twice."""
+    rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
-        found[row.level].append(row)
+        rows_by_level[row.level].append(row)
         if all_count_for_all:
-            found[ALL_LEVELS].append(row)
-    return found
+            rows_by_level[ALL_LEVELS].append(row)
+    return rows_by_level
 
 
 def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
-    """Rows in printing order with their averages: one row a level, `ALL` last; micro averages of those with counts."""
-    rows, micro, macro = tuple(ordered), list[ScoreRow](), list[ScoreRow]()
-    for level, members in sorted(by_level(rows, all_count_for_all).items()):
-        if members[0].counts is not None:
-            micro.append(counted_row(MICRO, sum_counts(row.counts for row in members if row.counts), level))
+    """Return the table of rows in printing order with their averages (rule averages).
+
+    There is a macro average for each level, `ALL` last, and a micro average of rows with counts. With
+    `all_count_for_all` the rows of all levels count in the average of `ALL`.
+    """
+    rows = tuple(ordered)
+    micro: list[ScoreRow] = []
+    macro: list[ScoreRow] = []
+    for level, rows_of_level in sorted(_rows_by_level(rows, all_count_for_all).items()):
+        if rows_of_level[0].counts is not None:
+            counts = sum_counts(row.counts for row in rows_of_level if row.counts)
+            micro.append(counted_row(MICRO, counts, level))
         # The sums of all rows, divided by the number of rows that have something to find.
-        macro.append(ScoreRow(MACRO, level, None, _means(members, sum(row.ground_truth > 0 for row in members)), 0))
+        divisor = sum(row.ground_truth > 0 for row in rows_of_level)
+        macro.append(ScoreRow(MACRO, level, None, _means(rows_of_level, divisor), 0))
     return Table(rows, tuple(micro), tuple(macro))
 
 
-def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
-    return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
+def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
+    """Return the sum of each score of the rows, from left to right, divided by `divisor`; 0 if that is 0."""
+    columns = zip(*[row.scores for row in rows])
+    return tuple([divide(left_sum(scores), divisor) for scores in columns])
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
-    """F1 from the sums of the counts of some rows."""
+    """Return F1 of the summed counts of some rows."""
     counts = [row.counts for row in rows if row.counts is not None]
-    right, answered = sum([each.right for each in counts]), sum([each.submitted - each.ignored for each in counts])
-    return float(f1(divide(right, answered), divide(right, sum([each.ground_truth for each in counts]))))
+    right = sum([row_counts.right for row_counts in counts])
+    answered_count = sum([row_counts.submitted - row_counts.ignored for row_counts in counts])
+    ground_truth = sum([row_counts.ground_truth for row_counts in counts])
+    return float(f1(divide(right, answered_count), divide(right, ground_truth)))
 
 
 def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
-    """Each LDC query that has rows, by full id, with those of its entry points."""
-    rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
+    """Return the LDC queries that have rows in an SF table, by full id, with the rows of their entry points."""
+    rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
-        query_id = row.name.partition(":")[0]
-        short_id = query_id.rpartition("_")[2]
-        if short_id not in queries.ldc_of and (parts := parse_query_id(query_id)) is not None:
-            short_id = parts.base  # a row of a follow-on query belongs to the query that it starts from
-        rows_of[short_id].append(row)
-    found: list[tuple[str, EntryPoints]] = []
+        rows_by_query[_slot_filling_query(row, queries)].append(row)
+    ldc_queries: list[tuple[str, EntryPoints]] = []
     for ldc_id in dict.fromkeys(queries.ldc_of.values()):
         query = queries.by_id[ldc_id]
-        expansions = (each for each in dict.fromkeys(query.expansions or ()) if queries.ldc_of[each] == ldc_id)
-        if entry_points := [(short_id, rows_of[short_id]) for short_id in expansions if short_id in rows_of]:
-            found.append((query.full_id, entry_points))
-    return tuple(found)
+        entry_points = []
+        for short_id in dict.fromkeys(query.expansions or ()):
+            # Another LDC query may have the same entry point, and stand for it (rule shared-slot-filling-ids).
+            if queries.ldc_of[short_id] == ldc_id and short_id in rows_by_query:
+                entry_points.append((short_id, rows_by_query[short_id]))
+        if entry_points:
+            ldc_queries.append((query.full_id, entry_points))
+    return tuple(ldc_queries)
+
+
+def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
+    """Return the short id of the query that a row belongs to: of a follow-on query the query that it starts from."""
+    query_id = row.name.partition(":")[0]
+    short_id = query_id.rpartition("_")[2]
+    if short_id not in queries.ldc_of:
+        parts = parse_query_id(query_id)
+        if parts is not None:
+            return parts.base
+    return short_id
 
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
-    """An SF table with LDC-MAX and LDC-MEAN, where LDC queries were expanded (rules ldc-max and ldc-mean)."""
+    """Return an SF table with LDC-MAX and LDC-MEAN, if LDC queries were expanded (rules ldc-max and ldc-mean)."""
     if not queries.ldc_of:
         return PrecisionRecall(sf, None, None)
     by_ldc = _by_ldc_query(sf, queries)
-    best = (row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1]))
-    ldc_max, ldc_mean = (averaged_table(in_printing_order(rows)) for rows in (best, ldc_means(by_ldc)))
+    best_rows: list[ScoreRow] = []
+    for full_id, entry_points in by_ldc:
+        _, rows = representing(entry_points)
+        best_rows += ldc_max_rows(full_id, rows)
+    ldc_max = averaged_table(in_printing_order(best_rows))
+    ldc_mean = averaged_table(in_printing_order(ldc_means(by_ldc)))
     return PrecisionRecall(sf, ldc_max, ldc_mean, by_ldc)
 
 
 def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
-    """The entry point with the highest F1 over all hops, the first in query-file order where equal (rule
-    best-entry-point)."""
-    return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
+    """Return the entry point that represents its LDC query in LDC-MAX, with its rows (rule best-entry-point).
+
+    It is the one with the highest F1 over all hops, the first in query-file order where they are equal.
+    """
+    if len(entry_points) == 1:
+        return entry_points[0]
+    return max(entry_points, key=lambda entry_point: counted_f1(entry_point[1]))
 
 
 def averaged_rankings(
     run_id: str, ordered: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """The AP report with these SF rows; `run_id` is the run that its rows name."""
-    for_all = queries.edition.ranks_all_levels
-    sf = averaged_table(ordered, all_count_for_all=for_all)
-    by_ldc, means = _by_ldc_query(sf, queries), None
+    """Return the AP report with these SF rows, in printing order; `run_id` is the run that its rows name."""
+    all_count_for_all = queries.edition.ranks_all_levels
+    sf = averaged_table(ordered, all_count_for_all=all_count_for_all)
+    by_ldc = _by_ldc_query(sf, queries)
+    ldc_mean = None
     if queries.ldc_of:
-        of_levels = sorted(ldc_means(by_ldc), key=attrgetter("level"))
-        means = averaged_table(in_printing_order(of_levels), all_count_for_all=for_all)
-    return AveragePrecision(run_id, sf, means, tuple(rankings), for_all, by_ldc)
+        mean_rows = sorted(ldc_means(by_ldc), key=lambda row: row.level)
+        ldc_mean = averaged_table(in_printing_order(mean_rows), all_count_for_all=all_count_for_all)
+    return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), all_count_for_all, by_ldc)
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """The rows of an entry point in the name of its LDC query, with the first class component only (rule ldc-max).
-    Classes of the second hop so have the name of the class above them, and stand before it.
+    """Return the rows of an entry point in the name of its LDC query, with the first class number only (rule ldc-max).
+
+    `CSX_ENG_00fb79cef8:1:2` becomes `CSX_0001:1`: classes of the second hop so have the name of the class above them,
+    and come before it.
     """
+    renamed_rows = []
+    for row in sorted(rows, key=_children_first):
+        components = row.name.split(":", 2)
+        name = full_id if len(components) == 1 else f"{full_id}:{components[1]}"
+        renamed_rows.append(row._replace(name=name))
+    return renamed_rows
 
-    def order(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
-        query, components = row_order(row.name)
-        # What is below a class sorts before the class itself; a query before its classes.
-        return query, (*components, math.inf) if components else ()
 
-    return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
+def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
+    """Return the sort key by which a query comes before its classes, and a class behind the classes below it."""
+    query, components = row_order(row.name)
+    if not components:
+        return query, ()
+    return query, (*components, math.inf)
 
 
 def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
-    """The rows that LDC-MEAN averages in one: those of the same first class component, or rankings of one level."""
+    """Return the rows that LDC-MEAN averages, by name and level of the mean.
+
+    These are the rows of the entry points with the same first class number, or the rankings of one level.
+    """
     members: dict[tuple[str, str], list[ScoreRow]] = {}
     for _, rows in sorted(entry_points):
         for row in rows:
@@ -211,16 +280,18 @@ def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str
 
 
 def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
+    """Yield the rows of LDC-MEAN for LDC queries with the rows of their entry points (rule ldc-mean)."""
     for full_id, entry_points in by_ldc:
-        for (name, level), of_name in mean_members(full_id, entry_points).items():
-            # A mean of one is what it is, negative zero too.
-            scores = of_name[0].scores if len(of_name) == 1 else _means(of_name, len(of_name))
-            yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in of_name))
+        for (name, level), rows in mean_members(full_id, entry_points).items():
+            # The mean of a single row is that row's scores, negative zero included.
+            scores = rows[0].scores if len(rows) == 1 else _means(rows, len(rows))
+            yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in rows))
 
 
 class QueryResult(Record, dict=True):
-    """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored. `problems` are
-    reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to stop.
+    """The result of one query: its tallies (a row each), and the rankings of the levels that are scored.
+
+    `problems` are reported when the query is counted. `uncounted` and `unranked` are why counting or ranking stopped.
     """
 
     query: Query
@@ -232,17 +303,20 @@ class QueryResult(Record, dict=True):
 
     @cached_property
     def rows(self) -> Sequence[ScoreRow]:
+        """The rows of the query and its classes in the SF table."""
         return [counted_row(tally.name, tally.counts) for tally in self.tallies]
 
     @cached_property
     def ranked_rows(self) -> Sequence[ScoreRow]:
+        """The rows of the query in the AP report."""
         return ranked_rows(self.rankings)
 
 
 class UnitResult(Record):
-    """What scoring one unit gave: an LDC query with its entry points, or a query by itself. By the response's index
-    `matched` holds its assessment, if it has one, and `labels` what it counts as. `problems` were found while matching;
-    `unmatched` is why that had to stop.
+    """The result of one unit: an LDC query with its entry points, or a query by itself.
+
+    By the index of a response, `matched` has its assessment, if there is one, and `labels` what it counts as.
+    `problems` were found while matching; `unmatched` is why that had to stop.
     """
 
     id: str
@@ -254,14 +328,20 @@ class UnitResult(Record):
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
-    """The scored nodes of all queries of some units, sorted by name as a string, each with its unit."""
-    of_units = [(tally, unit) for unit in units for query in unit.queries for tally in query.tallies]
-    return sorted(of_units, key=lambda item: item[0].name)
+    """Return the tallies of all queries of some units, sorted by name as a string, each with its unit."""
+    tallies: list[tuple[Tally, UnitResult]] = []
+    for unit in units:
+        for query_result in unit.queries:
+            for tally in query_result.tallies:
+                tallies.append((tally, unit))
+    tallies.sort(key=lambda tally_of_unit: tally_of_unit[0].name)
+    return tallies
 
 
 class PrecisionRecall(Record):
-    """The tables of one run, without LDC variants where no LDC query was expanded; `by_ldc` are the rows of `sf` by the
-    full id of the LDC query, and by entry point.
+    """The tables of precision, recall and F1 of one run; the LDC variants are None if no LDC query was expanded.
+
+    `by_ldc` are the rows of `sf` by the full id of the LDC query, and by entry point.
     """
 
     sf: Table
@@ -271,17 +351,20 @@ class PrecisionRecall(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
+        """The tables that there are, each with the name of its variant."""
         tables = ((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
         return [(name, table) for name, table in tables if table is not None]
 
     @property
     def measures(self) -> dict[Measure, float]:
-        return {
-            Measure(statistic, name, row.name.removeprefix(f"{ALL_LEVELS}-")).at(row.level): score
-            for name, table in self.variants
-            for row in table.averages
-            for statistic, score in zip(("P", "R", "F1"), row.scores)
-        }
+        """Every average, by measure."""
+        score_by_measure = {}
+        for name, table in self.variants:
+            for row in table.averages:
+                average = row.name.removeprefix(f"{ALL_LEVELS}-")
+                for statistic, score in zip(("P", "R", "F1"), row.scores):
+                    score_by_measure[Measure(statistic, name, average).at(row.level)] = score
+        return score_by_measure
 
 
 NO_RANKED_NODE: Final = "no node is ranked: no line has a node id (column 9) that begins with a colon, such as :E1"
@@ -289,10 +372,12 @@ NO_RANKED_NODE: Final = "no node is ranked: no line has a node id (column 9) tha
 
 
 class AveragePrecision(Record):
-    """The rankings of one run, sorted by query and level, and the tables made from them. `run_id` is the run that the
-    rows name: that of the first run line of the input, whichever run is scored. `averages_all_levels`: the average of
-    level ALL is that of the rows of all levels, those of ALL twice. Without `has_ranked_nodes` the run has nothing that
-    could be ranked: the report shows zeros then, as the reference does, and there is no score.
+    """The rankings of one run, sorted by query and level, and the tables made from them.
+
+    `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
+    `averages_all_levels` says that the average of level ALL is made of the rows of all levels, the rows of ALL twice.
+    Without `has_ranked_nodes` the run has nothing that could be ranked: the report shows zeros then, as the reference
+    does, and there is no score.
     """
 
     run_id: str
@@ -305,16 +390,21 @@ class AveragePrecision(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        return [(SF, self.sf), *([] if self.ldc_mean is None else [(LDC_MEAN, self.ldc_mean)])]
+        """The tables that there are, each with the name of its variant."""
+        variants = [(SF, self.sf)]
+        if self.ldc_mean is not None:
+            variants.append((LDC_MEAN, self.ldc_mean))
+        return variants
 
     @property
     def measures(self) -> dict[Measure, float]:
-        return {
-            Measure(statistic, name).at(row.level): score
-            for name, table in self.variants
-            for row in table.macro
-            for statistic, score in zip(RANKED, row.scores)
-        }
+        """Every average, by measure."""
+        score_by_measure = {}
+        for name, table in self.variants:
+            for row in table.macro:
+                for statistic, score in zip(RANKED, row.scores):
+                    score_by_measure[Measure(statistic, name).at(row.level)] = score
+        return score_by_measure
 
 
 class DebugText(Record):
@@ -325,9 +415,11 @@ class DebugText(Record):
 
 
 class RunResult(Record):
-    """What was computed for one run. `average_precision` is None where scoring stopped before it. `unit_of` maps each
-    query scored to the unit that a resample draws, by full id. `origin` is that of a run which was scored by itself
-    beside others. A run that was scored in parts has its `debug_text`, and no units and rankings.
+    """The result of one run.
+
+    `average_precision` is None where scoring stopped before it. `unit_of` maps each query that was scored to the unit
+    that a resample draws, by full id. `origin` is that of a run which was scored by itself beside others. A run that
+    was scored in parts has its `debug_text`, and no units and rankings.
     """
 
     run_id: str
@@ -341,24 +433,24 @@ class RunResult(Record):
 
     @property
     def duplicates(self) -> int:
-        """How many lines give an answer of a class again."""
+        """The number of lines that give an answer of a class again."""
         return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Return every average that the run has a value of, by measure."""
-        ranked = self.average_precision
-        if ranked is None or not ranked.has_ranked_nodes:
+        """Every average that the run has a value of, by measure."""
+        average_precision = self.average_precision
+        if average_precision is None or not average_precision.has_ranked_nodes:
             return self.tables.measures
-        return self.tables.measures | ranked.measures
+        return self.tables.measures | average_precision.measures
 
     @property
     def undefined(self) -> dict[str, str]:
-        """Return the reason for each average that has no value for this run, by the name of its measure."""
-        ranked = self.average_precision
-        if ranked is None or ranked.has_ranked_nodes:
+        """The reason for each average that has no value for this run, by the name of its measure."""
+        average_precision = self.average_precision
+        if average_precision is None or average_precision.has_ranked_nodes:
             return {}
-        return {str(measure): NO_RANKED_NODE for measure in ranked.measures}
+        return {str(measure): NO_RANKED_NODE for measure in average_precision.measures}
 
     @property
     def scores(self) -> dict[str, float]:
@@ -369,8 +461,9 @@ class RunResult(Record):
 
 
 class Result(Record):
-    """A whole scoring: the runs in the order scored, the problems met, and what it was computed from. `warnings` are
-    remarks that the report does not have. `has_ldc_index`: there are LDC variants.
+    """The result of a whole scoring: the runs in the order scored, the problems met, and the origin of both.
+
+    `warnings` are remarks that the report does not have. `has_ldc_index` says whether there are LDC variants.
     """
 
     options: Options
@@ -381,15 +474,20 @@ class Result(Record):
     origin: Origin
 
     def signature(self, run: RunResult) -> Signature:
-        whole = (run.origin or self.origin).signature
-        return whole if run.origin is not None or len(self.runs) == 1 else whole.of_run(run.run_id)
+        """Return the signature of a run of this result; it names the run if the origin is that of several."""
+        if run.origin is not None:
+            return run.origin.signature
+        signature = self.origin.signature
+        return signature if len(self.runs) == 1 else signature.of_run(run.run_id)
 
     @property
     def error_count(self) -> int:
+        """The number of errors, each occurrence counted."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "ERROR")
 
     @property
     def warning_count(self) -> int:
+        """The number of warnings, each occurrence counted."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "WARNING")
 
 

@@ -21,7 +21,7 @@ _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
-    """One LDC query drawn: its id and those of its slot-filling queries as written, and the short ids of the latter."""
+    """An LDC query that is drawn: its id, and the ids of its slot-filling queries as written and as short ids."""
 
     ldc_id: str
     written: tuple[str, ...]
@@ -36,17 +36,21 @@ class Sample(Record):
     draws: tuple[Draw, ...]
 
     def one_entry_point(self) -> Counter[str]:
-        """How often each slot-filling query is drawn when a drawn LDC query stands for its first one."""
-        return Counter(draw.short_ids[0] for draw in self.draws if draw.short_ids)
+        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for its first one."""
+        return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
     def all_entry_points(self) -> Counter[str]:
-        """How often each slot-filling query is drawn when a drawn LDC query stands for all of its own."""
-        return Counter(short_id for draw in self.draws for short_id in draw.short_ids)
+        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for all of its own."""
+        counts: Counter[str] = Counter()
+        for draw in self.draws:
+            counts.update(draw.short_ids)
+        return counts
 
 
 class SampleFile(Record):
-    """The samples of a file by ascending number; the numbers of its blank lines, and of those that replace earlier
-    ones.
+    """The samples of a file by ascending number.
+
+    `blank` are the numbers of its blank lines, `repeated` the numbers of lines that replace an earlier sample.
     """
 
     samples: tuple[Sample, ...] = ()
@@ -55,7 +59,7 @@ class SampleFile(Record):
     repeated: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """What the scorer takes from the file `name` without a word although it is hardly meant."""
+        """Yield remarks on lines of the file `name` that are read as they are, although they are hardly meant so."""
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank:
@@ -64,51 +68,65 @@ class SampleFile(Record):
         if self.repeated:
             lines = some(self.repeated)
             yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
-        drawn = {short_id: None for one in self.samples for draw in one.draws for short_id in draw.short_ids}
-        unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
-        if unknown:
+        drawn_queries: dict[str, None] = {}
+        for sample in self.samples:
+            for draw in sample.draws:
+                drawn_queries.update(dict.fromkeys(draw.short_ids))
+        unknown_queries = [short_id for short_id in drawn_queries if short_id not in queries.by_id]
+        if unknown_queries:
             yield (
-                f"{name} draws {len(unknown)} of {len(drawn)} queries that are not in the query files "
-                f"({some(unknown)}); they add nothing to any sample"
+                f"{name} draws {len(unknown_queries)} of {len(drawn_queries)} queries that are not in the query files "
+                f"({some(unknown_queries)}); they add nothing to any sample"
             )
 
 
-def read_samples(given: Input) -> SampleFile:
+def read_samples(file: Input) -> SampleFile:
     """Read a file of samples, which need not exist; of several with one number the last counts.
 
     Each byte is a character, as in the reference. Raises InputError for an id that cannot be parsed and for a file that
     cannot be read.
     """
-    if isinstance(given, str) and not os.path.exists(given):
+    if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()
     samples: dict[str, Sample] = {}
-    blank, repeated = list[int](), list[int]()
-    known: dict[str, Draw] = {}  # the same few draws stand in every sample
-    with lines_of(given, "latin-1") as lines:
+    blank: list[int] = []
+    repeated: list[int] = []
+    draw_by_text: dict[str, Draw] = {}  # the same few draws are in every sample
+    with lines_of(file, "latin-1") as lines:
         for number, line in enumerate(lines, 1):
-            columns = _SPACE.split(line.removesuffix("\n"))
-            while len(columns) > 1 and not columns[-1]:
-                columns.pop()
-            label, *groups = columns
-            for group in groups:
-                if group not in known:
-                    known[group] = _read_draw(group, name_of(given), number)
+            label, *texts_of_draws = _columns(line)
+            draws = []
+            for text in texts_of_draws:
+                draw = draw_by_text.get(text)
+                if draw is None:
+                    draw = _read_draw(text, name_of(file), number)
+                    draw_by_text[text] = draw
+                draws.append(draw)
             if not line.strip():
                 blank.append(number)
             elif label in samples:
                 repeated.append(number)
-            draws = tuple([known[group] for group in groups])
-            samples[label] = Sample(label, leading_number(label), draws)
+            samples[label] = Sample(label, leading_number(label), tuple(draws))
     ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 
 
-def _read_draw(group: str, name: str, line_number: int) -> Draw:
-    ldc_id, _, rest = group.partition(":")
-    written = tuple(text for text in rest.split(":")[0].split(",") if text)
+def _columns(line: str) -> list[str]:
+    """Return the columns of a line of samples, one at least; empty ones at its end do not count."""
+    columns = _SPACE.split(line.removesuffix("\n"))
+    while len(columns) > 1 and not columns[-1]:
+        columns.pop()
+    return columns
+
+
+def _read_draw(text: str, name: str, line_number: int) -> Draw:
+    """Read `LDC_ID:QUERY_ID,QUERY_ID,...`. Raises InputError for a query id that cannot be parsed."""
+    ldc_id, _, query_ids = text.partition(":")
+    written = tuple(query_id for query_id in query_ids.split(":")[0].split(",") if query_id)
     remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
-    parts = [read_query_id(text, remedy, file=name, place=f"line {line_number}") for text in written]
-    return Draw(ldc_id, written, tuple(part.short for part in parts))
+    place = f"line {line_number}"
+    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in written]
+    return Draw(ldc_id, written, tuple([part.short for part in parts]))
 
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0
@@ -141,6 +159,7 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
+        """The average that the value is of."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 

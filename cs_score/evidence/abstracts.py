@@ -152,13 +152,13 @@ class AbstractsMode(Mode):
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract of which the predicted entries lack the fewest sentences."""
+        """Return the gold set that the predicted entries come nearest to, which has the fewest missing sentences."""
         keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
             predicted_keys = keys_by_entry.get(id(entry), frozenset())
-            wanted = _first_by_key(gold_set["sentences"])
-            missing = [sentence for key, sentence in wanted.items() if key not in predicted_keys]
+            sentence_by_key = _first_by_key(gold_set["sentences"])
+            missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
             candidates.append(NearestSet(gold_set, entry, missing))
         return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
 
@@ -181,7 +181,7 @@ class AbstractsMode(Mode):
         return {**self.written(unit.prediction), "evidence": values}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
-        """Change the predicted evidence so that it lacks a fault; `sets` are the gold sets of the fault's abstract."""
+        """Remove a fault from the predicted evidence; `sets` are the gold sets of the abstract that the fault is in."""
         abstract = str(fault.part)
         if fault.kind == EXTRA_ABSTRACT:
             del evidence[abstract]

@@ -134,7 +134,7 @@ class Claims(AbstractsMode):
         return pairs, notices
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        """Yield notices about what the files lack, and about ids and labels written otherwise than in gold."""
+        """Yield notices about missing labels and citations, and about ids and labels written otherwise than in gold."""
         files = (gold.name, predictions.name)
         totals = dict(zip(table.columns, table.sums()))
         if units and not totals["labelled"]:
@@ -160,8 +160,9 @@ class Claims(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        Documents are compared with those that gold cites, by number. Raises InputError for a document id that is no
-        number, and for malformed evidence that is compared.
+        Predicted documents are compared by number with the documents that gold cites.
+
+        Raises InputError for a document id that is no number, and for malformed evidence that is compared.
         """
         gold = unit.gold
         predicted = unit.prediction
@@ -308,7 +309,7 @@ class Claims(AbstractsMode):
         return [document for document in predicted if _document_key(document) not in gold_keys]
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of a claim: those of its evidence, cited documents that it misses, a wrong verdict."""
+        """Return the faults of a claim: faults of its evidence, missed documents, a wrong verdict."""
         faults = super().faults(unit, measure)
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
@@ -581,7 +582,7 @@ def _judge_set(
 
 
 def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
-    """Yield the lines that list the predicted documents that are right and wrong, and those that are missed."""
+    """Yield three lines that list the right, the wrong and the missed documents."""
     outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
     for outcome, numbers in outcomes.items():
         sorted_numbers = sorted(numbers, key=lambda number: int(number))
@@ -630,7 +631,7 @@ def _first_sentences(evidence: object) -> dict[str, list[object]]:
 
 
 def _labels_of(claims: Iterable[Claim]) -> set[str]:
-    """Return the labels of claims and of the first entry of each of their documents, those that are text."""
+    """Return the labels of claims and of the first entry of each document; labels that are no text are left out."""
     labels: list[object] = []
     for claim in claims:
         labels.append(claim.label)

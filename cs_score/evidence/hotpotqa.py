@@ -406,7 +406,7 @@ def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str)
 
 
 def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
-    """Yield the facts of each question whose predicted facts are not exactly those of gold."""
+    """Yield the facts of each question whose predicted facts differ from gold's."""
     column = table.columns.index("sp_em")
     for unit, row in zip(units, table.rows):
         if row[column] or not unit.prediction or FACTS not in unit.prediction:

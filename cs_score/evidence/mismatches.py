@@ -74,7 +74,7 @@ def of_documents(
 def _predicted_documents(
     claims: Iterable[DocumentsOfClaim], *, are_in_gold: bool
 ) -> Iterator[tuple[DocumentsOfClaim, str]]:
-    """Yield the predicted documents that have gold evidence, or those that have none; each with its claim.
+    """Yield the predicted documents with gold evidence, or else without it, each with its claim.
 
     Claims without any gold evidence are left out.
     """
@@ -87,7 +87,7 @@ def _predicted_documents(
 
 
 def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
-    """Return the document of gold that a predicted id means if it is only written otherwise; None without one."""
+    """Return the document of gold whose id a predicted id is another spelling of; None if there is none."""
     for gold_name in claim.gold:
         if gold_name not in claim.predicted and is_same_text(name, gold_name):
             return gold_name
@@ -159,7 +159,7 @@ def _family_of(label: str) -> str:
 def of_ids(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, unit_noun: str) -> Iterator[str]:
     """Yield a notice if ids are text in one file and numbers in the other.
 
-    `unmatched` are the ids of gold without a prediction, `predicted` those of the predictions.
+    `unmatched` are the ids of gold without a prediction, `predicted` the ids of the predictions.
     """
     gold_file, file = files
     predicted_by_text = {str(unit_id): unit_id for unit_id in predicted}

@@ -122,18 +122,18 @@ def report_rows(
     return tuple(rows)
 
 
-def left_out(predictions: str, answered: int, units: int, unit: str) -> list[str]:
+def left_out(predictions: str, answered_count: int, unit_count: int, unit: str) -> list[str]:
     """Return the notice that units without a prediction are left out; none if all have one.
 
-    `predictions` is the name of the file, `answered` the number of units with a prediction, of `units` in all, and
-    `unit` the noun for one. Raises InputError if none has a prediction.
+    `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` that of
+    all units, and `unit` the noun for one. Raises InputError if none has a prediction.
     """
-    if not answered:
+    if not answered_count:
         raise InputError(f"no {unit} has a prediction, so there is nothing to score", file=predictions)
-    if answered == units:
+    if answered_count == unit_count:
         return []
-    of_all = f"{units - answered:,} of {units:,} {unit}{'' if units == 1 else 's'}"
-    return [f"{predictions}: {of_all} left out, without prediction"]
+    missing_of_all = f"{unit_count - answered_count:,} of {unit_count:,} {unit}{'' if unit_count == 1 else 's'}"
+    return [f"{predictions}: {missing_of_all} left out, without prediction"]
 
 
 class Mode(ABC):
@@ -455,14 +455,14 @@ class Mode(ABC):
         """Return the parts of gold for a unit and all other predicted parts, as they count for a measure."""
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of the prediction for a unit, kind by kind; those of a kind by the number of their part."""
+        """Return the faults of the prediction for a unit, kind by kind and in each kind by the number of their part."""
         faults: list[Fault] = []
         for part in self.parts(unit, measure):
             faults += part.faults
         return self.by_kind(faults)
 
     def by_kind(self, faults: list[Fault]) -> list[Fault]:
-        """Sort faults in place, kind by kind, those of a kind by the number of their part, and return them."""
+        """Sort faults in place, kind by kind and in each kind by the number of their part, and return them."""
         if len(faults) > 1:
             faults.sort(key=self._kind_and_number)
         return faults

@@ -384,7 +384,7 @@ def load_packages() -> None:
 
 
 def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
-    """Return the similarities of heads, relations and tails of predicted facts (rows) with those of gold (columns)."""
+    """Return the similarities of heads, relations and tails of predicted facts (rows) and gold facts (columns)."""
     heads = similarities([fact.head for fact in predicted], [fact.head for fact in gold])
     relations = similarities([fact.relation for fact in predicted], [fact.relation for fact in gold])
     tails = similarities([fact.tail for fact in predicted], [fact.tail for fact in gold])

@@ -115,7 +115,7 @@ def score_lines(
 
 
 def table_text(result: Result) -> str:
-    """Return the report for people: what was read, the headline measure, all measures, and the signature."""
+    """Return the report for people: the inputs, the headline measure, all measures, and the signature."""
     mode = result.mode
     totals = result.table.sums()
     run = f", run {one_line(result.system, 60)}" if result.system else ""
@@ -159,7 +159,7 @@ def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
-    """Return the sentences that say what was scored, in lines that fit a screen, below a blank one."""
+    """Return the sentences of a head in lines that fit a screen, below a blank line."""
     lines = []
     for sentence in head:
         lines += wrapped(sentence)
@@ -216,7 +216,7 @@ def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
 
 
 def printed(format_: str, result: Result, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()) -> str:
-    """Return the scores as text, tsv, markdown or latex; with `measures` only those that match one of the patterns.
+    """Return the scores as text, tsv, markdown or latex; with `measures` those that match one of these patterns.
 
     Raises UsageError for a pattern that no measure matches.
     """
@@ -305,7 +305,7 @@ def _header(mode: Mode) -> bytes:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells, of which the first is a heading, as lines with columns of even width.
+    """Return a heading and rows of cells as lines with columns of even width.
 
     Numbers stand to the right. Cells are made safe to print; missing ones at the end of a row are empty.
     """

@@ -200,7 +200,7 @@ class SciFact(AbstractsMode):
         return rows
 
     def row(self, unit: Unit) -> Row:
-        """Return the counts of a claim in the order of the columns: what is relevant, retrieved and correct.
+        """Return the counts of a claim in the order of the columns: relevant, retrieved and correct items.
 
         Sentences are relevant and retrieved as often as they are listed. Raises InputError, with the abstract, if a
         predicted sentence lies in several gold sets.
@@ -299,7 +299,7 @@ class SciFact(AbstractsMode):
         return sentences
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold: those that are predicted in the order of the prediction, then the others."""
+        """Return the abstracts of gold: first the predicted ones, in the order of the prediction, then the others."""
         gold_abstracts = frozenset(gold)
         predicted_first = [abstract for abstract in predicted if abstract in gold_abstracts]
         return dict.fromkeys([*predicted_first, *gold])
@@ -351,7 +351,7 @@ def _set_parts(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) 
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
-    """Return the labels of the abstracts in gold, those that are text."""
+    """Return the labels of the abstracts in gold; labels that are no text are left out."""
     labels: set[str] = set()
     for unit in units:
         for sets in unit.gold.evidence.values():
@@ -451,7 +451,7 @@ def _read_predicted_entry(value: object) -> Labelled:
 
 
 def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
-    """Return the claims of gold that have a prediction; of those that share an id as many as have one."""
+    """Return the claims of gold that have a prediction; of claims with the same id as many as have one."""
     predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
     answered = []
     for claim in claims:
@@ -511,7 +511,7 @@ class _IdMismatch(NamedTuple):
         return min(len(self.gold_ids), len(self.predicted_ids))
 
     def remedy(self) -> str | None:
-        """Return what the user can do about the difference, None if that is not known."""
+        """Return the advice to the user about the difference, None if there is none."""
         if self.is_other_order:
             return "the claims are those of gold in another order: --any-order matches them by id"
         if Counter([str(claim) for claim in self.gold_ids]) == Counter([str(claim) for claim in self.predicted_ids]):
@@ -556,11 +556,13 @@ def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
 
 
 def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
-    """Return what is correct in the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
+    """Return the verdict on the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
 
-    A gold set counts as complete for the abstract if its sentences are among the first three predicted ones, or among
-    as many as the shortest gold set has. All predicted sentences count for the sentences: those of complete sets are
-    correct. Raises InputError if a predicted sentence lies in several gold sets.
+    For the measures of abstracts only leading sentences count: a gold set must be complete among the first three
+    predicted sentences, or among the first n if the shortest gold set has n > 3 sentences. For the measures of
+    sentences all predicted sentences count: a sentence is correct if its gold set is complete among them.
+
+    Raises InputError if a predicted sentence lies in several gold sets.
     """
     if sets is None:
         return Verdict(label_right=False, cap=SENTENCE_CAP, contained=None, correct=frozenset())
@@ -648,7 +650,7 @@ def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: V
 
 
 def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return by sentence what is not predicted of the first gold set that holds it, such as `{3, 4}`."""
+    """Return by sentence the missing sentences of the first gold set that holds it, such as `{3, 4}`."""
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:
         keys = sentence_keys(gold_set.sentences)

@@ -86,7 +86,7 @@ class ListReader:
         self._other_lists: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return a provenance column as it is read; what is wrong with it is in its `problems`.
+        """Return a provenance column as it is read, with its problems.
 
         `has_event` says that the relation has an event, `has_string` that its object is a string node, `is_mention`
         that the predicate is a mention; the number of parts depends on them.

@@ -128,7 +128,7 @@ class Repetitions:
     """
 
     def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
-        """With `one_value`, of several values of a slot that takes one the weaker ones are omitted."""
+        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
         self._justification_key = _JUSTIFICATION_KEYS[multiple]
         self._findings = findings
         self._one_value = one_value
@@ -244,7 +244,7 @@ class Builder:
     """Adds assertions to a knowledge base, and reports and repairs what is wrong with them."""
 
     def __init__(self, base: KnowledgeBase, findings: Findings, options: KbOptions, *, one_value: bool) -> None:
-        """With `one_value`, of several values of a slot that takes one the weaker ones are omitted."""
+        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
         self.base = base
         self.findings = findings
         self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
@@ -255,7 +255,7 @@ class Builder:
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
         """Add the assertion of a line and return it; None for a line that is rejected or a mere repetition.
 
-        `is_inferred` says that the line does not stand in the file, but follows from the one with its number.
+        `is_inferred` says that the line is not in the file but follows from the line with its number.
         """
         subject = self._nodes.get(line.subject) or self._find_node(line.subject, "SUBJECT", line.number)
         if subject is None:
@@ -374,7 +374,7 @@ class Builder:
         return self._nodes[name]
 
     def _repair_text(self, verb: Verb, line: Line) -> str | None:
-        """Return the object of a mention, a type or a link as it is kept, after reporting what is wrong with it.
+        """Return the object of a mention, a type or a link as it is kept, after reporting its problem.
 
         The object of a mention gets quotes, that of a link loses them. None for a link without a colon.
         """

@@ -115,7 +115,7 @@ class KbFile:
         has_all_predicates = TASKS[self._task] is None
         number = 1
         for block in self._blocks:
-            for subject, predicate, node, string, provenance, confidence, node_type, other in split_lines(block):
+            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
                 number += 1
                 if predicate:
                     if has_all_predicates or self._is_on_task(predicate, number):
@@ -124,7 +124,7 @@ class KbFile:
                 elif node_type:
                     yield Line(number, subject, TYPE, node_type, False, "", CERTAIN)
                 else:
-                    line = self._read_line(number, other)
+                    line = self._read_line(number, whole_line)
                     if line is not None:
                         yield line
 
@@ -164,9 +164,9 @@ class KbFile:
         if columns:
             decimals = without_exponent(columns[-1])
             if decimals is not None:
-                written = columns.pop()
-                detail = Detail("CONFIDENCE", written, decimals)
-                self._findings.report("IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=detail)
+                number_text = columns.pop()
+                detail = Detail("CONFIDENCE", number_text, decimals)
+                self._findings.report("IMPROPER_CONFIDENCE_VALUE", number_text, line=number, detail=detail)
                 return decimals
         return confidence
 
@@ -180,7 +180,7 @@ class KbFile:
 
 
 def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:
-    """Return the columns of each line of a block, as eight texts of which those that do not apply are empty.
+    """Return the columns of each line of a block as eight texts, some of which are empty.
 
     A plain assertion has subject, predicate, object (a node, or a string in quotes, in two columns), provenance of
     legal spans, and perhaps confidence. A plain type line has the subject, and the type in the seventh column. Any

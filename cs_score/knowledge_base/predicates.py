@@ -176,9 +176,9 @@ class PredicateTable:
 
     def _read_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
         """Return the meaning of a predicate column that is read for the first time."""
-        before, colon, after = text.partition(":")
-        domain = before.lower() if colon and before != "0" else ""
-        name, realis, problems = self._split_realis(after if colon else text, is_event)
+        domain_text, colon, name_text = text.partition(":")
+        domain = domain_text.lower() if colon and domain_text != "0" else ""
+        name, realis, problems = self._split_realis(name_text if colon else text, is_event)
         reading = Reading(None, realis, problems)
         if domain and domain not in NODE_TYPES:
             return reading.reject("ILLEGAL_PREDICATE_TYPE", domain)
@@ -200,7 +200,7 @@ class PredicateTable:
         """Return name, realis and problems of a predicate without its domain: "life.injure_victim.actual", say.
 
         Relations with events should have a realis and others none. The last part of a name may look like a realis, and
-        a realis may be misspelled; what is reported then is what the reference program reports.
+        a realis may be misspelled; the problems are then those of the reference program.
         """
         full_name = text.rstrip(".")
         name, dot, last = full_name.rpartition(".")
@@ -326,15 +326,20 @@ def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
     """Return whether the table has a predicate that covers this one. Raises ValueError if it would change that one."""
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):
-        other = verb.predicate
-        if not (predicate.domain <= other.domain and predicate.range <= other.range):
+        defined = verb.predicate
+        if not (predicate.domain <= defined.domain and predicate.range <= defined.range):
             continue
-        what = f"of predicate {definition.domain}:{predicate.name} from"
-        if predicate.inverse != other.inverse:
-            raise ValueError(f"Attempt to redefine inverse {what} {inverse_of(other)} to {inverse_of(predicate)}")
-        if predicate.single != other.single:
-            before = "single" if other.single else "list"
-            after = "single" if predicate.single else "list"
-            raise ValueError(f"Attempt to redefine quantity {what} {before} to {after}")
+        predicate_text = f"of predicate {definition.domain}:{predicate.name}"
+        if predicate.inverse != defined.inverse:
+            change = f"from {inverse_of(defined)} to {inverse_of(predicate)}"
+            raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
+        if predicate.single != defined.single:
+            change = f"from {_quantity(defined)} to {_quantity(predicate)}"
+            raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
         return True
     return False
+
+
+def _quantity(predicate: Predicate) -> str:
+    """Return how many values a predicate takes, as messages say it: "single" or "list"."""
+    return "single" if predicate.single else "list"

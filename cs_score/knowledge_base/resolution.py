@@ -89,11 +89,11 @@ class MentionIndex:
     def nearest(self, start: float, end: float) -> Mention | None:
         """Return the mention that is nearest to a span that no mention overlaps; None in a document without any."""
         position = bisect_right(self._starts, end)
-        before = self._last_ending[position - 1] if position else None
-        after = self._mentions[position] if position < len(self._mentions) else None
-        if before is None or after is None:
-            return before or after
-        return before if start - before.end <= after.start - end else after
+        previous = self._last_ending[position - 1] if position else None
+        following = self._mentions[position] if position < len(self._mentions) else None
+        if previous is None or following is None:
+            return previous or following
+        return previous if start - previous.end <= following.start - end else following
 
 
 class Entrance(NamedTuple):
@@ -191,7 +191,7 @@ class ValidatedKb:
         canonical_lines: list[_KbLine] = []
         number = 1
         for block in blocks:
-            for subject, predicate, node, string, provenance, confidence, node_type, other in split_lines(block):
+            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
                 number += 1
                 if predicate == CANONICAL and CANONICAL not in self._slot_names:
                     line = _KbLine(number, subject, CANONICAL, node or string, provenance, confidence)
@@ -202,8 +202,8 @@ class ValidatedKb:
                         self._keep(line, line.docid)
                 elif node_type:
                     self.types[subject] = node_type
-                elif other:
-                    self._read_line(number, other)
+                elif whole_line:
+                    self._read_line(number, whole_line)
         # Most canonical mentions are of nodes that nobody asks for.
         nodes_in_slots: set[str] = set()
         for facts in self.slots.values():

@@ -190,7 +190,7 @@ class _Document(Struct):
     sentiments: list[Assertion] = field(default_factory=list)
 
     def add(self, assertion: Assertion) -> None:
-        """Add what an assertion says of this document, if it is a mention or a sentiment."""
+        """Add an assertion about this document if it is a mention or a sentiment."""
         predicate = assertion.verb.name
         node = assertion.subject.name
         place = assertion.provenance.place or ""
@@ -430,7 +430,7 @@ JSON_OPTION: Final = OwnOption(
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Return the lines of a diff between a knowledge base file and its validated form.
 
-    Each line of the file is compared with the lines that are written for it, those that follow from it among them.
+    Each line of the file is compared with the lines that are written for it, inferred ones included.
     """
     written_by_line: dict[int, list[str]] = defaultdict(list)
     written_by_line[1].append(base.first_line)

@@ -55,7 +55,7 @@ _STARTS_FROM: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile
 
 
 class Misfit(StrEnum):
-    """What is done with a query whose slots do not fit."""
+    """The treatment of a query whose slots do not fit."""
 
     NONE = "none"
     REPAIR = "repair"
@@ -67,7 +67,7 @@ TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 
 
 class Duplicates(StrEnum):
-    """What is done with queries that share an entry point."""
+    """The treatment of queries that share an entry point."""
 
     NONE = "none"
     IGNORE = "ignore"
@@ -77,9 +77,10 @@ class Duplicates(StrEnum):
 class QueryOptions(Record):
     """How queries are validated.
 
-    `types` and `places` say what is done where entity types do not fit, and where kinds of places do not. `base`: of
-    the names of expanded queries, None for no expansion; `languages`: names of those that are written, None for all;
-    `only_slot_filling`: event and sentiment slots are left out.
+    `types` is the treatment of queries whose entity types do not fit, `places` that of queries whose kinds of places do
+    not. `base` is the
+    first part of the names of expanded queries, None for no expansion. `languages` are the names of the languages whose
+    queries are written, None for all. With `only_slot_filling` event and sentiment slots are left out.
     """
 
     types: Misfit
@@ -90,25 +91,25 @@ class QueryOptions(Record):
     only_slot_filling: bool
 
 
-def _fitting(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
-    """The queries that are kept, with the slots that are left; misfits become warnings."""
+def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
+    """Yield the queries that are kept, with the slots that are left; what does not fit becomes a warning."""
     for query in queries:
-        fitting: Query | None = query
+        fitting_query: Query | None = query
         if options.types is not Misfit.NONE:
-            fitting = _fitting_types(query, options.types, problems)
-        if fitting is not None and options.places is not Misfit.NONE:
-            fitting = _fitting_places(fitting, options.places, problems)
-        if fitting is None:
+            fitting_query = _fitting_types(query, options.types, problems)
+        if fitting_query is not None and options.places is not Misfit.NONE:
+            fitting_query = _fitting_places(fitting_query, options.places, problems)
+        if fitting_query is None:
             continue
         report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
-        for before, after in zip(query.slots, fitting.slots):
-            if before != after and find_predicate(after) is None:
-                problems.add("UNKNOWN_SLOT_NAME", after)
-        yield fitting
+        for old_slot, new_slot in zip(query.slots, fitting_query.slots):
+            if old_slot != new_slot and find_predicate(new_slot) is None:
+                problems.add("UNKNOWN_SLOT_NAME", new_slot)
+        yield fitting_query
 
 
 def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """The query as far as each slot applies to what comes before it; None where it is deleted."""
+    """Return a query with its slots as far as each applies to the answers before it; None if it is deleted."""
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
         predicate = find_predicate(slot)
@@ -141,20 +142,21 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
 
 
 def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """The query with slots for the same kind of place; None where it is deleted."""
+    """Return a query whose slots are about the same kind of place as the answers before; None if it is deleted."""
     slots = list(query.slots)
-    for hop, (slot, following) in enumerate(zip(query.slots, query.slots[1:])):
+    for hop, slot in enumerate(query.slots[:-1]):
+        next_slot = query.slots[hop + 1]
         if find_predicate(slot) is None:
             continue
         name = slot.partition(":")[2]
         yields = _YIELDS.match(name)
-        starts_from = _STARTS_FROM[0].fullmatch(following) or _STARTS_FROM[1].fullmatch(following)
+        starts_from = _STARTS_FROM[0].fullmatch(next_slot) or _STARTS_FROM[1].fullmatch(next_slot)
         if yields is None or yields.group(1) not in _PLACES or starts_from is None:
             continue
         place = _PLACES[yields.group(1)]
         if place == _PLACES[starts_from.group(2)]:
             continue
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, following.partition(":")[2])
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, next_slot.partition(":")[2])
         if action is Misfit.DELETE_QUERY:
             return None
         if action is Misfit.DELETE_SLOT:
@@ -172,69 +174,88 @@ class ValidatedQueries(Record):
 
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
-    """Check queries as they were read, and choose and shape those to write."""
+    """Check queries as they were read, and return those to write, with the index of expanded queries."""
     queries: Iterable[Query] = loaded.by_id.values()
     if options.types is not Misfit.NONE or options.places is not Misfit.NONE:
-        queries = _fitting(queries, options, problems)
-    by_short_id = sorted(queries, key=attrgetter("short_id"))
-    if options.duplicates is not Duplicates.NONE:
-        by_short_id = list(_without_duplicates(by_short_id, options.duplicates, problems))
+        queries = _fit_slots(queries, options, problems)
     # In the order of their ids, so that of two queries with the same expansion the last one counts (rule
     # shared-slot-filling-ids).
-    table = build_query_set(by_short_id, options.base, problems)
+    ordered = sorted(queries, key=attrgetter("short_id"))
+    if options.duplicates is not Duplicates.NONE:
+        ordered = list(_without_duplicates(ordered, options.duplicates, problems))
+    table = build_query_set(ordered, options.base, problems)
     chosen = {query.short_id: query for query in table.scored_by_default() if _is_chosen(query, options)}
-    index = tuple(
-        (chosen[short_id].full_id, table.by_id[origin].full_id)
-        for short_id, origin in sorted(table.ldc_of.items())
-        if short_id in chosen
-    )
-    return ValidatedQueries(tuple(_shaped(query, options) for query in chosen.values()), index)
+    index = []
+    for short_id, ldc_id in sorted(table.ldc_of.items()):
+        if short_id in chosen:
+            index.append((chosen[short_id].full_id, table.by_id[ldc_id].full_id))
+    return ValidatedQueries(tuple([_shaped(query, options) for query in chosen.values()]), tuple(index))
 
 
 def decoded_name(name: str) -> str:
-    """The name of an entry point with its entities decoded; unknown ones vanish."""
-    *ended, rest = name.split(";")
+    """Return the name of an entry point with its entities decoded; unknown ones vanish: `A&amp;B` -> `A&B`."""
+    *texts, rest = name.split(";")
     decoded = ""
-    for text in ended:  # what begins at its first "&" is an entity
+    for text in texts:  # what begins at its first "&" is an entity
         before, ampersand, entity = text.partition("&")
         decoded += before + _ENTITIES.get(entity, "") if ampersand else f"{text};"
     return decoded + rest
 
 
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
-    """The queries that are kept; those that share an entry point with an earlier one, or a name, are warned of."""
-    spans: dict[str, str] = {}
-    names: dict[str, str] = {}
+    """Yield the queries that are kept; those with the entry point or the name of an earlier one are warned of."""
+    query_by_span: dict[str, str] = {}
+    query_by_name: dict[str, str] = {}
     for query in queries:
-        slots = ":".join(query.slots)
-        is_duplicate = False
-        for point in query.entry_points:
-            span = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
-            if is_duplicate := span in spans:
-                problems.add("DUPLICATE_QUERY", spans[span], query.short_id)
-                break
-            spans[span] = query.short_id
-        for point in query.entry_points if not is_duplicate else ():
-            name = decoded_name(point.name or "")
-            known = names.setdefault(f"{name}:{slots}", query.short_id)
-            if known != query.short_id:
-                problems.add("POSSIBLE_DUPLICATE_QUERY", known, query.short_id, name)
-                break
+        is_duplicate = _has_earlier_span(query, query_by_span, problems)
+        if not is_duplicate:
+            _report_earlier_name(query, query_by_name, problems)
         if not is_duplicate or action is Duplicates.IGNORE:
             yield query
 
 
+def _has_earlier_span(query: Query, query_by_span: dict[str, str], problems: ProblemLog) -> bool:
+    """Return whether a query has the slots and an entry point of an earlier one, which is reported.
+
+    Its spans are added to `query_by_span`, up to the first that is there already.
+    """
+    slots = ":".join(query.slots)
+    for point in query.entry_points:
+        span = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
+        if span in query_by_span:
+            problems.add("DUPLICATE_QUERY", query_by_span[span], query.short_id)
+            return True
+        query_by_span[span] = query.short_id
+    return False
+
+
+def _report_earlier_name(query: Query, query_by_name: dict[str, str], problems: ProblemLog) -> None:
+    """Report a query with the slots and the name of an earlier one; names are added to `query_by_name`."""
+    slots = ":".join(query.slots)
+    for point in query.entry_points:
+        name = decoded_name(point.name or "")
+        earlier_id = query_by_name.setdefault(f"{name}:{slots}", query.short_id)
+        if earlier_id != query.short_id:
+            problems.add("POSSIBLE_DUPLICATE_QUERY", earlier_id, query.short_id, name)
+            return
+
+
 def _is_chosen(query: Query, options: QueryOptions) -> bool:
-    if options.languages is not None:
-        # English for those whose document gives none.
-        codes = (language_code(entry_point.docid or "") or DEFAULT_CODE for entry_point in query.entry_points)
-        if options.languages.isdisjoint(LANGUAGES[code] for code in codes):
-            return False
-    return not (options.only_slot_filling and _is_event_or_sentiment(query.slots[0] if query.slots else ""))
+    """Return whether a query is written: its first slot and one of its languages are wanted."""
+    if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
+        return False
+    if options.languages is None:
+        return True
+    for entry_point in query.entry_points:
+        # English for documents whose id gives no language.
+        code = language_code(entry_point.docid or "") or DEFAULT_CODE
+        if LANGUAGES[code] in options.languages:
+            return True
+    return False
 
 
 def _shaped(query: Query, options: QueryOptions) -> Query:
-    """The query as it is written, without `<slot>` and `<nodeid>`."""
+    """Return a query as it is written, without `<slot>` and `<nodeid>`."""
     query = replace(query, slot=None, node_id=None)
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(1) or ""):
         return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at
@@ -242,23 +263,29 @@ def _shaped(query: Query, options: QueryOptions) -> Query:
 
 
 def _is_event_or_sentiment(slot: str) -> bool:
+    """Return whether a slot is about events or sentiments (rule retained-slots)."""
     name = slot.partition(":")[2]
     return name in _SENTIMENTS or name.partition("_")[0] in _EVENT_TYPES
 
 
 def query_file_text(queries: Iterable[Query]) -> str:
-    """A whole query file, queries sorted by short id.
+    """Return a whole query file, queries sorted by short id.
 
     Raises InputError for the first required field that is missing; the reference writes nothing then.
     """
-    lines = [line for query in sorted(queries, key=attrgetter("short_id")) for line in _query_lines(query)]
-    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', "<query_set>", *lines, "</query_set>\n"))
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<query_set>"]
+    for query in sorted(queries, key=attrgetter("short_id")):
+        lines += _query_lines(query)
+    lines.append("</query_set>\n")
+    return "\n".join(lines)
 
 
 def _query_lines(query: Query) -> Iterator[str]:
-    # A query about an answer has the id of its parent before its own (rule second-round-ids).
-    is_follow_on = query.base_id != query.short_id
-    full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
+    """Yield the lines of a query in a query file. Raises InputError for a required field that is missing."""
+    full_id = query.full_id
+    if query.base_id != query.short_id:
+        # A query about an answer has the id of its parent before its own (rule second-round-ids).
+        full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}"
     yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
         yield "    <mentions>"
@@ -271,11 +298,13 @@ def _query_lines(query: Query) -> Iterator[str]:
         for entry_point in query.entry_points:
             yield from _entry_point_lines(entry_point, full_id, " " * 4)
     if query.entity_type is None:
-        raise _missing("ENTTYPE", full_id)
+        raise _missing_field("ENTTYPE", full_id)
     if not query.slots or 0 in query.absent_slots:
-        raise _missing("SLOT0", full_id)
+        raise _missing_field("SLOT0", full_id)
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
-    fields += [(f"slot{hop}", slot) for hop, slot in enumerate(query.slots) if hop not in query.absent_slots]
+    for hop, slot in enumerate(query.slots):
+        if hop not in query.absent_slots:
+            fields.append((f"slot{hop}", slot))
     for tag, value in fields:
         if value is not None:
             yield f"    <{tag}>{value}</{tag}>"
@@ -283,26 +312,36 @@ def _query_lines(query: Query) -> Iterator[str]:
 
 
 def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> Iterator[str]:
+    """Yield the lines of an entry point. Raises InputError for a field that is missing; only the offset may be."""
     values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
-    for number, (field, value) in enumerate(zip(ENTRY_POINT_FIELDS, values)):
+    for field, value in zip(ENTRY_POINT_FIELDS, values):
         if value is not None:
             yield f"{indent}<{field.lower()}>{value}</{field.lower()}>"
-        elif number < 4:  # the offset may be missing
-            raise _missing(f"<{field}>", full_id)
+        elif field != "OFFSET":
+            raise _missing_field(f"<{field}>", full_id)
 
 
-def _missing(field: str, full_id: str) -> InputError:
-    problem, remedy = f"Missing query field: {field}", "no query file can be written without it"
-    return InputError(problem, place=f"query {full_id}", remedy=remedy, code="MISSING_QUERY_FIELD")
+def _missing_field(field: str, full_id: str) -> InputError:
+    """Return the error of a query that lacks a field."""
+    return InputError(
+        f"Missing query field: {field}",
+        place=f"query {full_id}",
+        remedy="no query file can be written without it",
+        code="MISSING_QUERY_FIELD",
+    )
 
 
 def first_round(queries: Iterable[Query]) -> list[Query]:
-    """All queries, asking for their first slot."""
-    return [replace(query, slot=None if 0 in query.absent_slots else query.slot_at(0)) for query in queries]
+    """Return all queries, asking for their first slot."""
+    first_queries = []
+    for query in queries:
+        slot = None if 0 in query.absent_slots else query.slot_at(0)
+        first_queries.append(replace(query, slot=slot))
+    return first_queries
 
 
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
-    """A query about each answer whose type fits the next slot; of answers with one id the last.
+    """Return a query about each answer whose type fits the next slot; of answers with one id the last counts.
 
     With `is_xml` the names are escaped, otherwise they are written as they are. Discarded lines have queries, too
     (rule queries-of-discarded-lines).
@@ -318,12 +357,12 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
             continue
         name = escape(response.value, _QUOTES) if is_xml else response.value
         queries[response.target] = Query(
-            response.query.full_id,
-            response.target,
-            response.target,
-            slots,
-            (EntryPoint(name, span.docid, span.start, span.end),),
-            response.place,
+            prefix=response.query.full_id,
+            short_id=response.target,
+            base_id=response.target,
+            slots=slots,
+            entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
+            place=response.place,
             entity_type=slots[0].partition(":")[0],
             slot=slots[0],
         )
@@ -336,7 +375,7 @@ Groups: TypeAlias = Mapping[str, Sequence[str]]
 _COLUMN: Final = re.compile(f"{NO_SPACE}+")
 
 
-def read_groups(given: Input) -> dict[str, list[str]]:
+def read_groups(file: Input) -> dict[str, list[str]]:
     """Read a query index: lines `LDC_ID SF_ID`, separated by white space, further columns ignored.
 
     A repeated SF id belongs to the last LDC id that it appears with, and an LDC id that loses all its SF ids that way
@@ -344,17 +383,23 @@ def read_groups(given: Input) -> dict[str, list[str]]:
 
     Raises InputError where the file cannot be read, a line has one column only, or the columns are the other way round.
     """
-    with open_source(given) as source:
+    with open_source(file) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
     ldc_of: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        ldc_id, sf_id, *_ = (*_COLUMN.findall(line), "", "")
-        if ldc_id and not sf_id:
-            remedy = "every line needs an LDC query id and an SF query id"
-            raise InputError(f"{ldc_id} has no SF query id", file=source.name, place=f"line {number}", remedy=remedy)
-        if ldc_id:
-            ldc_of[sf_id] = ldc_id
-    if ldc_of and all(_is_slot_filling(ldc) and not _is_slot_filling(sf) for sf, ldc in ldc_of.items()):
+        columns = _COLUMN.findall(line)
+        if not columns:
+            continue
+        if len(columns) == 1:
+            raise InputError(
+                f"{columns[0]} has no SF query id",
+                file=source.name,
+                place=f"line {number}",
+                remedy="every line needs an LDC query id and an SF query id",
+            )
+        ldc_id, sf_id = columns[:2]
+        ldc_of[sf_id] = ldc_id
+    if ldc_of and all(_is_slot_filling(ldc_id) and not _is_slot_filling(sf_id) for sf_id, ldc_id in ldc_of.items()):
         raise InputError(
             "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
             file=source.name,
@@ -367,26 +412,27 @@ def read_groups(given: Input) -> dict[str, list[str]]:
 
 
 def _is_slot_filling(text: str) -> bool:
+    """Return whether a text is the id of a slot-filling query."""
     parts = parse_query_id(text)
     return parts is not None and parts.expanded
 
 
 def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
-    """The lines of a resample file, numbered from 1, each with its line feed: `NUMBER LDC_ID:SF_ID,SF_ID,... ...`.
+    """Yield the lines of a resample file, numbered from 1, each with its line feed: `1 LDC_ID:SF_ID,SF_ID,... ...`.
 
     As many LDC queries are drawn as there are, uniformly and with replacement. A draw brings all SF queries of its LDC
     query in a random order: the scorer takes the first as its entry point. The draws come from `random.Random.random`,
     the one method whose stream Python promises never to change: a seed gives the same bytes in every release.
     """
     random = Random(seed).random
-    members = list(groups.items())
+    ldc_queries = list(groups.items())
     for number in range(1, resamples + 1):
         columns = [str(number)]
-        for _ in members:
-            ldc_id, sf_ids = members[int(random() * len(members))]
-            order = list(sf_ids)
-            for last in range(len(order) - 1, 0, -1):  # Fisher and Yates
-                other = int(random() * (last + 1))
-                order[last], order[other] = order[other], order[last]
-            columns.append(f"{ldc_id}:{','.join(order)}")
+        for _ in ldc_queries:
+            ldc_id, sf_ids = ldc_queries[int(random() * len(ldc_queries))]
+            shuffled_ids = list(sf_ids)
+            for last in range(len(shuffled_ids) - 1, 0, -1):  # Fisher and Yates
+                chosen = int(random() * (last + 1))
+                shuffled_ids[last], shuffled_ids[chosen] = shuffled_ids[chosen], shuffled_ids[last]
+            columns.append(f"{ldc_id}:{','.join(shuffled_ids)}")
         yield " ".join(columns) + "\n"

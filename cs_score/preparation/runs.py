@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain, groupby, islice
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import one_line, some
 from cs_score.base.errors import InputError, UsageError
@@ -47,14 +46,14 @@ WrittenLine: TypeAlias = tuple[str, Response]
 
 
 class Limits(Record):
-    """What a run is held to: justifications per node, and how deep it is taken (None: all of it)."""
+    """The limits of a run: justifications per node, and how deep it is taken (None: all of it)."""
 
     justifications: Justifications
     depth: Depth | None = None
 
 
 class ValidatedRun(Record):
-    """A run as it is written: its text in pieces of whole lines, and what is said of it beside the report.
+    """A run as it is written: its text in pieces of whole lines, and remarks beside the report.
 
     `dropped` are the queries whose lines are left out without a word in the report, by full id.
     """
@@ -70,8 +69,8 @@ class CheckedRun(Record, dict=True):
     loading: Loading
 
     def validated(self) -> ValidatedRun:
-        """The run as it is written."""
-        dropped = sorted({query.full_id for query in self._by_query if query.short_id in self._bad_queries})
+        """Return the run as it is written."""
+        dropped = sorted([query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries])
         return ValidatedRun(self._pieces(), self.loading.remarks, dropped)
 
     def remark_on_node_ids(self) -> str | None:
@@ -86,66 +85,82 @@ class CheckedRun(Record, dict=True):
                 node_ids.append(node_id)
         if not node_ids:
             return None
-        found = f"{len(node_ids)} line(s) have a node id without a colon in front ({some(dict.fromkeys(node_ids))})"
-        return f"{found}: average precision never ranks such nodes; write :{node_ids[0]}"
+        return (
+            f"{len(node_ids)} line(s) have a node id without a colon in front ({some(dict.fromkeys(node_ids))}): "
+            f"average precision never ranks such nodes; write :{node_ids[0]}"
+        )
 
     def _pieces(self) -> Iterator[str]:
         """Yield the text of the validated run, some lines at a time."""
-        texts = (text for text, _ in self.written_lines())
-        while piece := "".join(islice(texts, _LINES_OF_PIECE)):
-            yield piece
+        texts = []
+        for text, _ in self.written_lines():
+            texts.append(text)
+            if len(texts) == _LINES_OF_PIECE:
+                yield "".join(texts)
+                texts.clear()
+        if texts:
+            yield "".join(texts)
 
     @cached_property
-    def _by_query(self) -> dict[LinkedQuery, list[Response]]:
-        """The lines that are not discarded."""
-        by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
+    def _lines_by_query(self) -> dict[LinkedQuery, list[Response]]:
+        """The lines that are not discarded, by query."""
+        lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
         for response in self.loading.links.responses:
             if response.index not in self.loading.discard.marked:
-                by_query[response.query].append(response)
-        return by_query
+                lines_by_query[response.query].append(response)
+        return lines_by_query
 
     @cached_property
     def _bad_queries(self) -> frozenset[str]:
         """Short ids of the queries that ask about an answer of a line that was skipped (rule below-skipped-lines)."""
-        return frozenset(line.target for line in self.loading.links.skipped)
+        return frozenset([line.target for line in self.loading.links.skipped])
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of a validated run in the order of the file.
 
-        All lines get the run id of the first. Queries may bring node ids along (rule query-node-ids). Where a line has
-        none, one is made up from letters: the reference draws them, here equal inputs give equal ones (rule
-        made-up-node-ids).
+        All lines get the run id of the first (rule first-run-id). Queries may bring node ids along (rule
+        query-node-ids). Where a line has none, one is made up (rule made-up-node-ids).
         """
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""
-        digest = hashlib.sha256("".join(given.sha256 for given in self.loading.digests).encode()).digest()
-        letters = "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
+        letters = self._letters_of_node_ids()
         altered = self.loading.links.altered
-        full_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
+        nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
         line_count = 0
-        text_before = ""
-        # Sorted twice, by one key each: that takes half the time of comparing pairs.
-        for query in sorted(sorted(self._by_query, key=attrgetter("short_id")), key=attrgetter("level")):
-            if query.short_id in self._bad_queries:
-                continue
-            loaded = self.loading.table.by_id.get(query.short_id)
-            query_node = loaded.node_id if loaded is not None else None
-            # Sorted twice, too: sorting is stable, also in reverse.
-            best_first = sorted(self._by_query[query], key=attrgetter("number"))
-            best_first.sort(key=attrgetter("confidence"), reverse=True)
-            for response in best_first:
+        previous_text = ""
+        for query in self._written_queries():
+            loaded_query = self.loading.table.by_id.get(query.short_id)
+            query_node = None if loaded_query is None else loaded_query.node_id
+            # Sorted twice, by one key each: sorting is stable, also in reverse; comparing pairs takes twice as long.
+            ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
+            ordered.sort(key=attrgetter("confidence"), reverse=True)
+            for response in ordered:
                 line_count += 1
                 node = query_node
                 if response.node is None and not query_node:
                     node = f":NIL_{letters}{line_count:09d}"
                 is_as_read = not node and response.run_id == run_id and response.index not in altered
-                if is_as_read and response.file in full_files and not response.text.endswith("\t"):
+                if is_as_read and response.file in nine_column_files and not response.text.endswith("\t"):
                     text = f"{response.text}\n"  # nearly all lines: columns would take three times as long
                 else:
                     text = _written_text(response, run_id, node)
-                if text != text_before:
+                if text != previous_text:
                     yield text, response
-                    text_before = text
+                    previous_text = text
+
+    def _written_queries(self) -> list[LinkedQuery]:
+        """Return the queries whose lines are written, by level and short id."""
+        queries = [query for query in self._lines_by_query if query.short_id not in self._bad_queries]
+        queries.sort(key=attrgetter("short_id"))  # twice, as lines are
+        queries.sort(key=attrgetter("level"))
+        return queries
+
+    def _letters_of_node_ids(self) -> str:
+        """Return the letters of made-up node ids: the reference draws them, here equal inputs give equal ones."""
+        digests = "".join([input_digest.sha256 for input_digest in self.loading.digests])
+        digest = hashlib.sha256(digests.encode()).digest()
+        alphabet = string.ascii_letters
+        return "".join([alphabet[byte % len(alphabet)] for byte in digest[:_LETTERS]])
 
 
 def _written_text(response: Response, run_id: str, node: str | None) -> str:
@@ -155,9 +170,27 @@ def _written_text(response: Response, run_id: str, node: str | None) -> str:
     confidence = columns[7]
     if "." not in confidence or "e" in confidence:
         confidence = read_confidence(confidence).text
-    written = [columns[0], columns[1], run_id, relation, value, columns[5].upper(), provenance, confidence]
-    written.append(node or columns[8])
-    return "\t".join(written) + "\n"
+    query_id, slot, _, _, _, value_type = columns[:6]
+    new_columns = [query_id, slot, run_id, relation, value, value_type.upper(), provenance, confidence]
+    new_columns.append(node or columns[8])
+    return "\t".join(new_columns) + "\n"
+
+
+class _PoolingAfterRun:
+    """Discard the lines of a run that are out of depth, after each of its files was loaded."""
+
+    def __init__(self, limits: Limits, problems: ProblemLog) -> None:
+        self._limits = limits
+        self._problems = problems
+        self.loading: Loading | None = None
+
+    def __call__(self) -> None:
+        """Discard the lines of `loading` that are out of depth, unless there was a fatal condition."""
+        if self._limits.depth is None or self.loading is None or self._problems.fatal:
+            return
+        most = self._limits.justifications.most
+        responses = self.loading.links.responses
+        discard_beyond(self._limits.depth, most, responses, self.loading.discard.marked, self._problems)
 
 
 def check_run(
@@ -168,126 +201,159 @@ def check_run(
     documents: DocumentList | None = None,
     *,
     allow_comments: bool = False,
-    alone: str | None = None,
+    only_run_id: str | None = None,
 ) -> CheckedRun:
     """Load a run, which may be several files or folders, as one input; every problem of every line goes into the log.
 
-    `alone` is the run whose lines are loaded, None for all.
-
-    Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of them is
-    raised as InputError; `problems` then holds what was found.
+    `only_run_id` is the run whose lines are loaded, None for all. With `documents` the answers are held against the
+    texts. Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of
+    them is raised as InputError; `problems` then holds all that were met.
     """
-    depth = limits.depth
-
-    def after_run() -> None:
-        if depth is not None and not problems.fatal:
-            most = limits.justifications.most
-            discard_beyond(depth, most, loading.links.responses, loading.discard.marked, problems)
-
-    def load_order(error: InputError) -> tuple[int, int]:
-        line = (error.place or "").removeprefix("line ")
-        return files.get(error.file or "", -1), int(line) if line.isdecimal() else 0
-
+    after_run = _PoolingAfterRun(limits, problems)
     loading = Loading(
         queries.table,
         limits.justifications,
         problems,
         document_lengths=None if documents is None else documents.lengths,
         allow_comments=allow_comments,
-        only_run_id=alone,
+        only_run_id=only_run_id,
         is_validation=True,
         on_error=problems.fatal.append,
         after_run=after_run,
     )
+    after_run.loading = loading
     loading.remarks += queries.remarks
     loading.digests += queries.digests
     with paused_collector():
-        end: list[InputError] = []
+        last_error = None
         try:
             loading.load(run)
         except InputError as error:
-            end.append(error)
-        if documents is not None:  # a missing one takes its place among the fatal conditions of lines
-            for lines in (loading.links.responses, loading.links.assessments):
-                problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
-            files = {name: number for number, name in enumerate(loading.layouts)}
-            problems.fatal.sort(key=load_order)
-        problems.fatal += end
+            last_error = error
+        if documents is not None:
+            _verify_lines(loading, documents, problems)
+        if last_error is not None:
+            problems.fatal.append(last_error)
         problems.end_if_fatal(loading.remarks)
         _report_run_ids(loading.links.responses, problems)
     return CheckedRun(loading)
 
 
+def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
+    """Hold answers against the texts of documents; a missing text takes its place among the fatal conditions."""
+    for lines in (loading.links.responses, loading.links.assessments):
+        problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+    number_by_file = {name: number for number, name in enumerate(loading.layouts)}
+    problems.fatal.sort(key=lambda error: (number_by_file.get(error.file or "", -1), _line_number(error)))
+
+
+def _line_number(error: InputError) -> int:
+    """Return the number of the line that an error names as its place, `line 12`; 0 if it names none."""
+    number = (error.place or "").removeprefix("line ")
+    return int(number) if number.isdecimal() else 0
+
+
 def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
     """Report the lines whose run id is not that of the first line."""
-    first = responses[0].run_id if responses else ""
+    first_id = responses[0].run_id if responses else ""
     for line in responses:
-        if line.run_id != first:
-            detail = Detail("RUNID", line.run_id, first)
-            problems.add("MULTIPLE_RUNIDS", first, line.run_id, place=line.place, detail=detail)
+        if line.run_id != first_id:
+            detail = Detail("RUNID", line.run_id, first_id)
+            problems.add("MULTIPLE_RUNIDS", first_id, line.run_id, place=line.place, detail=detail)
 
 
 def differences(checked: CheckedRun) -> Iterator[str]:
-    """The unified diff of each file of a run, in load order; a file without changes gives nothing.
+    """Yield the unified diff of each file of a run, in load order; a file without changes gives nothing.
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
-    written: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
+    new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked.written_lines():
-        written[response.file][response.number] = (text.removesuffix("\n"),)
+        new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
     for name in checked.loading.layouts:
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
-        yield from file_differences(name, written[name])
+        yield from file_differences(name, new_lines_by_file[name])
 
 
-class _Known(SequenceMatcher[str]):
-    """An alignment that is known, so that nothing is searched for."""
+class _KnownAlignment(SequenceMatcher[str]):
+    """An alignment of two files that is known, so that nothing is searched for."""
 
     def __init__(self, opcodes: list[Any]) -> None:
         super().__init__()
         self._opcodes = opcodes
 
     def get_opcodes(self) -> list[Any]:
+        """Return the stretches of the two files as difflib describes them."""
         return self._opcodes
 
 
-def file_differences(name: str, written: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """The unified diff of a file and the lines that are written for its lines, by their numbers from 1."""
+class _Stretch(NamedTuple):
+    """Lines of a file and the lines that take their place, both by their positions, as difflib describes them."""
+
+    tag: str
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """Yield the unified diff of a file and the lines that are written for its lines, by their numbers from 1."""
     with open_source(name) as source:
-        old = source.read_bytes().decode("utf-8").split("\n")
-    if ends_with_newline := not old[-1]:
-        old.pop()
-
-    def is_kept(number: int) -> bool:
-        return [*written.get(number, ())] == [old[number - 1]] and (ends_with_newline or number < len(old))
-
-    new: list[str] = []
-    opcodes, start = [], 0
-    for as_it_is, group in groupby(range(1, len(old) + 1), is_kept):
-        numbers, new_start = [*group], len(new)
-        new += chain.from_iterable(written.get(number, ()) for number in numbers)
-        opcodes.append(("equal" if as_it_is else "replace", start, numbers[-1], new_start, len(new)))
-        start = numbers[-1]
+        old_lines = source.read_bytes().decode("utf-8").split("\n")
+    ends_with_newline = not old_lines[-1]
+    if ends_with_newline:
+        old_lines.pop()
+    new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
-    for hunk in _Known(opcodes).get_grouped_opcodes(CONTEXT):
-        (_, start, _, new_start, _), (_, _, end, _, new_end) = hunk[0], hunk[-1]
-        new_first = new_start + 1 if new_end > new_start else new_start
-        yield f"{header}@@ -{start + 1},{end - start} +{new_first},{new_end - new_start} @@\n"
+    for hunk in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
+        first = _Stretch(*hunk[0])
+        last = _Stretch(*hunk[-1])
+        old_range = f"{first.start + 1},{last.end - first.start}"
+        new_number = first.new_start + 1 if last.new_end > first.new_start else first.new_start
+        yield f"{header}@@ -{old_range} +{new_number},{last.new_end - first.new_start} @@\n"
         header = ""
-        for tag, start, end, new_start, new_end in hunk:
-            yield from (f"{' ' if tag == 'equal' else '-'}{line}\n" for line in old[start:end])
-            if tag != "equal":
-                if end == len(old) and not ends_with_newline:
-                    yield "\\ No newline at end of file\n"
-                yield from (f"+{line}\n" for line in new[new_start:new_end])
+        for opcode in hunk:
+            stretch = _Stretch(*opcode)
+            sign = " " if stretch.tag == "equal" else "-"
+            for line in old_lines[stretch.start : stretch.end]:
+                yield f"{sign}{line}\n"
+            if stretch.tag == "equal":
+                continue
+            if stretch.end == len(old_lines) and not ends_with_newline:
+                yield "\\ No newline at end of file\n"
+            for line in new_lines[stretch.new_start : stretch.new_end]:
+                yield f"+{line}\n"
+
+
+def _align(
+    old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
+) -> tuple[list[str], list[_Stretch]]:
+    """Return the new lines of a file, and its stretches of lines that stay and of lines that are replaced.
+
+    A last line without line feed is replaced, since it is written with one.
+    """
+    new_lines: list[str] = []
+    stretches: list[_Stretch] = []
+    for number, old_line in enumerate(old_lines, 1):
+        lines_of_number = list(new_lines_by_number.get(number, ()))
+        has_newline = ends_with_newline or number < len(old_lines)
+        tag = "equal" if has_newline and lines_of_number == [old_line] else "replace"
+        new_start = len(new_lines)
+        new_lines += lines_of_number
+        if stretches and stretches[-1].tag == tag:
+            stretches[-1] = stretches[-1]._replace(end=number, new_end=len(new_lines))
+        else:
+            stretches.append(_Stretch(tag, number - 1, number, new_start, len(new_lines)))
+    return new_lines, stretches
 
 
 class PreparedRun(Record):
-    """One argument of the scorer that was prepared: what was found, and what became of it.
+    """An argument of the scorer that was prepared: its problems, and the run that is scored in its place.
 
-    `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
-    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they were given.
+    `scored_as` is the name of that run, `what` how it was made. An argument whose `problems` hold errors must not be
+    scored; `code` and `remedy` belong to the message about it. `digests` are taken from its files as they were given.
     """
 
     name: str
@@ -300,17 +366,19 @@ class PreparedRun(Record):
 
     @property
     def account(self) -> str:
+        """The sentence that tells people how the run was changed."""
         return str(InputError(self.what, file=self.name))
 
     def check(self) -> None:
-        """Raises InputError where there are errors: nothing could be written, so nothing is scored."""
-        if errors := self.problems.count(Severity.ERROR):
-            problem = closing_line(errors, 0).rstrip("\n")
+        """Raise InputError if there are errors: nothing could be written, so nothing is scored."""
+        error_count = self.problems.count(Severity.ERROR)
+        if error_count:
+            problem = closing_line(error_count, 0).rstrip("\n")
             raise InputError(problem, file=self.name, remedy=self.remedy, code=self.code)
 
 
 class Preparation(Struct):
-    """The files to score, in order, with runs replaced by what was made of them, and an account of each."""
+    """The files to score, in order, with prepared runs in the place of their originals, and an account of each."""
 
     files: list[Input] = field(default_factory=list)
     runs: list[PreparedRun] = field(default_factory=list)
@@ -321,40 +389,43 @@ def validate_runs(
     queries: QuerySet,
     justifications: Justifications,
     new_log: Callable[[], ProblemLog] = ProblemLog,
-    alone: str | None = None,
+    only_run_id: str | None = None,
 ) -> Preparation:
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
     Each run of a file with several is validated by itself, since validation gives all lines the run id of the first;
-    `alone` names the only one of them that is validated. `new_log` makes the log of problems of each run. A folder that
-    holds several run files is one run. Raises InputError where a run cannot be validated at all; its `check` refuses
-    one with errors.
+    `only_run_id` names the only one of them that is validated. `new_log` makes the log of problems of each run. A
+    folder that holds several run files is one run. Raises InputError where a run cannot be validated at all; its
+    `check` refuses one with errors.
     """
-    prepared = Preparation()
-    for given in files:
-        runs: list[Input] = []
-        others: list[Input] = []
-        for member in map(rereadable, members(given)):
-            (runs if kind_of(member) is FileKind.RUN else others).append(member)
-        prepared.files += others
-        if not runs:
+    preparation = Preparation()
+    for file in files:
+        run_files: list[Input] = []
+        for member in members(file):
+            readable = rereadable(member)
+            if kind_of(readable) is FileKind.RUN:
+                run_files.append(readable)
+            else:
+                preparation.files.append(readable)
+        if not run_files:
             continue
-        name = name_of(given)
+        name = name_of(file)
         scored_as = f"{name} (validated)"
-        run_ids = [alone] if alone is not None else _ids_of_several(runs)
+        run_ids = _ids_of_several(run_files) if only_run_id is None else [only_run_id]
         texts: list[bytes] = []
         for run_id in run_ids:
             problems = new_log()
-            checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=run_id)
+            query_files = QueryFiles(queries, [], [])
+            checked = check_run(run_files, query_files, Limits(justifications), problems, only_run_id=run_id)
             text = b"".join(encoded(checked.validated().pieces))
             texts.append(text)
-            lines = len(checked.loading.links.responses)
-            left_out = lines - text.count(b"\n")
+            line_count = len(checked.loading.links.responses)
             subject = "validated" if run_id is None else f"run {run_id} validated"
-            what = f"{subject}; {left_out} of {lines} lines are left out"
-            prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
-        prepared.files.append(InMemory(scored_as, b"".join(texts)))
-    return prepared
+            left_out = line_count - text.count(b"\n")
+            what = f"{subject}; {left_out} of {line_count} lines are left out"
+            preparation.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+        preparation.files.append(InMemory(scored_as, b"".join(texts)))
+    return preparation
 
 
 def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
@@ -368,16 +439,20 @@ def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
 
 
 def load_prepared(
-    gold: Gold, prepared: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
+    gold: Gold, preparation: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load what was prepared; the digests are those of the files as given. Raises InputError as `load_run`."""
-    run = load_run(gold, prepared.files, limits, problems)
-    digests: Sequence[InputDigest] = run.digests
-    for one in reversed(prepared.runs):  # what a knowledge base gave may have been validated after that
-        digests = [
-            given for digest in digests for given in (one.digests if digest.name == one.scored_as else (digest,))
-        ]
-    return replace(run, digests=list(digests))
+    """Load prepared files; the digests are taken from the files as given. Raises InputError as `load_run`."""
+    run = load_run(gold, preparation.files, limits, problems)
+    digests = list(run.digests)
+    for prepared_run in reversed(preparation.runs):  # the run of a knowledge base may have been validated after that
+        original_digests: list[InputDigest] = []
+        for digest in digests:
+            if digest.name == prepared_run.scored_as:
+                original_digests += prepared_run.digests
+            else:
+                original_digests.append(digest)
+        digests = original_digests
+    return replace(run, digests=digests)
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -396,77 +471,105 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
-    """Every assessment in its order as it is written: in the file of its language where it has one, and in the
-    cross-lingual file.
+    """Yield the language and the text of every assessment as it is written, in their order.
 
-    Raises InputError where the mention types of a class contradict each other.
+    An assessment is written in the file of its language, if it has one, and in the cross-lingual file. Raises
+    InputError where the mention types of a class contradict each other.
     """
     assessments = loading.links.assessments
-    languages = list(_languages(loading))
+    languages = _languages(loading)
     types = _mention_types(assessments, languages)
-    followed = {(each.target, language) for each, language in zip(assessments, languages) if each.query.level == 0}
+    parents_of_language = set()
     for assessment, language in zip(assessments, languages):
-        query, schema = assessment.query, loading.layouts[assessment.file]
-        is_of_language = query.level == 0 or (query.short_id, language) in followed
+        if assessment.query.level == 0:
+            parents_of_language.add((assessment.target, language))
+    for assessment, language in zip(assessments, languages):
+        query = assessment.query
+        schema = loading.layouts[assessment.file]
+        is_of_language = query.level == 0 or (query.short_id, language) in parents_of_language
         if is_of_language and language != CROSS_LINGUAL:
             yield language, _corrected(assessment, language, types, schema)
         yield CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, schema)
 
 
-def _languages(loading: Loading) -> Iterator[str]:
-    """The language of each assessment: that of its documents where it is also that of its query."""
-    created_in = _creating_documents(loading)
+def _languages(loading: Loading) -> list[str]:
+    """Return the language of each assessment: that of its documents where it is also that of its query."""
+    creating_documents = _creating_documents(loading)
+    languages = []
     for assessment in loading.links.assessments:
-        columns = dict(zip(loading.layouts[assessment.file].columns, split_columns(assessment.text)))
-        provenance = f"{columns['RELATION_PROVENANCE_TRIPLES']},{columns['VALUE_PROVENANCE_TRIPLES']}"
-        named = set(_DOCUMENT_LANGUAGE.findall(provenance))
-        short_id = assessment.query.short_id
-        loaded = loading.table.by_id.get(short_id)
-        if loaded is None:
-            docid = created_in.get(short_id, "")
-        else:
-            docid = (loaded.entry_points[0].docid or "") if loaded.entry_points else ""
-        of_query = language_code(docid) or DEFAULT_CODE
-        yield of_query if named == {of_query} else CROSS_LINGUAL
+        schema = loading.layouts[assessment.file]
+        text_by_column = dict(zip(schema.columns, split_columns(assessment.text)))
+        relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
+        provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]
+        document_languages = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
+        query_language = language_code(_document_of_query(assessment, loading, creating_documents)) or DEFAULT_CODE
+        languages.append(query_language if document_languages == {query_language} else CROSS_LINGUAL)
+    return languages
+
+
+def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
+    """Return the document that the query of an assessment starts from, empty if there is none.
+
+    It is that of its first entry point, of a follow-on query the one of `creating_documents`.
+    """
+    short_id = assessment.query.short_id
+    query = loading.table.by_id.get(short_id)
+    if query is None:
+        return creating_documents.get(short_id, "")
+    return (query.entry_points[0].docid or "") if query.entry_points else ""
 
 
 def _creating_documents(loading: Loading) -> dict[str, str]:
-    """Follow-on query id -> document of the value provenance of the first line that leads to it, skipped or not."""
-    created_in: dict[str, str] = {}
-    skipped = iter(loading.links.skipped)
-    waiting = next(skipped, None)
+    """Return the document of the value provenance of the first line that leads to each follow-on query, by its id.
+
+    Lines that were skipped count, too.
+    """
+    document_by_query: dict[str, str] = {}
+    skipped_lines = deque(loading.links.skipped)
     for index, assessment in enumerate(loading.links.assessments):
-        while waiting is not None and waiting.before <= index:
-            created_in.setdefault(waiting.target, waiting.docid)
-            waiting = next(skipped, None)
-        created_in.setdefault(assessment.target, assessment.docid)
-    return created_in
+        while skipped_lines and skipped_lines[0].before <= index:
+            skipped_line = skipped_lines.popleft()
+            document_by_query.setdefault(skipped_line.target, skipped_line.docid)
+        document_by_query.setdefault(assessment.target, assessment.docid)
+    return document_by_query
 
 
 def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
-    """The mention type of each class in each language; the last assessment decides the cross-lingual one."""
+    """Return the mention type of each class in each language; the last assessment decides the cross-lingual one.
+
+    Raises InputError where assessments contradict each other (rule contradicting-mention-types).
+    """
     types: dict[tuple[str, str], str] = {}
     for assessment, language in zip(assessments, languages):
-        of_value, of_class = assessment.value_mention or "", assessment.class_mention or ""
-        key, place = (assessment.value_class, language), f"line {assessment.number}"
-        if of_value == of_class and of_class in (NAMED, NOMINAL):
-            if types.setdefault(key, of_class) != of_class:
-                problem = "Unexpected mention type."
+        mention = assessment.value_mention or ""
+        class_mention = assessment.class_mention or ""
+        key = (assessment.value_class, language)
+        if mention == class_mention and class_mention in (NAMED, NOMINAL):
+            if types.setdefault(key, class_mention) != class_mention:
                 remedy = f"class {assessment.value_class} has been {types[key]} in {language} before"
-                raise InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
-        elif of_value == NOMINAL and of_class not in (NAMED, NOMINAL):
-            if (code := _DOCUMENT_LANGUAGE.search(of_class)) is None:
-                problem = f"Unexpected value: ==>{of_class}<== in line: {assessment.text}"
-                remedy = "the mention type of the class of a nominal answer is NAM, NOM or a document"
-                raise InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
-            if code.group(1) == language:
-                types[key] = of_class
-        types[assessment.value_class, CROSS_LINGUAL] = of_class
+                raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
+        elif mention == NOMINAL and class_mention not in (NAMED, NOMINAL):
+            match = _DOCUMENT_LANGUAGE.search(class_mention)
+            if match is None:
+                raise _unexpected_mention(
+                    assessment,
+                    f"Unexpected value: ==>{class_mention}<== in line: {assessment.text}",
+                    "the mention type of the class of a nominal answer is NAM, NOM or a document",
+                )
+            if match.group(1) == language:
+                types[key] = class_mention
+        types[assessment.value_class, CROSS_LINGUAL] = class_mention
     return types
 
 
+def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> InputError:
+    """Return the error of an assessment whose mention types cannot be."""
+    place = f"line {assessment.number}"
+    return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
+
+
 def _corrected(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
-    """The line with the mention type that its class has in a language."""
+    """Return the line of an assessment with the mention type that its class has in a language."""
     if assessment.value_class == "0":
         return assessment.text
     columns = split_columns(assessment.text)
@@ -474,4 +577,5 @@ def _corrected(assessment: Assessment, language: str, types: _MentionTypes, sche
     if at_type is not None:
         columns[at_type] = types.get((assessment.value_class, language), NOMINAL)
     # Every column that reads like the name of a judgment becomes its code, a value of that text as well.
-    return "\t".join(_CODE_OF_JUDGMENT.get(column, column) for column in columns).rstrip("\t")
+    columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
+    return "\t".join(columns).rstrip("\t")

@@ -1,9 +1,9 @@
-"""The one table of problem codes: how bad each is, what is said of it, what to do about it, what cs-score does."""
+"""The table of problem codes: how bad each problem is, its message, what to do about it, what cs-score does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -17,12 +17,14 @@ class Severity(StrEnum):
 
 
 class ProblemKind(NamedTuple):
-    """All that is known of a problem code.
+    """The row of a problem code in the table.
 
-    `template` is the message, in which `%s` and `%d` stand for the arguments; None for a condition that ends a program
-    in words of its own, which is no code of the reference. `meaning`: what is wrong. `example`: what such an input
-    looks like. `remedy`: what the author of the input does. `action`: what cs-score does. `offender`: which argument,
-    from 0, is the offending text. `column`: the column it is always in, if it is, or which argument names it.
+    `template` is the message, in which `%s` and `%d` are replaced by arguments; None for a condition that ends a
+    program in words of its own, which is no code of the reference. `meaning` says what is wrong, `example` how such an
+    input looks, `remedy` what the author of the input does, `action` what cs-score does.
+
+    `offender` is the number of the argument that is the offending text, from 0; None if no argument is. `column` is the
+    name of the column that the problem is always in, or the number of the argument that names it.
     """
 
     severity: Severity
@@ -35,7 +37,7 @@ class ProblemKind(NamedTuple):
     column: str | int | None = None
 
     def message(self, arguments: tuple[object, ...]) -> str:
-        """What reports say of one problem of this kind."""
+        """Return the message of one problem of this kind, with its arguments in the template."""
         assert self.template is not None, "a condition has words of its own"
         return self.template % arguments
 
@@ -47,7 +49,7 @@ _ACTIONS: Final = {
     "NOT_WRITTEN": "Counts as an error: nothing is written.",
     "DROPPED": "Counts as an error: nothing is written. The line is passed over.",
 }
-"""Sentences that several actions are or begin with."""
+"""Sentences that several actions begin with, by the word that is written for them in the table."""
 
 _KINDS: Final = {
     "warning": (Severity.WARNING, ""),
@@ -55,7 +57,7 @@ _KINDS: Final = {
     "fatal": (Severity.FATAL, "ENDS"),
     "condition": (Severity.FATAL, "ENDS"),
 }
-"""How bad a problem is, and the action where none is named."""
+"""The severity of a problem, and its action where the table names none, by the second word of an entry."""
 
 # CODE KIND [text=OFFENDER] [column=COLUMN]: TEMPLATE, then the meaning, an example, the remedy and the action; a line
 # that goes on is indented further. The offender is the first argument of a template with %s unless it is named.
@@ -534,28 +536,48 @@ UNEXPECTED_REALIS error text=1 column=PREDICATE: Unexpected value of realis (exp
 """
 
 
-def _entries(table: str) -> Iterator[tuple[str, ProblemKind]]:
+def _parse_table(table: str) -> dict[str, ProblemKind]:
+    """Return the kinds of problems of a table, by code in alphabetical order."""
+    kind_by_code = {}
     for entry in re.split(r"\n(?=\S)", table.strip("\n")):
-        if entry.startswith("#"):
-            continue
-        head, *texts = re.sub(r"\n {8}", " ", entry).split("\n    ")
-        about, _, message = head.partition(": ")
-        code, kind, *rest = about.split()
-        named = dict(each.split("=") for each in rest)
-        severity, usual = _KINDS[kind]
-        meaning, example, remedy, action = texts if len(texts) == 4 else (*texts, usual)
-        first, _, more = action.partition(" ")
-        action = " ".join(filter(None, (_ACTIONS.get(first, first), more)))
-        problem = ProblemKind(severity, message or None, meaning, example, remedy, action)
-        offender, column = named.get("text", "0" if "%s" in message else "none"), named.get("column", "")
-        yield (
-            code,
-            problem._replace(
-                offender=None if offender == "none" else int(offender),
-                column=int(column) if column.isdecimal() else column or None,
-            ),
-        )
+        if not entry.startswith("#"):
+            code, kind = _parse_entry(entry)
+            kind_by_code[code] = kind
+    return dict(sorted(kind_by_code.items()))
 
 
-CODES: Final[Mapping[str, ProblemKind]] = dict(sorted(_entries(_TABLE)))
+def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
+    """Return the code and the kind of an entry of the table.
+
+    It begins with a head such as `WRONG_SLOT_NAME warning column=SLOT_NAME: Slot %s is not ...`.
+    """
+    head, *texts = re.sub(r"\n {8}", " ", entry).split("\n    ")
+    words, _, template = head.partition(": ")
+    code, kind_name, *settings = words.split()
+    severity, usual_action = _KINDS[kind_name]
+    meaning, example, remedy = texts[:3]
+    action = texts[3] if len(texts) == 4 else usual_action
+    setting_by_name = dict(setting.split("=") for setting in settings)
+    offender = setting_by_name.get("text", "0" if "%s" in template else "none")
+    column = setting_by_name.get("column")
+    return code, ProblemKind(
+        severity=severity,
+        template=template or None,
+        meaning=meaning,
+        example=example,
+        remedy=remedy,
+        action=_expand_action(action),
+        offender=None if offender == "none" else int(offender),
+        column=int(column) if column is not None and column.isdecimal() else column,
+    )
+
+
+def _expand_action(action: str) -> str:
+    """Return an action in full sentences; its first word may stand for one, as in `KEPT The span is dropped.`"""
+    first_word, _, rest = action.partition(" ")
+    sentence = _ACTIONS.get(first_word, first_word)
+    return f"{sentence} {rest}" if rest else sentence
+
+
+CODES: Final[Mapping[str, ProblemKind]] = _parse_table(_TABLE)
 """Every code and condition, alphabetically."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from typing import ClassVar, Final, NamedTuple, Self, TypeAlias
+from typing import ClassVar, Final, NamedTuple, Self
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
@@ -17,8 +17,9 @@ NO_PLACE: Final = "NO_SOURCE"
 
 
 class Place(NamedTuple):
-    """Where a problem is: a file as named by the user, and a line number or `In query ID`. `shown` is what the report
-    prints where that is not "FILE line LINE".
+    """The place of a problem: a file as named by the user, and a line number or `In query ID`.
+
+    `shown` is what the report prints where that is not "FILE line LINE".
     """
 
     file: str
@@ -32,8 +33,8 @@ class Place(NamedTuple):
 class Detail(NamedTuple):
     """What a report for programs and editors adds to a problem's message.
 
-    `column` is the column it is in, `text` the offending text as written, `repaired` what stands for it from now on,
-    `place` where to look for it if the message names no place.
+    `column` is the column it is in, `text` the offending text as written, `repaired` the text that replaces it from now
+    on, `place` where to look for it if the message names no place.
     """
 
     column: str | None = None
@@ -43,65 +44,84 @@ class Detail(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One message with the places where it was met."""
+    """One message with the places where it was met.
+
+    `places` are different from each other, in the order in which they were met; None stands for "no place".
+    `occurrences` counts how often the problem was met, several times at one place included.
+    """
 
     code: str
     severity: Severity
     message: str
     places: tuple[Place | None, ...]
-    """Distinct places in the order in which they were met; None stands for "no place"."""
     occurrences: int
 
 
 class FatalProblem(InputError):
     """A problem that ends the program; printed with its place behind the message, as problems are in a report."""
 
-    def __init__(self, problem: str, at: Place | None, code: str) -> None:
-        file, place = (None, None) if at is None else (at.file, f"line {at.line}")
-        super().__init__(problem, file=file, place=place, code=code)
-        self.at = at
+    def __init__(self, problem: str, problem_place: Place | None, code: str) -> None:
+        if problem_place is None:
+            super().__init__(problem, code=code)
+        else:
+            super().__init__(problem, file=problem_place.file, place=f"line {problem_place.line}", code=code)
+        self.problem_place = problem_place
 
     def __reduce__(self) -> tuple[object, ...]:
-        return FatalProblem, (self.problem, self.at, self.code)
+        return FatalProblem, (self.problem, self.problem_place, self.code)
 
     def __str__(self) -> str:
-        return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
+        place = NO_PLACE if self.problem_place is None else self.problem_place
+        return one_line(f"{self.problem} ({place})")
 
 
-_Noted: TypeAlias = tuple[str, str | tuple[object, ...], Place | None, Detail | None]
-"""A problem at one place as it was noted: its code, the message or its arguments, the place and the detail."""
+class _Entry(NamedTuple):
+    """A problem at one place, as a log keeps it.
+
+    `wording` is the message, or the arguments that the code's template takes.
+    """
+
+    code: str
+    wording: str | tuple[object, ...]
+    place: Place | None
+    detail: Detail | None
 
 
 class ProblemLog:
-    """Collects problems; every occurrence is counted. Kept is what was noted, and how often."""
+    """Collects problems, each at its places with the number of times that it was met there.
+
+    Codes in `ignored` are neither kept nor counted. `wordings` are templates, by code, that replace those of the table
+    of problems. `fatal` are the conditions that the program must end with, in the order in which they were met; whoever
+    loads the input decides when (see `end_if_fatal`).
+    """
 
     _keeps_details: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.ignored: frozenset[str] = frozenset()
-        """Codes that are neither noted nor counted."""
         self.wordings: Mapping[str, str] = {}
-        """Templates that stand for those of the table of problems, by code."""
         self.fatal: list[InputError] = []
-        """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
-        self._noted: dict[_Noted, int] = {}
+        self._times: dict[_Entry, int] = {}
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
-        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template. `detail` is
-        kept only by logs that keep details. A fatal problem is noted in `fatal`.
+        """Record that a problem was met `times` times at a place; the arguments fill the template of its code.
+
+        A fatal problem goes to `fatal`. `detail` is kept only by logs that keep details.
         """
         if times == 0 or code in self.ignored:
             return
         severity = CODES[code].severity
         if severity is Severity.FATAL:
             self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
-        noted: _Noted = (code, arguments, place, detail)
-        if not self._keeps_details:
-            noted = (code, self._message(code, arguments), place, None)
-        if self._keeps_details or severity is not Severity.FATAL:
-            self._noted[noted] = self._noted.get(noted, 0) + times
+        if self._keeps_details:
+            entry = _Entry(code, arguments, place, detail)
+        elif severity is Severity.FATAL:
+            return
+        else:
+            entry = _Entry(code, self._message(code, arguments), place, None)
+        self._times[entry] = self._times.get(entry, 0) + times
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
         """Raise the first of the fatal conditions, if there is one, with remarks that were made before."""
@@ -109,26 +129,32 @@ class ProblemLog:
             self.fatal[0].add_remarks(remarks)
             raise self.fatal[0]
 
+    # -- Copies
+
     def branch(self) -> Self:
-        """A log of its own that begins with what this one holds."""
+        """Return a log that begins with all problems of this one and is independent of it from then on."""
         return self.without(())
 
     def without(self, codes: Collection[str]) -> Self:
-        """A log of its own that begins with what this one holds of other codes."""
-        other = type(self)()
-        other.ignored, other.wordings, other.fatal = self.ignored, self.wordings, list(self.fatal)
-        other._noted = {noted: times for noted, times in self._noted.items() if noted[0] not in codes}
-        return other
+        """Return a log that begins with the problems of this one but for some codes, and is independent of it."""
+        copy = type(self)()
+        copy.ignored = self.ignored
+        copy.wordings = self.wordings
+        copy.fatal = list(self.fatal)
+        copy._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
+        return copy
 
     def take_over(self, other: ProblemLog) -> None:
-        """Add all that another log has noted."""
+        """Add all problems of another log."""
         self.fatal += other.fatal
-        for noted, times in other._noted.items():
-            self._noted[noted] = self._noted.get(noted, 0) + times
+        for entry, times in other._times.items():
+            self._times[entry] = self._times.get(entry, 0) + times
+
+    # -- Counts
 
     def count(self, *severities: Severity) -> int:
-        """Occurrences of problems of these severities, repeated ones included."""
-        return sum(times for (code, *_), times in self._noted.items() if CODES[code].severity in severities)
+        """Return how often problems of these severities were met, several times at one place included."""
+        return sum(times for entry, times in self._times.items() if CODES[entry.code].severity in severities)
 
     @property
     def has_errors(self) -> bool:
@@ -137,39 +163,48 @@ class ProblemLog:
 
     @property
     def total(self) -> int:
-        """Occurrences of warnings and errors, repeated ones included."""
+        """How often warnings and errors were met, several times at one place included."""
         return self.count(Severity.WARNING, Severity.ERROR)
 
+    # -- Problems
+
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
-        """Each problem at each of its places, as it was noted."""
-        for (code, what, place, _), times in self._noted.items():
-            if place is not None:
-                yield place, Problem(code, CODES[code].severity, self._message(code, what), (place,), times)
+        """Yield each problem at each of its places, in the order in which they were met."""
+        for entry, times in self._times.items():
+            if entry.place is not None:
+                severity = CODES[entry.code].severity
+                message = self._message(entry.code, entry.wording)
+                yield entry.place, Problem(entry.code, severity, message, (entry.place,), times)
 
     def __iter__(self) -> Iterator[Problem]:
-        """The problems in the order of the report: by code, then by message, both as byte strings; no fatal ones."""
+        """Yield the problems in the order of the report: by code, then by message. Fatal ones are left out."""
+        entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
+        for entry in self._times:
+            if CODES[entry.code].severity is not Severity.FATAL:
+                message = self._message(entry.code, entry.wording)
+                entries_by_message.setdefault((entry.code, message), []).append(entry)
+        for code, message in sorted(entries_by_message):  # texts compare as their bytes in UTF-8 do
+            times_by_place: dict[Place | None, int] = {}
+            for entry in entries_by_message[code, message]:
+                times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
+            occurrences = sum(times_by_place.values())
+            yield Problem(code, CODES[code].severity, message, tuple(times_by_place), occurrences)
 
-        def alike(noted: _Noted) -> tuple[str, str]:  # texts compare as their bytes in UTF-8 do
-            return noted[0], self._message(noted[0], noted[1])
-
-        reported = [noted for noted in self._noted if CODES[noted[0]].severity is not Severity.FATAL]
-        for (code, message), found in itertools.groupby(sorted(reported, key=alike), alike):
-            places: dict[Place | None, int] = {}
-            for noted in found:
-                places[noted[2]] = places.get(noted[2], 0) + self._noted[noted]
-            yield Problem(code, CODES[code].severity, message, tuple(places), sum(places.values()))
-
-    def _message(self, code: str, what: str | tuple[object, ...]) -> str:
-        if isinstance(what, str):
-            return what
-        return self.wordings[code] % what if code in self.wordings else CODES[code].message(what)
+    def _message(self, code: str, wording: str | tuple[object, ...]) -> str:
+        """Return the message of a problem, from the message itself or from the arguments of its code's template."""
+        if isinstance(wording, str):
+            return wording
+        if code in self.wordings:
+            return self.wordings[code] % wording
+        return CODES[code].message(wording)
 
 
 _DISCARDED: Final = "DISCARDED_"
+"""The beginning of the codes of discarded lines."""
 
 
 def causes_first(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems with those last that follow from others: lines that are discarded since their parents are gone.
+    """Return problems with the discarded lines last: they are discarded because of other problems.
 
     The report of the reference is ordered by code, which has them first.
     """
@@ -177,8 +212,11 @@ def causes_first(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def count_of_discarded(problems: Iterable[Problem]) -> int:
-    """Return how many lines are called discarded."""
+    """Return how many lines were discarded."""
     return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
+
+
+# ---- Occurrences with their details
 
 
 class Occurrence(Record):
@@ -202,108 +240,159 @@ class Occurrence(Record):
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps the details of every occurrence, for reports that programs and editors read. A bad line may be
-    in the message of each of its problems, so messages are made when they are written.
+    """A log that keeps the details of every occurrence, for reports that programs and editors read.
+
+    A bad line may be in the message of each of its problems. So arguments are kept, and messages are made when they are
+    written.
     """
 
     _keeps_details = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._reported: dict[_Noted, int] = {}
-        """What is in reports of occurrences only."""
+        self._only_reported: dict[_Entry, int] = {}  # in reports of occurrences, but not counted
 
     def also_report(self, other: RecordingLog) -> None:
-        """Take over what another log has noted, for the report only; nothing is counted."""
-        self._reported.update(other._noted)
+        """Report the problems of another log, too, without counting them here."""
+        self._only_reported.update(other._times)
 
     def without(self, codes: Collection[str]) -> Self:
-        """As `ProblemLog.without`."""
-        other = super().without(codes)
-        other._reported = {noted: times for noted, times in self._reported.items() if noted[0] not in codes}
-        return other
+        """Return a log that begins with the problems of this one but for some codes, and is independent of it."""
+        copy = super().without(codes)
+        copy._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
+        return copy
 
-    def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """What this log, a branch of `earlier`, holds beyond it; what belongs to no file is said to be of `file`. A
-        problem that `earlier` has in a file, too, is counted as often as this log does.
+    def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
+        """Return the occurrences of this log, a branch of `earlier`, that `earlier` does not have.
+
+        An occurrence without a file is given the name `file`, and counted as often as it was met since. One in a file
+        that `earlier` has, too, is counted as often as in this log.
         """
-        noted = [replace(error, file=error.file or file) for error in self._other_errors()]
-        before = earlier._all()
-        for key, times in self._all().items():
-            if times > (known := before.get(key, 0)):
-                one = _occurrence(key, times)
-                noted.append(one if one.file is not None else replace(one, file=file, times=times - known))
-        return sorted(noted, key=_order)
+        occurrences = []
+        for error in self._other_fatal_errors():
+            occurrences.append(replace(error, file=error.file or file))
+        earlier_times = earlier._all_times()
+        for entry, times in self._all_times().items():
+            times_since = times - earlier_times.get(entry, 0)
+            if times_since <= 0:
+                continue
+            occurrence = _occurrence(entry, times)
+            if occurrence.file is None:
+                occurrence = replace(occurrence, file=file, times=times_since)
+            occurrences.append(occurrence)
+        return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """All that was noted, in the order of files, lines and codes; fatal conditions that have no line come last."""
+        """Yield all occurrences in the order of files, lines and codes; fatal conditions without a file come last.
 
-        def order(noted: _Noted) -> tuple[bool, str, int, str]:  # as `_order`, save for the message
-            place = _place_of(noted)
-            return place is None, "" if place is None else place.file, _line_of(place) or 0, noted[0]
+        They are made when they are asked for: there may be a million of them, each with a long message.
+        """
+        fatal_errors = sorted(self._other_fatal_errors(), key=_order_of_occurrence)
+        return heapq.merge(self._ordered_occurrences(), fatal_errors, key=_order_of_occurrence)
 
-        times = self._all()
-        alike = (noted for _, noted in itertools.groupby(sorted(times, key=order), order))
-        in_order = (sorted((_occurrence(one, times[one]) for one in noted), key=_order) for noted in alike)
-        errors = sorted(self._other_errors(), key=_order)
-        return heapq.merge(itertools.chain.from_iterable(in_order), errors, key=_order)
+    def _ordered_occurrences(self) -> Iterator[Occurrence]:
+        """Yield the occurrences of all problems in the order of files, lines, codes and messages."""
+        all_times = self._all_times()
+        entries = sorted(all_times, key=_order_of_entry)
+        for _, alike in itertools.groupby(entries, key=_order_of_entry):
+            occurrences = [_occurrence(entry, all_times[entry]) for entry in alike]
+            yield from sorted(occurrences, key=_order_of_occurrence)
 
     def codes(self) -> Set[str]:
-        """The codes of all that was noted."""
-        return {code for code, *_ in self._all()} | {error.code for error in self._other_errors()}
+        """Return the codes of all problems and fatal conditions."""
+        codes = {entry.code for entry in self._all_times()}
+        codes.update(error.code for error in self._other_fatal_errors())
+        return codes
 
-    def _all(self) -> Mapping[_Noted, int]:
-        """How often each problem was noted or is to be reported."""
-        return {**self._noted, **self._reported} if self._reported else self._noted
+    def _all_times(self) -> Mapping[_Entry, int]:
+        """Return how often each problem was met, here or in a log that is also reported."""
+        if not self._only_reported:
+            return self._times
+        return {**self._times, **self._only_reported}
 
-    def _other_errors(self) -> list[Occurrence]:
-        """The fatal conditions that were not noted as problems."""
-        return [of_error(error) for error in self.fatal if not isinstance(error, FatalProblem)]
+    def _other_fatal_errors(self) -> list[Occurrence]:
+        """Return the fatal conditions that were not added as problems."""
+        return [occurrence_of_error(error) for error in self.fatal if not isinstance(error, FatalProblem)]
 
 
-def _occurrence(noted: _Noted, times: int) -> Occurrence:
-    code, what, _, given = noted
-    place, detail, kind = _place_of(noted), given or Detail(), CODES[code]
-    column, text = detail.column or kind.column, detail.text
-    if not isinstance(what, str):
+def _occurrence(entry: _Entry, times: int) -> Occurrence:
+    """Return a problem at one place, with its message, column and offending text."""
+    kind = CODES[entry.code]
+    detail = entry.detail or Detail()
+    column = detail.column or kind.column
+    text = detail.text
+    if isinstance(entry.wording, str):
+        message = entry.wording
+    else:
+        arguments = entry.wording
+        message = kind.message(arguments)
         if isinstance(column, int):
-            column = str(what[column])
+            column = str(arguments[column])
         if text is None and kind.offender is not None:
-            text = str(what[kind.offender]).strip("\n")
-    message = (what if isinstance(what, str) else kind.message(what)).rstrip()
-    file, line = None if place is None else place.file, _line_of(place)
-    within = None if place is None or line is not None else place.shown or str(place.line)
-    named = column if isinstance(column, str) else None
-    return Occurrence(code, kind.severity, message, file, line, within, named, text, detail.repaired, times)
+            text = str(arguments[kind.offender]).strip("\n")
+    place = _place_to_look_at(entry)
+    line = _line_of(place)
+    within = None
+    if place is not None and line is None:
+        within = place.shown or str(place.line)
+    return Occurrence(
+        code=entry.code,
+        severity=kind.severity,
+        message=message.rstrip(),
+        file=None if place is None else place.file,
+        line=line,
+        within=within,
+        column=column if isinstance(column, str) else None,
+        text=text,
+        repaired=detail.repaired,
+        times=times,
+    )
 
 
-def _place_of(noted: _Noted) -> Place | None:
-    """The place that the message names, or the one to look at."""
-    _, _, place, detail = noted
-    return place if place is not None or detail is None else detail.place
+def _place_to_look_at(entry: _Entry) -> Place | None:
+    """Return the place that the message of a problem names, otherwise that of its detail."""
+    if entry.place is not None or entry.detail is None:
+        return entry.place
+    return entry.detail.place
 
 
 def _line_of(place: Place | None) -> int | None:
-    return place.line if place is not None and isinstance(place.line, int) and place.line > 0 else None
+    """Return the number of the line at a place; None where the place is no line, such as a query."""
+    if place is None or not isinstance(place.line, int) or place.line <= 0:
+        return None
+    return place.line
 
 
-def of_error(error: InputError) -> Occurrence:
-    """A fatal condition as a problem."""
-    number = error.place.removeprefix("line ") if error.place is not None else ""
-    line = int(number) if number.isdecimal() else None
+def occurrence_of_error(error: InputError) -> Occurrence:
+    """Return a fatal condition as an occurrence of a problem."""
+    line = None
+    if error.place is not None:
+        number = error.place.removeprefix("line ")
+        line = int(number) if number.isdecimal() else None
     message = error.problem if error.remedy is None else f"{error.problem}; {error.remedy}"
     within = error.place if line is None else None
     return Occurrence(error.code or "FATAL", Severity.FATAL, message, error.file, line, within)
 
 
-def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
-    return one.file is None, one.file or "", one.line or 0, one.code, one.message
+def _order_of_entry(entry: _Entry) -> tuple[bool, str, int, str]:
+    """Return the sort key of a problem: file, line and code; as `_order_of_occurrence`, but for the message."""
+    place = _place_to_look_at(entry)
+    if place is None:
+        return True, "", 0, entry.code
+    return False, place.file, _line_of(place) or 0, entry.code
 
 
-def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
-    """Occurrences in order; of those that differ only in how often they were counted, the one that was most often."""
-    most: dict[Occurrence, int] = {}
-    for one in occurrences:
-        alike = replace(one, times=0)
-        most[alike] = max(one.times, most.get(alike, 0))
-    return sorted((replace(one, times=times) for one, times in most.items()), key=_order)
+def _order_of_occurrence(occurrence: Occurrence) -> tuple[bool, str, int, str, str]:
+    """Return the sort key of an occurrence: file, line, code and message; occurrences without a file come last."""
+    has_no_file = occurrence.file is None
+    return has_no_file, occurrence.file or "", occurrence.line or 0, occurrence.code, occurrence.message
+
+
+def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
+    """Return occurrences in order, each once. Occurrences may differ only in `times`: the largest number is kept."""
+    most_times: dict[Occurrence, int] = {}
+    for occurrence in occurrences:
+        uncounted = replace(occurrence, times=0)
+        most_times[uncounted] = max(occurrence.times, most_times.get(uncounted, 0))
+    merged = [replace(uncounted, times=times) for uncounted, times in most_times.items()]
+    return sorted(merged, key=_order_of_occurrence)

@@ -1,6 +1,6 @@
 """Problem reports for programs and editors: every problem with its code, place, text and repair, as JSON, TSV or SARIF.
 
-The text report of the reference is `cs_score.coldstart.outputs`; these stand beside it.
+The text report of the reference is made by `cs_score.coldstart.outputs`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ProblemReport(Document, frozen=True, kw_only=True, tag="problems"):
 
 
 class ProblemCode(Record):
-    """A code: how bad it is, what is wrong, what reports say of it (`%s`, `%d`: its details), what to do about it."""
+    """A code: how bad it is, what is wrong, its message (`%s`, `%d`: its details), what to do about it."""
 
     code: str
     severity: Severity
@@ -58,47 +58,68 @@ class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
 
 
 def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
-    """These codes, all of them unless some are named."""
-    found = []
+    """Return the document of some codes, of all codes unless some are named. Raises KeyError for an unknown code."""
+    rows = []
     for code in tuple(codes) or CODES:
         kind = CODES[code]
-        message, column = kind.template and kind.template.strip(), kind.column if isinstance(kind.column, str) else None
-        about = (kind.severity, kind.meaning, message, column, kind.example, kind.action, kind.remedy)
-        found.append(ProblemCode(code, *about))
-    return ProblemCodes(task="coldstart", codes=tuple(found))
+        rows.append(
+            ProblemCode(
+                code=code,
+                severity=kind.severity,
+                meaning=kind.meaning,
+                message=None if kind.template is None else kind.template.strip(),
+                column=kind.column if isinstance(kind.column, str) else None,
+                example=kind.example,
+                action=kind.action,
+                remedy=kind.remedy,
+            )
+        )
+    return ProblemCodes(task="coldstart", codes=tuple(rows))
 
 
-def _entries(before: str, entries: Iterable[Mapping[str, object]], after: str) -> Iterator[str]:
-    """An array of JSON, its entries one by one, on a line each: there may be a million of them."""
-    yield before
+# ---- Formats
+
+
+def _json_array(head: str, entries: Iterable[Mapping[str, object]], tail: str) -> Iterator[str]:
+    """Yield an array of JSON piece by piece, an entry on a line: there may be a million of them.
+
+    `head` is the text up to and with the opening bracket, `tail` the text from the closing bracket on.
+    """
+    yield head
     separator = "\n"
     for entry in entries:
         yield separator + json.dumps(entry, ensure_ascii=False)
         separator = ",\n"
-    yield after
+    yield tail
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """A `ProblemReport`."""
-    empty = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
-    entries = (
-        {**asdict(one), "action": CODES[one.code].action, "remedy": CODES[one.code].remedy} for one in occurrences
-    )
-    return _entries(json.dumps(to_builtins(empty)).removesuffix("]}"), entries, "\n]}\n")
+    """Yield a `ProblemReport` as JSON, piece by piece."""
+    empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
+    head = json.dumps(to_builtins(empty_report)).removesuffix("]}")
+    entries = (_json_entry(occurrence) for occurrence in occurrences)
+    return _json_array(head, entries, "\n]}\n")
+
+
+def _json_entry(occurrence: Occurrence) -> dict[str, object]:
+    """Return the fields of a `ReportedProblem`."""
+    kind = CODES[occurrence.code]
+    return {**asdict(occurrence), "action": kind.action, "remedy": kind.remedy}
 
 
 _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "text", "repaired", "times", "message")
 
 
 def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
+    """Yield a table of problems, line by line."""
     yield "\t".join(_TSV_COLUMNS) + "\n"
-    for one in occurrences:
-        values = [getattr(one, column) for column in _TSV_COLUMNS]
+    for occurrence in occurrences:
+        values = [getattr(occurrence, column) for column in _TSV_COLUMNS]
         yield "\t".join(_tsv_cell(value) for value in values) + "\n"
 
 
 def _tsv_cell(value: object) -> str:
-    """Return a value as a cell of a table, which a spreadsheet takes for no formula."""
+    """Return a value as a cell of a table. A text that a spreadsheet would take for a formula gets an apostrophe."""
     if value is None:
         return ""
     return str(value) if isinstance(value, int) else spreadsheet_cell(str(value))
@@ -108,47 +129,62 @@ _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Se
 
 
 def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    kinds = {code: CODES[code] for code in sorted(codes)}
-    rules = [
-        {
-            "id": code,
-            "shortDescription": {"text": kind.meaning},
-            "fullDescription": {"text": f"{kind.meaning} For example: {kind.example}."},
-            "help": {"text": f"{kind.action} {kind.remedy}"},
-            "defaultConfiguration": {"level": _SARIF_LEVELS[kind.severity]},
-        }
-        for code, kind in kinds.items()
-    ]
+    """Yield a SARIF log (2.1.0), piece by piece: a rule for each of `codes`, a result for each problem."""
+    sorted_codes = sorted(codes)
+    rules = [_sarif_rule(code) for code in sorted_codes]
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     }
-    before, _, after = json.dumps(log, ensure_ascii=False, indent=1).rpartition("]\n  }")
-    numbers = {code: number for number, code in enumerate(kinds)}
-    results = (_sarif_result(one, numbers[one.code]) for one in occurrences)
-    return _entries(before, results, f"\n]\n  }}{after}\n")
+    head, _, tail = json.dumps(log, ensure_ascii=False, indent=1).rpartition("]\n  }")
+    number_by_code = {code: number for number, code in enumerate(sorted_codes)}
+    results = (_sarif_result(occurrence, number_by_code[occurrence.code]) for occurrence in occurrences)
+    return _json_array(head, results, f"\n]\n  }}{tail}\n")
 
 
-def _sarif_result(one: Occurrence, rule: int) -> dict[str, object]:
-    result: dict[str, object] = {
-        "ruleId": one.code,
-        "ruleIndex": rule,
-        "level": _SARIF_LEVELS[one.severity],
-        "message": {"text": one.message},
+def _sarif_rule(code: str) -> dict[str, object]:
+    """Return the rule of a problem code: its meaning, the action of cs-score, a remedy, and how bad the problem is."""
+    kind = CODES[code]
+    return {
+        "id": code,
+        "shortDescription": {"text": kind.meaning},
+        "fullDescription": {"text": f"{kind.meaning} For example: {kind.example}."},
+        "help": {"text": f"{kind.action} {kind.remedy}"},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[kind.severity]},
     }
-    if one.file is not None:
-        uri = quote(one.file.encode("utf-8", "surrogateescape"))
-        physical: dict[str, object] = {"artifactLocation": {"uri": uri}}
-        location: dict[str, object] = {"physicalLocation": physical}
-        if one.line is not None:
-            physical["region"] = {"startLine": one.line}
-        if one.within is not None:
-            location["logicalLocations"] = [{"name": one.within}]
-        result["locations"] = [location]
-    properties = {"column": one.column, "text": one.text, "repaired": one.repaired, "times": one.times}
-    return {**result, "properties": properties}
+
+
+def _sarif_result(occurrence: Occurrence, rule_number: int) -> dict[str, object]:
+    """Return the result of a problem with its location, under the rule of its code."""
+    result: dict[str, object] = {
+        "ruleId": occurrence.code,
+        "ruleIndex": rule_number,
+        "level": _SARIF_LEVELS[occurrence.severity],
+        "message": {"text": occurrence.message},
+    }
+    if occurrence.file is not None:
+        result["locations"] = [_sarif_location(occurrence.file, occurrence)]
+    result["properties"] = {
+        "column": occurrence.column,
+        "text": occurrence.text,
+        "repaired": occurrence.repaired,
+        "times": occurrence.times,
+    }
+    return result
+
+
+def _sarif_location(file: str, occurrence: Occurrence) -> dict[str, object]:
+    """Return the location of a problem in a file: its line, or the name of the place inside that is no line."""
+    uri = quote(file.encode("utf-8", "surrogateescape"))
+    physical_location: dict[str, object] = {"artifactLocation": {"uri": uri}}
+    location: dict[str, object] = {"physicalLocation": physical_location}
+    if occurrence.line is not None:
+        physical_location["region"] = {"startLine": occurrence.line}
+    if occurrence.within is not None:
+        location["logicalLocations"] = [{"name": occurrence.within}]
+    return location
 
 
 _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
@@ -171,13 +207,17 @@ OPTION: Final = OwnOption(
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
-    """Write all problems of a log as `write_occurrences` does."""
+    """Write all problems of a log to a file, in the format of its ending. Raises OutputError."""
     write_occurrences(log.occurrences(), path, log.codes())
 
 
 def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[str] | None = None) -> None:
-    """Write problems to a file, in the format that its name ends in. Raises OutputError. `codes` are theirs; needed
-    where `occurrences` can be gone through only once.
+    """Write problems to a file: `.json`, `.tsv` or `.sarif`, perhaps compressed (`.json.gz`). Raises OutputError.
+
+    `codes` are the codes of the occurrences. They are needed where these can be iterated over only once.
     """
-    texts = _WRITERS[ending_of(path)](occurrences, {one.code for one in occurrences} if codes is None else codes)
-    write_packed(path, (text.encode("utf-8", "backslashreplace") for text in texts))
+    if codes is None:
+        codes = {occurrence.code for occurrence in occurrences}
+    write = _WRITERS[ending_of(path)]
+    pieces = write(occurrences, codes)
+    write_packed(path, (piece.encode("utf-8", "backslashreplace") for piece in pieces))

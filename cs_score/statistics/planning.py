@@ -21,7 +21,8 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import chosen
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
@@ -379,7 +380,11 @@ def plan_from_comparison(comparison: Comparison, measure: str | None = None, aim
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {planned_measure}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    return plan_test(designs, units, aim, task=comparison.task, measure=planned_measure)
+    power = plan_test(designs, units, aim, task=comparison.task, measure=planned_measure)
+    answered = answered_lines(comparison.origins)
+    if not answered:
+        return power
+    return replace(power, notes=(*power.notes, Note("ANSWERED_ONLY", "; ".join(answered))))
 
 
 def design_of(pair: PairedSystems) -> Design | None:

@@ -1,7 +1,7 @@
-"""Tasks: the table of those that there are; `task` says what each offers. A new one needs a module and a row here.
+"""The table of all tasks. A new task needs a module and a row here; `task.py` says what it has to offer.
 
-Other packages offer tasks, too (`outside.py`); what they build on are the names of `__all__`, which are as stable as
-the public API.
+Other packages offer tasks, too (`outside.py`). They build on the names of `__all__`, which are as stable as the public
+API.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _HOMES: Final = {
 """The names that are loaded when they are first used, by their modules."""
 
 COLD_START: Final = "coldstart"
-"""The task of a command line that names none."""
+"""The task of command lines that name no task."""
 
 
 class _Tasks(dict[str, str]):
-    """Tasks by name, each as `module:value`; those of other packages are looked for when they are needed.
+    """Tasks by name, each as `module:value`. Tasks of other packages are looked up only when they are needed.
 
-    That is when a name is asked for that is none of ours, and when all names are listed.
+    They are needed for a name that no task of ours has, and for the list of all names.
     """
 
     def __init__(self, own: dict[str, str]) -> None:
@@ -87,7 +87,7 @@ class _Tasks(dict[str, str]):
         return super().__iter__()
 
     def _complete(self) -> None:
-        """Add what installed packages offer; none takes the name of a task that there is."""
+        """Add the tasks that installed packages offer; a task of ours keeps its name."""
         if self._is_complete:
             return
         self._is_complete = True
@@ -107,42 +107,46 @@ OWN_TASKS: Final[dict[str, str]] = {
     "hotpotqa": "cs_score.evidence.hotpotqa:MODE",
     "pool": "cs_score.judged.pool:MODE",
 }
-"""The tasks of this package by name, each as `module:value`, which is imported when it is asked for."""
+"""The tasks of this package by name, each as `module:value`, which is imported only when it is used."""
 
 TASKS: Final = _Tasks(OWN_TASKS)
-"""All tasks by name, those of other packages among them; of a task of evidence the value is the mode."""
+"""All tasks by name, those of other packages included. The value of a task of evidence is its mode."""
 
 STAGES: Final[dict[str, str]] = {
     "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
     "scifact-rationale": "cs_score.evidence.stages:RATIONALE",
     "scifact-label": "cs_score.evidence.stages:LABEL",
 }
-"""Stages of tasks by what documents call them; a command line names the task and `--stage`."""
+"""Stages of tasks by their names in documents; a command line names the task and `--stage`."""
 
 OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
-"""What makes a task of a mode."""
+"""The class that makes a task of a mode."""
 
 
 def mode_named(name: str) -> Mode:
-    """The mode of a task of evidence, which is all that scoring needs. Raises UsageError where there is none."""
+    """Return the mode of a task of evidence, which is enough for scoring. Raises UsageError for an unknown name."""
     mode: Mode = _value_of(name)
     return mode
 
 
 def task_named(name: str) -> Task:
-    """The task of that name, with all that can be found of its results. Raises UsageError where there is none."""
-    found = _value_of(name)
-    task: Task = found if name == COLD_START else _imported(OF_EVIDENCE)(found)
+    """Return the task of a name, with all its verbs. Raises UsageError for an unknown name."""
+    task: Task
+    if name == COLD_START:
+        task = _value_of(name)
+    else:
+        make_task = _import_value(OF_EVIDENCE)
+        task = make_task(_value_of(name))
     return task
 
 
 def is_task(name: object) -> bool:
-    """Return whether documents can be of a task of this name, or of a stage."""
+    """Return whether a value is the name of a task or of a stage."""
     return isinstance(name, str) and (name in STAGES or name in TASKS)
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a command line that name a task or a stage."""
+    """Return the words of a command line that name a task or a stage: "scifact-label" -> scifact --stage label."""
     if name not in STAGES:
         return [name]
     task, _, stage = name.partition("-")
@@ -150,7 +154,7 @@ def words_of(name: str) -> list[str]:
 
 
 def stage_named(task: str, stage: str) -> str:
-    """Return the name of a stage of a task. Raises UsageError where there is none."""
+    """Return the name of a stage of a task in documents. Raises UsageError for an unknown stage."""
     name = f"{task}-{stage}"
     if name not in STAGES:
         stages = mode_named(task).stages
@@ -162,19 +166,18 @@ def _value_of(name: str) -> Any:
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
     if name in STAGES:
-        return _imported(STAGES[name])
+        return _import_value(STAGES[name])
     if name in TASKS.rivals:
-        first, second = TASKS.offers[name], TASKS.rivals[name]
-        raise UsageError(
-            f"task {name} is offered by two packages, {first.package} {first.version} and {second.package} "
-            f"{second.version}; uninstall one of them"
-        )
+        first = TASKS.offers[name]
+        second = TASKS.rivals[name]
+        packages = f"{first.package} {first.version} and {second.package} {second.version}"
+        raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
     if name in TASKS.offers:
         return outside.loaded(TASKS.offers[name])
-    return _imported(TASKS[name])
+    return _import_value(TASKS[name])
 
 
-def _imported(path: str) -> Any:
+def _import_value(path: str) -> Any:
     module, _, value = path.partition(":")
     return getattr(importlib.import_module(module), value)
 

@@ -1,4 +1,4 @@
-"""Tasks that installed packages offer, by the entry point group `cs_score.tasks`."""
+"""Finds the tasks that installed packages offer by the entry point group `cs_score.tasks`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME: Final = re.compile("[a-z][a-z0-9_-]*")
 
 
 class Offer(Record):
-    """What a package offers: a task by its name, and where its mode stands, as `module:value`."""
+    """A task that a package offers: its name, and the `module:value` of its mode."""
 
     task: str
     path: str
@@ -32,12 +32,12 @@ class Offer(Record):
 
 
 def could_be_task(word: str) -> bool:
-    """Return whether a word has the form of a task's name; others need not be looked for among packages."""
+    """Return whether a word has the form of a task's name; only such words are looked up among packages."""
     return _NAME.fullmatch(word) is not None
 
 
 def offers() -> Iterator[Offer]:
-    """Yield what the installed packages offer, in the order of their names."""
+    """Yield the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
 
     found = []

@@ -1,4 +1,4 @@
-"""Scoring for people: a file that a task refuses gets the remedy that fits its form."""
+"""Scores files for people: the error about a file that a task refuses gets the remedy that fits its form."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from cs_score.tasks import mode_named
 
 
 def score_predictions(mode: Mode, gold: object, predictions: object, **options: Any) -> Result:
-    """Score predictions as `Mode.score` does. Raises what it raises; an InputError has the remedy, if there is one."""
+    """Score predictions as `Mode.score` does, and raise the same errors; an InputError has a remedy if there is one."""
     try:
         return mode.score(gold, predictions, **options)
     except InputError as error:
-        raise _advised(mode, error, gold, predictions) from None
+        raise _with_remedy(mode, error, gold, predictions) from None
 
 
 def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, Result]:
-    """Score each system of a file as `Mode.score_each` does. Raises what it raises; an InputError has the remedy."""
+    """Score each system of a file as `Mode.score_each` does, and raise the same errors; an InputError has a remedy."""
     try:
         return mode.score_each(gold, predictions, **options)
     except InputError as error:
-        raise _advised(mode, error, gold, predictions) from None
+        raise _with_remedy(mode, error, gold, predictions) from None
 
 
 def read_gold(mode: Mode, gold: object) -> Gold | None:
-    """Read gold as `Mode.read_gold` does. Raises what it raises; an InputError has the remedy, if there is one."""
+    """Read gold as `Mode.read_gold` does, and raise the same errors; an InputError has a remedy if there is one."""
     try:
         return mode.read_gold(gold)
     except InputError as error:
-        raise _advised(mode, error, gold, None) from None
+        raise _with_remedy(mode, error, gold, None) from None
 
 
-def _advised(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
-    if gold is None:  # what the task itself says of the one file is all there is to be said
+def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
+    """Return an error about gold or predictions with the remedy for the form of the file, if there is one."""
+    if gold is None:  # the task without gold has its own remedies
         return error
     from cs_score.evidence.forms.advice import add_remedy  # only failures need it
 

@@ -1,4 +1,4 @@
-"""What a task offers: every verb is written once against it."""
+"""The interface of a task. Every verb of the command line and of Python is written once, against this interface."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cs_score.tables.layout import Layout, Table
 
 
 class Statistics(Record):
-    """A result as comparisons see it: what measures are made of, unit by unit.
+    """A result for comparisons: the statistics of each unit, from which the measures are computed.
 
-    `unit` is what a row of the table is about; `answered` are the units that the run says something of, `known` those
+    `unit` is the noun for a row of the table. `answered` are the units that the run has answers for, `known` the units
     of gold.
     """
 
@@ -28,60 +28,60 @@ class Statistics(Record):
 
 
 class Comparable(Protocol):
-    """What systems that are compared have in common."""
+    """The part of a task that comparisons of systems need."""
 
     @property
     def name(self) -> str:
-        """That of the task."""
+        """The name of the task."""
 
     def measures(self, results: Iterable[Any]) -> Sequence[str]:
-        """The measures that results can be compared by."""
+        """Return the measures that results can be compared by."""
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
-        """The measure that people are shown first of these results; None where the registry says it."""
+        """Return the measure of these results that people are shown first; None if it is that of the registry."""
 
     def undefined(self, result: Any) -> Mapping[str, str]:
-        """The measures that have no value for a result, with the reasons; `measures` lacks them."""
+        """Return the measures without a value for a result, each with the reason; `measures` does not have them."""
 
     def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
-        """What these measures of a result are made of."""
+        """Return the statistics from which these measures of a result are computed."""
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
-        """From the sums of the statistics' columns to these measures."""
+        """Return the formula from the sums of the columns of the statistics to these measures."""
 
 
 class Task(Comparable, Protocol):
-    """A task by its name. Measures are named as on the command line; None is the one that ranks leaderboards.
+    """A task with its verbs. Measures are named as on the command line; None is the headline measure.
 
-    What is found is a document: a record that is written as JSON. What is scored is the task's own.
+    A verb returns a document: a record that is written as JSON. The results that it takes are the task's own.
     """
 
-    def measure_of(self, wanted: str | None) -> str | None:
-        """The measure that is meant, before anything is read. Raises UsageError for one that the task lacks."""
+    def measure_of(self, name: str | None) -> str | None:
+        """Return the official name of a measure, before anything is read. Raises UsageError for an unknown measure."""
 
     def analyze(
         self, result: Any, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
         progress: Any = ..., **settings: Any,
     ) -> Any:  # fmt: skip
-        """What each mistake costs, the error budget, groups; at most `top` mistakes.
+        """Return what each mistake costs, the error budget and groups; at most `top` mistakes.
 
-        `is_whole`: with every mistake, and how everything was scored. `settings` are what only this task asks for.
+        With `is_whole` it has every mistake, and how everything was scored. `settings` are arguments of this task only.
         """
 
     def diff(
         self, a: Any, b: Any, measure: str | None = None, *, names: tuple[str, str] = ..., top: int | None = None,
         resampling: Resampling | None = None,
     ) -> Any:  # fmt: skip
-        """Why B scores otherwise than A, unit by unit."""
+        """Return why B scores otherwise than A, unit by unit."""
 
     def headers(self, kind: str) -> Mapping[str, Sequence[str]]:
-        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
+        """Return the columns of the tables of an `analysis` or a `difference`, by the names of their files."""
 
     def layouts(self, document: Any) -> Sequence[Layout]:
-        """What the tables of a document are, those for people and those for files."""
+        """Return the layouts of the tables of a document, for people and for files."""
 
     def tables(self, document: Any) -> Sequence[Table]:
-        """The tables of a document."""
+        """Return the tables of a document."""
 
     def text(self, document: Any, width: int | None, top: int | None = None) -> str:
-        """Return a document for people, in lines of at most `width` columns; None: cells of tables are whole."""
+        """Return a document as text in lines of at most `width` columns; without a width table cells are whole."""

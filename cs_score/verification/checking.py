@@ -506,14 +506,19 @@ def _row(check: Check) -> dict[str, object]:
 
 def _rows(checked: Checked) -> list[dict[str, object]]:
     """Return the cells of all checks, and of what has changed since a lock was written."""
-    rows = [_row(check) for check in checked.checks]
+    rows = []
+    for check in checked.checks:
+        rows.append({**_row(check), "answered": checked.origin.answered})
     for change in checked.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
 
 
 CHECKS: Final = Layout(
-    "checks", "Limits", columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS), _rows
+    "checks",
+    "Limits",
+    columns(*[name for name in Check.__struct_fields__ if name not in _FLAGS], *_FLAGS, "answered"),
+    _rows,
 )
 
 

@@ -13,6 +13,7 @@ from cs_score.coldstart.near_misses import small_differences
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import Line
+from tests.documents import ROOT
 
 ZOE = Line("Zoë Ek")
 
@@ -69,3 +70,12 @@ def test_a_shift_of_all_offsets_is_told(shift: int, where: str, inputs: Inputs) 
     assert f"3 of 3 unassessed answers start {where} assessed ones of the same text (run.tab line 1," in said
     assert "shifted" not in said_of(inputs, *lines)
     assert "shifted" not in said_of(inputs, *shifted[:2])
+
+
+@pytest.mark.parametrize("parts", ["1", "2"])
+def test_what_was_not_sought_in_a_run_scored_in_parts_is_said(parts: str) -> None:
+    words = ["score", "-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "--parts", parts]
+    said = score_in(ROOT, [*words, "submissions/tide-kb.tab.txt"]).stderr.decode()
+    assert ("is not searched for answers that nearly equal assessed ones; --parts 1 does that" in said) == (
+        parts == "2"
+    )

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 import cs_score as cs
+from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.test_forms import ANSWERS, CLAIMS, DERIVATIONS, ENTRIES, LEADERBOARD, QUESTIONS, REFERENCES, usual
 
@@ -117,6 +118,7 @@ VERBS: Final[Sequence[tuple[str, ...]]] = (
     ("batch", "a", "b", "-o", "scores"),
     ("batch", "a", "b", "-o", "scores", "--format", "tsv"),
     ("check", "a", "--min", "MEASURE=0"),
+    ("check", "a", "--min", "MEASURE=0", "--format", "tsv"),
 )
 
 
@@ -160,3 +162,15 @@ def test_large_numbers_have_commas() -> None:
     found = cs.hotpotqa(gold, {"answer": {"q7": "x"}, "sp": {}}, answered_only=True)
     assert str(found).startswith("hotpotqa: 1 of 1,234 questions\n")
     assert found.scores["em"] == 1
+
+
+def test_power_says_how_many_units_count(tmp_path: Path) -> None:
+    names = []
+    for letter in "ab":
+        lines = (ROOT / f"submissions/scifact-{letter}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        path = tmp_path / f"{letter}.jsonl"
+        path.write_text("".join(lines[:6]), encoding="utf-8")
+        names.append(str(path))
+    gold = str(ROOT / "assessments/scifact-gold.jsonl")
+    outcome = cs_score("power", "scifact", "--gold", gold, "--answered-only", *names)
+    assert "a.jsonl: scored on 6 of 12 claims, those it answers; b.jsonl: scored on" in " ".join(outcome.out.split())

@@ -8,6 +8,7 @@
 `scenarios`, `optimistic`, `policies`, `sweep`, `reliability`  the other sections of an analysis
 `analysis`     all sections together
 `difference`, `difference_groups`, `edition_rules`  why two runs differ, and which rule of an edition makes them differ
-`task`         all of it under the names that all tasks have, and how it is shown
+`layouts`, `texts`  how analyses and differences are shown
+`task`         all of it under the names that all tasks have
 `explanation`  how one line, class, node or query came to score what it did
 """

@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.counted_table import count_table
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.document import Explanations
-from cs_score.analysis.coldstart.explanation.explanation import explain_everything
+from cs_score.analysis.coldstart.explanation.everything import explain_everything
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.groups import Group, groups_of, read_crossings
 from cs_score.analysis.coldstart.mistakes import Mistake, cost_list

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.documents import Analysis, Mistake, layouts_of, text_of_document
+from cs_score.analysis.evidence.documents import Analysis, Mistake
+from cs_score.analysis.evidence.layouts import layouts_of, text_of_document
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.tables.layout import tsv

@@ -1,14 +1,14 @@
-"""What an explanation says: records that are its JSON, each with its text. Rules are sections of the rules of scoring
-(docs/background/scoring.md).
+"""What an explanation says: records that are its JSON, each with its text.
 
 A text is a tree, wrapped to the width that there is; texts of the inputs are made safe and cut where they are long.
+Rules are named as in docs/background/scoring.md.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -19,86 +19,122 @@ from cs_score.base.records import Record, field
 from cs_score.measures.registry import undefined_sentences
 from cs_score.tables.layout import Layout, columns
 
-_ON: Final = "    "
-
 
 class HasTree(Protocol):
-    """A record that stands in a tree as its own."""
+    """A record whose text is a tree."""
 
     def tree(self) -> Tree: ...
 
 
 Tree: TypeAlias = "str | Iterable[Tree] | HasTree | None"
-"""A text, or one and what stands below it, in order; None stands nowhere."""
+"""A text; or a text followed by what stands below it, in order; or a record with a tree. None is left out."""
 
 
-def walk(tree: Tree, level: int = 0) -> Iterator[tuple[int, str]]:
-    """The texts of a tree, made safe, each with how deep it stands."""
+class Step(NamedTuple):
+    """A text of a tree, and its level: how many texts it stands below."""
+
+    level: int
+    text: str
+
+
+def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
+    """Yield the texts of a tree from top to bottom, made safe for a terminal; `level` is that of the first."""
+    if tree is None:
+        return
     if isinstance(tree, str):
-        yield level, one_line(tree)
+        yield Step(level, one_line(tree))
     elif isinstance(tree, Iterable):
-        for at, each in enumerate(tree):
-            yield from walk(each, level + (at > 0))
-    elif tree is not None:
+        is_first = True
+        for branch in tree:
+            yield from walk(branch, level if is_first else level + 1)
+            is_first = False
+    else:
         yield from walk(tree.tree(), level)
 
 
 def indented(tree: Tree) -> str:
-    """A line for each text of a tree, indented by how deep it stands."""
-    return "\n".join("  " * level + text for level, text in walk(tree))
+    """Return a line for each text of a tree, indented by two spaces a level."""
+    return "\n".join(["  " * step.level + step.text for step in walk(tree)])
+
+
+_CONTINUED: Final = "    "
+"""The further indentation of a line that goes on."""
+
+_NARROWEST: Final = 20
+"""The fewest columns to which trees are wrapped."""
 
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
-    """The lines of a tree, of at most `width` columns (20 at least); a line that goes on is indented further."""
-    most = max(width, 20)
-    for level, text in walk(tree):
-        line = begin = ("  " * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
-        for word in text.replace("(rule ", "(rule\0").split(" "):  # a rule stays together
-            word = word.replace("\0", " ")
-            space = "" if line in (begin, f"{begin}{_ON}") else " "
-            if columns_of(line + space + word) <= most:
-                line += space + word
-                continue
-            if space:
-                yield line.rstrip()
-                line = f"{begin}{_ON}"
-            for sign in word:  # it may be longer than a line
-                if columns_of(line + sign) > most:
-                    yield line
-                    line = f"{begin}{_ON}"
-                line += sign
-        yield line.rstrip()
+    """Yield the lines of a tree, of at most `width` columns."""
+    width = max(width, _NARROWEST)
+    for step in walk(tree):
+        yield from _wrapped_step(step, width)
+
+
+def _wrapped_step(step: Step, width: int) -> Iterator[str]:
+    """Yield the lines of one text of a tree; the name of a rule is not cut, and words longer than a line are."""
+    indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
+    line = indent
+    for word in step.text.replace("(rule ", "(rule\0").split(" "):
+        word = word.replace("\0", " ")
+        is_empty = line in (indent, indent + _CONTINUED)
+        longer_line = f"{line}{word}" if is_empty else f"{line} {word}"
+        if columns_of(longer_line) <= width:
+            line = longer_line
+            continue
+        if not is_empty:
+            yield line.rstrip()
+            line = indent + _CONTINUED
+        for character in word:
+            if columns_of(line + character) > width:
+                yield line
+                line = indent + _CONTINUED
+            line += character
+    yield line.rstrip()
 
 
 def short(text: str, most: int = 60) -> str:
-    """A text of an input, cut where it is long."""
+    """Return a text of an input, cut if it is long."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def quoted(text: str | None) -> str:
+    """Return a text of an input in quotation marks, cut if it is long."""
     return f'"{short(text or "")}"'
 
 
-def _judged(side: str, category: str | None) -> str:
-    """What a line counts as: `wrong (INCORRECT)`."""
+def _side_and_category(side: str, category: str | None) -> str:
+    """Return what a line counts as: `wrong (INCORRECT)`."""
     return f"{side} ({category})" if category else side
 
 
-def _numbers(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in counts.items()) or "none"
+def _counts_in_words(counts: Mapping[str, int]) -> str:
+    """Return counts by name: `3 right, 1 wrong`."""
+    return ", ".join([f"{number} {name}" for name, number in counts.items()]) or "none"
 
 
-def _gain(gain: float | None) -> str:
+def _gain_in_words(gain: float | None) -> str:
+    """Return a gain with its sign: `+0.0125`."""
     return "unknown" if gain is None else f"{gain:+.4f}"
 
 
-def _listed(places: Sequence[At]) -> str:
-    """Files with numbers of lines, those of one file together, the first few of them."""
-    by_file: dict[str, list[str]] = {}
-    for at in places[:5]:
-        by_file.setdefault(at.file, []).append(str(at.line))
-    shown = ", ".join(f"{file} line{'s'[: len(of) - 1]} {', '.join(of)}" for file, of in by_file.items())
-    return f"{shown} and {len(places) - 5} more" if len(places) > 5 else shown
+_MOST_PLACES: Final = 5
+"""The most lines that a list of places names."""
+
+
+def _places_in_words(places: Sequence[At]) -> str:
+    """Return the places of lines, those of one file together: `a.tab lines 3, 7, b.tab line 2 and 4 more`."""
+    numbers_by_file: dict[str, list[str]] = {}
+    for place in places[:_MOST_PLACES]:
+        numbers_by_file.setdefault(place.file, []).append(str(place.line))
+    files = []
+    for file, numbers in numbers_by_file.items():
+        lines = "line" if len(numbers) == 1 else "lines"
+        files.append(f"{file} {lines} {', '.join(numbers)}")
+    text = ", ".join(files)
+    if len(places) > _MOST_PLACES:
+        text += f" and {len(places) - _MOST_PLACES} more"
+    return text
 
 
 # ---- The steps of a line
@@ -125,14 +161,27 @@ class Read(Record):
     rests_on: At | None
 
     def tree(self) -> Iterator[Tree]:
-        head = (self.not_read or "read") + (f", {self.rests_on}" if self.rests_on else "")
-        yield f"{head[0].upper()}{head[1:]} (rule {self.rule})"
-        names = ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
-        value, place, relation, confidence, node = (short(self.columns.get(name, "")) for name in names)
+        """Yield what was read, then the answer, repaired columns and problems."""
+        heading = self.not_read or "read"
+        if self.rests_on is not None:
+            heading += f", {self.rests_on}"
+        yield f"{heading[0].upper()}{heading[1:]} (rule {self.rule})"
+        if self.columns:
+            yield self._answer()
+        for name, text in self.counted_as.items():
+            yield f"{name} counts as {short(text)}"
+        for problem in self.problems:
+            yield f"{problem.severity} {problem.code}: {short(problem.message, 200)}"
+
+    def _answer(self) -> str:
+        """Return the answer of the line with its justification, confidence and node."""
+        value = short(self.columns.get("VALUE", ""))
+        place = short(self.columns.get("VALUE_PROVENANCE_TRIPLES", ""))
+        relation = short(self.columns.get("RELATION_PROVENANCE_TRIPLES", ""))
+        confidence = short(self.columns.get("CONFIDENCE", ""))
+        node = short(self.columns.get("NODEID", ""))
         answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
-        yield (f"{answer}, node {node}" if node else answer) if self.columns else None
-        yield from (f"{name} counts as {short(text)}" for name, text in self.counted_as.items())
-        yield from (f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems)
+        return f"{answer}, node {node}" if node else answer
 
 
 class Parent(At):
@@ -158,16 +207,28 @@ class Asked(Record):
     in_pool: tuple[At, ...]
     not_scored: str | None
 
-    def tree(self, head: str = "Asked by ") -> Iterator[Tree]:
-        about = self.name if not self.hop else self.chain[-1].value if self.chain else None
-        slot = self.slot if about is None else f"{self.slot} of {quoted(about)}"
+    def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
+        """Yield what the query asks for, then the lines that it depends on."""
+        slot = self.slot
+        subject = self._subject()
+        if subject is not None:
+            slot += f" of {quoted(subject)}"
         unit = "" if self.unit is None else f", entry point of {self.unit}"
-        yield f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})"
-        yield from (f"below {quoted(of.value)} ({of}), {_judged(of.side, of.category)}" for of in self.chain)
+        yield f"{heading}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})"
+        for parent in self.chain:
+            yield f"below {quoted(parent.value)} ({parent}), {_side_and_category(parent.side, parent.category)}"
         if self.hop and not self.chain:
             yield "no line of this run gives the answer that it asks about"
-        yield from (f"the pool has the answer that it asks about in {at}" for at in self.in_pool)
-        yield self.not_scored and f"not scored: {self.not_scored}"
+        for place in self.in_pool:
+            yield f"the pool has the answer that it asks about in {place}"
+        if self.not_scored:
+            yield f"not scored: {self.not_scored}"
+
+    def _subject(self) -> str | None:
+        """Return the entity that the query asks about; None if no line gives it."""
+        if not self.hop:
+            return self.name
+        return self.chain[-1].value if self.chain else None
 
 
 class Kept(Record):
@@ -180,11 +241,14 @@ class Kept(Record):
     order: str = ""
 
     def tree(self) -> Tree:
+        """Return whether the line is kept, and if it is not, in favour of which lines."""
         if self.limit is None:
             return f"Kept: within the limits {self.limits} (rule {self.rule})"
-        favour = f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None
-        scored = "only reported: a discarded line is scored all the same"
-        return [f"Discarded: {self.limit} (rule {self.rule})", favour, scored]
+        branches = [f"Discarded: {self.limit} (rule {self.rule})"]
+        if self.in_favour_of:
+            branches.append(f"in favour of {_places_in_words(self.in_favour_of)}: {self.order}")
+        branches.append("only reported: a discarded line is scored all the same")
+        return branches
 
 
 class Assessed(At):
@@ -200,9 +264,13 @@ class Assessed(At):
     class_mention: str | None
 
     def tree(self) -> str:
-        of_class = "" if self.class_name is None else f", class {self.class_name}"
-        mention = "" if self.mention is None else f", {self.mention}"
-        return f"{self}: {quoted(self.value)} is {self.judgment}{of_class}{mention}"
+        """Return the answer and its judgment: `pool.tab line 3: "Bo" is CORRECT, class CS17_ENG_0001:1, NAM`."""
+        text = f"{self}: {quoted(self.value)} is {self.judgment}"
+        if self.class_name is not None:
+            text += f", class {self.class_name}"
+        if self.mention is not None:
+            text += f", {self.mention}"
+        return text
 
 
 class Near(Record):
@@ -213,8 +281,11 @@ class Near(Record):
     differs: Mapping[str, str]
 
     def tree(self) -> Tree:
-        differs = (f"{name} is {short(text)} there" for name, text in self.differs.items())
-        return [f"near: {self.assessment.tree()}; {self.how}", *differs]
+        """Return the assessment and how it is near, then the columns that differ."""
+        branches = [f"near: {self.assessment.tree()}; {self.how}"]
+        for name, text in self.differs.items():
+            branches.append(f"{name} is {short(text)} there")
+        return branches
 
 
 class Met(Record):
@@ -227,9 +298,13 @@ class Met(Record):
     nearest: tuple[Near, ...] = ()
 
     def tree(self) -> Tree:
+        """Return the assessment of the line, or the nearest ones."""
         if self.assessment is not None:
             return [f"Met {self.assessment.tree()}", f"{self.how} (rule {self.rule})"]
-        return [f"Met {self.how} (rule {self.rule})", *(self.nearest or ["no assessment is near"])]
+        heading = f"Met {self.how} (rule {self.rule})"
+        if not self.nearest:
+            return [heading, "no assessment is near"]
+        return [heading, *self.nearest]
 
 
 class Category(Record):
@@ -242,8 +317,11 @@ class Category(Record):
     rests_on: tuple[At, ...] = ()
 
     def tree(self) -> Tree:
-        on = f" [{_listed(self.rests_on)}]" if self.rests_on else ""
-        return [f"Category {self.name}: {self.reason}{on} (rule {self.rule})", f"stands in {self.stands_in}"]
+        """Return the category with its reason and the lines that decided, then the class."""
+        text = f"Category {self.name}: {self.reason}"
+        if self.rests_on:
+            text += f" [{_places_in_words(self.rests_on)}]"
+        return [f"{text} (rule {self.rule})", f"placed in {self.stands_in}"]
 
 
 class Label(Record):
@@ -255,6 +333,7 @@ class Label(Record):
     reason: str
 
     def tree(self) -> Tree:
+        """Return what the line counts as, and why."""
         return f"Label: {self.side}, since {self.reason} (rule {self.rule})"
 
 
@@ -273,20 +352,25 @@ class Counted(Record):
     note: str | None = None
 
 
-def _rows(head: str, rows: Sequence[Counted]) -> Tree:
-    """Rows with their arithmetic; one that has the same as the row before it only says so."""
-    trees: list[Tree] = [head]
-    before: tuple[str, ...] = ()
+def _rows_tree(heading: str, rows: Sequence[Counted]) -> Tree:
+    """Return rows with their arithmetic, None if there are no rows.
+
+    A row with the same arithmetic as the one before only says so.
+    """
+    if not rows:
+        return None
+    trees: list[Tree] = [heading]
+    arithmetic_before: tuple[str, ...] = ()
     for row in rows:
         name = f"{row.table} {row.row}, hop {row.hop}"
         if row.note is not None:
             trees.append(f"not in {name}: {row.note} (rule {row.rule})")
-        elif row.arithmetic == before:
+        elif row.arithmetic == arithmetic_before:
             trees.append(f"{name}: the same counts, since this entry point represents it (rule {row.rule})")
         else:
             trees.append([f"{name} (rule {row.rule})", *row.arithmetic])
-            before = row.arithmetic
-    return trees if rows else None
+            arithmetic_before = row.arithmetic
+    return trees
 
 
 class Rank(Record):
@@ -300,6 +384,7 @@ class Rank(Record):
     average_precision: float
 
     def tree(self) -> Tree:
+        """Return the rank with the precision there, and the average precision of the ranking."""
         return (
             f"hop {self.level}: rank {self.rank} of {self.nodes}, precision there {self.arithmetic}; "
             f"average precision {self.average_precision:.4f} (rule average-precision)"
@@ -320,10 +405,13 @@ class Ranked(Record):
     ranks: tuple[Rank, ...]
 
     def tree(self) -> Iterator[Tree]:
+        """Yield the node, its confidence, class, value and ranks."""
         yield f"Ranks as node {self.node}"
         yield f"confidence {self.confidence_arithmetic} (rule node-confidence)"
-        mapped = f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"
-        yield [mapped, *(f"{name} is taken by {who}" for name, who in self.taken_by.items())]
+        mapping = [f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"]
+        for class_name, node in self.taken_by.items():
+            mapping.append(f"{class_name} is taken by {node}")
+        yield mapping
         yield f"{self.value_arithmetic} (rule node-values)"
         yield from self.ranks
 
@@ -338,12 +426,16 @@ class LineEffect(Record):
     reason: str | None
 
     def tree(self) -> Iterator[Tree]:
-        effects = ", ".join(f"{name} {_gain(effect)}" for name, effect in self.effects.items())
-        yield f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}"
+        """Yield the effects by measure, then the lines that would go or be added."""
+        effects = [f"{name} {_gain_in_words(effect)}" for name, effect in self.effects.items()]
+        condition = "without it" if self.change == "absent" else "if it were found"
+        yield f"Effect: {condition}, {', '.join(effects)}"
         yield self.reason
         if len(self.removed) > 1:
-            yield f"{len(self.removed)} lines would go: {_listed(self.removed)}"
-        yield from ("would be added: " + text.replace("\t", " | ") for text in self.added)
+            yield f"{len(self.removed)} lines would go: {_places_in_words(self.removed)}"
+        for text in self.added:
+            columns_of_line = text.replace("\t", " | ")
+            yield f"would be added: {columns_of_line}"
 
 
 class LineSummary(At):
@@ -361,8 +453,9 @@ class LineSummary(At):
     node: str | None = None
 
     def tree(self) -> str:
+        """Return the line in one text: `run.tab line 7: "Bo" is wrong (INCORRECT)`."""
         value = "" if self.value is None else f" {quoted(self.value)}"
-        return f"{self}:{value} is {_judged(self.side, self.category)}"
+        return f"{self}:{value} is {_side_and_category(self.side, self.category)}"
 
 
 class LineExplanation(Record):
@@ -383,11 +476,18 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def tree(self) -> Iterator[Tree]:
-        yield f"{self.summary}: {_judged(self.summary.side, self.summary.category)}"
+        """Yield what the line counts as, then the steps that were reached."""
+        yield f"{self.summary}: {_side_and_category(self.summary.side, self.summary.category)}"
         yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
-        yield self.stopped_by and f"No more is known: {self.stopped_by}"
-        yield _rows("Counts in:", self.rows) or (self.met and "Counts in no row")
-        yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)")
+        if self.stopped_by:
+            yield f"No more is known: {self.stopped_by}"
+        if self.rows:
+            yield _rows_tree("Counts in:", self.rows)
+        elif self.met is not None:
+            yield "Counts in no row"
+        if self.not_ranked:
+            yield f"Ranks nowhere: {self.not_ranked} (rule nodes)"
+        yield self.ranked
         yield self.effect
 
 
@@ -411,15 +511,31 @@ class ClassExplanation(Record):
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
-        slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
-        assessments = [f"{one.tree()}, at {short(one.provenance)}" for one in self.assessments]
-        counted = {str(at) for at in self.counted}
-        lines = [line.tree() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
+        """Yield the status of the class, then its assessments and lines."""
         yield f"Class {self.name}: {self.status}, {self.reason}"
-        yield f"stands below {self.row}{slot}"
-        yield ["Assessments:" if assessments else "The pool has no accepted answer of it", *assessments]
-        yield ["Lines that stand in it:" if lines else "No line stands in it", *lines]
+        slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
+        yield f"parent {self.row}{slot}"
+        if self.assessments:
+            yield ["Assessments:", *self._assessment_texts()]
+        else:
+            yield "The pool has no accepted answer of it"
+        if self.lines:
+            yield ["Lines placed in it:", *self._line_texts()]
+        else:
+            yield "No line is placed in it"
         yield self.effect
+
+    def _assessment_texts(self) -> Iterator[str]:
+        """Yield the assessments with the places of their answers."""
+        for assessment in self.assessments:
+            yield f"{assessment.tree()}, at {short(assessment.provenance)}"
+
+    def _line_texts(self) -> Iterator[str]:
+        """Yield the lines, and whether they count for the class."""
+        counted_places = {(place.file, place.line) for place in self.counted}
+        for line in self.lines:
+            is_counted = (line.file, line.line) in counted_places
+            yield f"{line.tree()}; it counts for the class" if is_counted else line.tree()
 
 
 class NodeExplanation(Record):
@@ -434,14 +550,19 @@ class NodeExplanation(Record):
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
-        yield f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}"
+        """Yield the lines of the node, their classes, and where it ranks."""
+        line_count = "1 line" if len(self.lines) == 1 else f"{len(self.lines)} lines"
+        yield f"Node {self.name}, {line_count}"
         yield ["Lines:", *self.lines]
         if len(self.classes) > 1:
             yield f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
+        elif self.classes:
+            yield f"Its accepted answers are of class {self.classes[0]}"
         else:
-            found = "".join(f"Its accepted answers are of class {name}" for name in self.classes)
-            yield found or "None of its answers was accepted"
-        yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked}")
+            yield "None of its answers was accepted"
+        if self.not_ranked:
+            yield f"Ranks nowhere: {self.not_ranked}"
+        yield self.ranked
         yield self.effect
 
 
@@ -464,8 +585,9 @@ class ClassSummary(Record):
     found_by: At | None
 
     def tree(self) -> Tree:
-        by = "" if self.found_by is None else f" by {self.found_by}"
-        return f"{self.name} {quoted(self.value)}: {self.status}{by}"
+        """Return the class in one text: `CS17_ENG_0001:1 "Bo": found by run.tab line 7`."""
+        text = f"{self.name} {quoted(self.value)}: {self.status}"
+        return text if self.found_by is None else f"{text} by {self.found_by}"
 
 
 class QueryExplanation(Record):
@@ -485,24 +607,35 @@ class QueryExplanation(Record):
     stopped_by: str | None
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
+        """Yield what the query asks for, then its classes, lines and rows; the lines can be left out."""
         yield from self.asked.tree("Query ")
         if self.asked.hop == 0:
             yield f"Slots: {', '.join(self.slots)}"
-            yield from (f"Entry point: {quoted(e.name)} at {e.docid}:{e.start}-{e.end}" for e in self.entry_points)
-        yield self.stopped_by and f"Not all is known: {self.stopped_by}"
-        statuses = _numbers(Counter(each.status for each in self.classes))
-        yield [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes]
+            for point in self.entry_points:
+                yield f"Entry point: {quoted(point.name)} at {point.docid}:{point.start}-{point.end}"
+        if self.stopped_by:
+            yield f"Not all is known: {self.stopped_by}"
+        if self.classes:
+            statuses = Counter([class_summary.status for class_summary in self.classes])
+            yield [f"Classes ({_counts_in_words(statuses)}):", *self.classes]
+        else:
+            yield "No class of it is to be found"
         if not self.lines:
             yield "No line answers it"
         elif with_lines:
-            of_category: dict[str, list[Tree]] = {}
-            for line in self.lines:
-                of_category.setdefault(line.category or "without category", []).append(line)
-            lines = ([f"{category} ({len(of)})", *of] for category, of in of_category.items())
-            yield [f"Lines ({len(self.lines)}):", *lines]
-        yield _rows("Rows:", self.rows)
-        if averages := [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]:
+            yield [f"Lines ({len(self.lines)}):", *self._lines_by_category()]
+        yield _rows_tree("Rows:", self.rows)
+        if self.average_precision:
+            averages = [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]
             yield f"Average precision: {', '.join(averages)} (rule average-precision)"
+
+    def _lines_by_category(self) -> Iterator[Tree]:
+        """Yield the lines of each category below its name."""
+        lines_by_category: dict[str, list[LineSummary]] = {}
+        for line in self.lines:
+            lines_by_category.setdefault(line.category or "without category", []).append(line)
+        for category, lines in lines_by_category.items():
+            yield [f"{category} ({len(lines)})", *lines]
 
 
 class Cost(Record):
@@ -518,9 +651,19 @@ class Cost(Record):
     gain: float | None
 
     def tree(self) -> Tree:
-        what = "not found" if self.kind == "class" else f"that is {self.category or 'partly wrong'}"
+        """Return the mistake in one text, with its gain."""
+        fault = "not found" if self.kind == "class" else f"that is {self.category or 'partly wrong'}"
         place = f"({self.file} line {self.line})"
-        return f"{_gain(self.gain)}: {self.kind} {what}, {self.slot} {quoted(self.value)} {place}"
+        return f"{_gain_in_words(self.gain)}: {self.kind} {fault}, {self.slot} {quoted(self.value)} {place}"
+
+
+_STATUS_TEXTS: Final = {
+    "counted": "counted in the tables",
+    "outside": "outside of the tables",
+    "skipped": "skipped",
+    "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
+}
+"""What the statuses of lines are called."""
 
 
 class Overview(Record):
@@ -539,17 +682,12 @@ class Overview(Record):
     lines: tuple[LineSummary, ...]
 
     def tree(self) -> Iterator[Tree]:
-        """The texts that stand below the name and the score of the run."""
-        statuses = {
-            "counted": "counted in the tables",
-            "outside": "outside of the tables",
-            "skipped": "skipped",
-            "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
-        }
-        yield f"{len(self.lines)} lines: {_numbers({statuses[status]: n for status, n in self.read.items()})}"
+        """Yield what became of the lines, the problems, and the largest costs."""
+        count_by_status = {_STATUS_TEXTS[status]: count for status, count in self.read.items()}
+        yield f"{len(self.lines)} lines: {_counts_in_words(count_by_status)}"
         yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
-        yield f"Of those counted: {_numbers(self.sides)}"
-        yield f"By category: {_numbers(self.categories)}"
+        yield f"Of those counted: {_counts_in_words(self.sides)}"
+        yield f"By category: {_counts_in_words(self.categories)}"
         yield f"Problems reported: {self.errors} errors, {self.warnings} warnings"
         if self.costs:
             yield ["The largest costs, with what correcting each one alone would gain:", *self.costs]
@@ -576,28 +714,36 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     nodes: tuple[NodeExplanation, ...]
 
     def text(self, width: int = SCREEN) -> str:
-        """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
-        return "\n\n".join("\n".join(_wrapped(tree, width)) for tree in self.trees())
+        """Return a tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
+        return "\n\n".join(["\n".join(_wrapped(tree, width)) for tree in self.trees()])
 
     def trees(self) -> Iterator[Tree]:
-        """A tree for each subject that was asked for."""
+        """Yield a tree for each subject that was asked for."""
         run = self.run or "The run"
         if self.fatal is not None:
             yield [f"{run} cannot be scored", self.fatal]
         if self.overview is not None:
-            yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
+            heading = run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}"
+            yield [heading, *self.overview.tree()]
             for sentence in undefined_sentences(self.undefined or {}):
                 yield f"Undefined for this run: {sentence}"
-        for of_kind in (self.lines, self.queries, self.classes, self.nodes):
-            yield from of_kind
+        yield from self.lines
+        yield from self.queries
+        yield from self.classes
+        yield from self.nodes
 
 
-def _steps(found: Explanation) -> Iterator[Mapping[str, object]]:
-    for texts in map(list, map(walk, found.trees())):
-        yield from ({"about": texts[0][1], "level": level, "text": text} for level, text in texts)
+def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, object]]:
+    """Yield a row for each text of an explanation, with the heading of its tree."""
+    for tree in explanation.trees():
+        heading = None
+        for step in walk(tree):
+            if heading is None:
+                heading = step.text
+            yield {"about": heading, "level": step.level, "text": step.text}
 
 
-STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _steps)
+STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _step_rows)
 """A row for each step of the text: what it is about, how deep it stands there."""
 
 

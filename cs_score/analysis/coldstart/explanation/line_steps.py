@@ -1,0 +1,344 @@
+"""Why a single line scored as it did: nine steps from reading it to its effect on the scores, each by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cs_score.analysis.coldstart.changes import At
+from cs_score.analysis.coldstart.explanation import document
+from cs_score.analysis.coldstart.explanation.case import Case, QueryCase
+from cs_score.analysis.coldstart.explanation.categories import at, explain_category, explain_label, summary_of
+from cs_score.analysis.coldstart.run_files import AnyLine
+from cs_score.base.records import replace
+from cs_score.coldstart.limits import DISCARD_CODES, Discard
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, SkippedLine, node_confidence
+from cs_score.coldstart.near_misses import small_differences
+from cs_score.coldstart.options import DISCIPLINES
+from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
+from cs_score.problems.log import Place
+
+
+def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
+    """Return all steps of a line; the effect takes the longest and can be left out."""
+    explanation = document.LineExplanation(
+        summary=summary_of(line, case), text=line.text, read=_explain_reading(line, case)
+    )
+    if isinstance(line, UnreadLine):
+        return explanation
+    explanation = replace(explanation, asked=explain_asking(line.query, case))
+    if isinstance(line, Response):
+        explanation = _with_scoring_steps(explanation, line, case)
+        if explanation.stopped_by is not None:
+            return explanation
+    if not with_effect:
+        return explanation
+    # A skipped line has an effect, too: it may have created the query of other lines.
+    return replace(explanation, effect=case.effect_without([line]))
+
+
+def _with_scoring_steps(explanation: document.LineExplanation, line: Response, case: Case) -> document.LineExplanation:
+    """Return the explanation of a response with the steps from the limits to the rankings, as far as they went."""
+    query_case = case.query(line.query.base_id)
+    if case.unit_by_id:  # limits are applied once a whole file was read
+        explanation = replace(explanation, kept=_explain_limits(line, case))
+    stopped_by = _why_stopped(line, query_case)
+    if stopped_by is not None:
+        return replace(explanation, stopped_by=stopped_by)
+    category = explain_category(line, query_case)
+    label = None
+    if category is not None:
+        label = explain_label(explanation.summary, category, case)
+    row = explanation.summary.row
+    ranked, not_ranked = query_case.ranked_node(line.node)
+    return replace(
+        explanation,
+        met=_explain_matching(line, query_case),
+        category=category,
+        label=label,
+        rows=() if row is None else tuple(query_case.counted_rows[row]),
+        ranked=ranked,
+        not_ranked=not_ranked,
+    )
+
+
+def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
+    """Return why nothing is known of a line but how it was read; None if more is known."""
+    case = query_case.case
+    unit = query_case.unit
+    if not case.is_of_run(line):
+        return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
+    if unit.id not in case.unit_by_id:
+        return "its query is not among those to score" if case.fatal is None else f"nothing was scored: {case.fatal}"
+    if unit.unmatched is not None:
+        return f"it could not be matched: {unit.unmatched}"
+    if query_case.result.uncounted is not None:
+        return f"its query could not be counted: {query_case.result.uncounted}"
+    return None
+
+
+# ---- Step 1: reading
+
+
+def _explain_reading(line: AnyLine, case: Case) -> document.Read:
+    """Return the columns of a line as they were read, and why it is not scored if it is not."""
+    names = case.run.layouts[line.file].columns
+    texts = split_columns(line.text)
+    text_by_column = dict(zip(names, texts))
+    counted_as: dict[str, str] = {}
+    not_read = None
+    repeated_line = None
+    if isinstance(line, Response):
+        counted_as = _repaired_columns(line, text_by_column)
+    elif isinstance(line, SkippedLine):
+        not_read = _why_skipped(line, text_by_column)
+    elif is_blank_or_comment(line.text):
+        text_by_column = {}
+        not_read = "not read: a comment" if line.text.strip() else "not read: a blank line"
+    else:
+        first_number = case.first_number_by_text[line.file, line.text]
+        if first_number < line.number:
+            not_read = "not read: it repeats an earlier line of its file"
+            repeated_line = At(line.file, first_number)
+        else:
+            not_read = f"not read: it has {len(texts)} columns, where lines of this layout have {len(names)}"
+    return document.Read(
+        rule="lines",
+        columns=text_by_column,
+        counted_as=counted_as,
+        problems=tuple(_problems_at(line, case)),
+        not_read=not_read,
+        rests_on=repeated_line,
+    )
+
+
+def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
+    """Return what counts in the columns of a response that are not taken as they are written."""
+    relation, _, provenance = line.answer
+    counted_as: dict[str, str] = {}
+    if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
+        counted_as["RELATION_PROVENANCE_TRIPLES"] = relation
+    if text_by_column["VALUE_PROVENANCE_TRIPLES"] != provenance:
+        counted_as["VALUE_PROVENANCE_TRIPLES"] = provenance
+    if not _is_number(text_by_column["CONFIDENCE"], line.confidence):
+        counted_as["CONFIDENCE"] = repr(line.confidence)
+    return counted_as
+
+
+def _is_number(text: str, number: float) -> bool:
+    """Return whether a text is this number."""
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
+    """Return why a line was skipped: for its first empty column, or else for its slot."""
+    wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
+    why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
+    for name, text in text_by_column.items():
+        if not text.strip():
+            why = f"its column {name} is empty"
+            break
+    consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
+    return f"skipped, since {why}; {consequence}"
+
+
+def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
+    """Yield the problems reported at a line, except those about limits, which step 3 tells."""
+    for problem in case.problems.get(Place(line.file, line.number), ()):
+        if problem.code not in DISCARD_CODES:
+            yield document.Noted(code=problem.code, severity=str(problem.severity), message=problem.message.strip())
+
+
+# ---- Step 2: the query
+
+
+def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
+    """Return what a query asks for, the lines that it depends on, and why it is not scored if it is not."""
+    gold = case.run.gold
+    query_case = case.query(query.base_id)
+    ldc_id = gold.table.ldc_of.get(query.base_id)
+    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id
+    names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
+    in_pool: tuple[At, ...] = ()
+    if query.level:
+        follow_on = case.run.links.follow_on(query.short_id)
+        if follow_on is not None and follow_on.assessment is not None:
+            in_pool = (at(follow_on.assessment),)
+    return document.Asked(
+        rule="follow-on-queries" if query.level else "queries",
+        query=query.full_id,
+        name=names[0] if names else None,
+        slot=query.slots[0] if query.slots else "",
+        hop=query.level,
+        unit=unit,
+        chain=tuple(_lines_above(query, case)),
+        in_pool=in_pool,
+        not_scored=_why_not_scored(query, case),
+    )
+
+
+def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
+    """Return why a query is not scored; None if it is."""
+    if not case.query(query.base_id).is_scored:
+        return "nothing was scored" if case.fatal else "its query is not among those to score"
+    hop_limit = case.run.gold.hop_limits[query.base_id]
+    if query.level > hop_limit:
+        return f"hops beyond {hop_limit} are not scored for this query"
+    return None
+
+
+def _lines_above(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
+    """Yield the lines that give the answers a query depends on, from the first hop on; skipped lines last in a hop."""
+    if query.parent is None:
+        return
+    yield from _lines_above(query.parent, case)
+    for line in case.query(query.base_id).lines_by_target.get(query.short_id, ()):
+        summary = summary_of(line, case)
+        yield document.Parent(
+            file=summary.file,
+            line=summary.line,
+            value=summary.value or "",
+            category=summary.category or "",
+            side=summary.side,
+        )
+    for skipped in case.run.links.skipped:
+        if skipped.target == query.short_id and skipped.file in case.files:
+            value = skipped.text.split("\t")[4]
+            yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
+
+
+# ---- Step 3: limits
+
+
+def _explain_limits(line: Response, case: Case) -> document.Kept:
+    """Return whether a line is within the limits on justifications; if not, by which limit and for which lines."""
+    limits = case.run.limits
+    discard = case.run.discarded.get(line.index)
+    if discard is None:
+        return document.Kept(rule="limits", limits=str(limits))
+    rule = "limits"
+    order = ""
+    if discard.limit == "parent":
+        limit = "all lines that give the answer which its query asks about were discarded, or there are none"
+    elif discard.limit == "single-valued":
+        rule = "single-values"
+        limit = "the slot takes one value"
+        order = _why_other_node(line, discard.kept, case)
+    elif discard.limit == "node":
+        limit = f"B = {limits.most} for each node"
+        order = _why_other_line(line, discard)
+    else:
+        limit = f"A = {limits.per_document} for each node and document"
+        order = _why_other_line(line, discard)
+    kept_places = tuple([at(kept_line) for kept_line in discard.kept])
+    return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
+
+
+def _why_other_line(line: Response, discard: Discard) -> str:
+    """Return why the last one of the lines that are kept wins over a line of its node."""
+    last_kept = discard.kept[-1]
+    if last_kept.confidence == line.confidence:
+        numbers = f"{last_kept.number} < {line.number}"
+        return f"the confidence is the same, {line.confidence:g}; the earlier line stays: {numbers}"
+    return f"the higher confidence stays: {last_kept.confidence:g} > {line.confidence:g}"
+
+
+def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) -> str:
+    """Return why the node of the lines that are kept wins over the node of a line."""
+    own_lines: Sequence[Response] = [line]
+    if line.node is not None:
+        own_lines = case.run.links.nodes[line.node]
+    node = kept_lines[0].node
+    kept_confidence = _confidence_within_limits(kept_lines, case)
+    own_confidence = _confidence_within_limits(own_lines, case)
+    if kept_confidence > own_confidence:
+        return f"node {node} has the higher confidence: {kept_confidence:.4f} > {own_confidence:.4f}"
+    first_kept = min([kept_line.number for kept_line in kept_lines])
+    first_own = min([own_line.number for own_line in own_lines])
+    return (
+        f"node {node} has the same confidence, {kept_confidence:.4f}, and begins earlier: "
+        f"line {first_kept}, not {first_own}"
+    )
+
+
+def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
+    """Return the confidence of a node from its lines that no limit on its own lines has discarded."""
+    confidences = []
+    for line in lines:
+        discard = case.run.discarded.get(line.index)
+        if discard is None or discard.limit == "single-valued":
+            confidences.append(line.confidence)
+    return node_confidence(confidences, case.run.limits.most)
+
+
+# ---- Step 4: the assessment
+
+
+class _ComparedColumn(NamedTuple):
+    """A column that decides whether a line has an assessment, in the line and in an assessment."""
+
+    name: str
+    in_line: str
+    in_assessment: str
+
+
+def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
+    """Return the assessment of a line, or the nearest ones if it has none."""
+    case = query_case.case
+    assessment = query_case.matched.get(line.index)
+    discipline = case.run.gold.options.discipline
+    if assessment is not None:
+        how = "the same answer with the same justification"
+        if assessment.query.full_id != line.query.full_id or assessment.answer != line.answer:
+            how = f"the same value, since no assessment has the same justification ({discipline})"
+        return document.Met(
+            rule="matching", discipline=discipline, how=how, assessment=describe_assessment(assessment, case)
+        )
+    near = []
+    for description, near_assessment in query_case.nearest_assessments(line):
+        near.append(_explain_near(line, near_assessment, description, case))
+    how = f"no assessment: {DISCIPLINES[discipline]}"
+    return document.Met(rule="matching", discipline=discipline, how=how, assessment=None, nearest=tuple(near))
+
+
+def _explain_near(line: Response, assessment: Assessment, description: str, case: Case) -> document.Near:
+    """Return an assessment that is near to a line, with the columns in which they differ."""
+    small = small_differences(line.value, assessment.value)
+    if small:
+        description = f"{description}; the answers differ in {' and '.join(small)} only"
+    differing_texts: dict[str, str] = {}
+    for column in _compared_columns(line, assessment):
+        if column.in_line != column.in_assessment:
+            differing_texts[column.name] = column.in_assessment
+    return document.Near(assessment=describe_assessment(assessment, case), how=description, differs=differing_texts)
+
+
+def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedColumn]:
+    """Return the columns that must be equal for a line to have an assessment."""
+    return [
+        _ComparedColumn("FULL_QUERY_ID", line.query.full_id, assessment.query.full_id),
+        _ComparedColumn("RELATION_PROVENANCE_TRIPLES", line.relation, assessment.relation),
+        _ComparedColumn("VALUE", line.value, assessment.value),
+        _ComparedColumn("VALUE_PROVENANCE_TRIPLES", line.provenance, assessment.provenance),
+    ]
+
+
+def describe_assessment(assessment: Assessment, case: Case) -> document.Assessed:
+    """Return an assessment as explanations show it."""
+    columns = case.run.layouts[assessment.file].columns
+    text_by_column = dict(zip(columns, split_columns(assessment.text)))
+    return document.Assessed(
+        file=assessment.file,
+        line=assessment.number,
+        id=text_by_column.get("ASSESSMENT_ID", ""),
+        query=assessment.query.full_id,
+        value=assessment.value,
+        provenance=assessment.provenance,
+        judgment=assessment.judgment,
+        class_name=assessment.value_class if assessment.is_accepted else None,
+        mention=assessment.value_mention,
+        class_mention=assessment.class_mention,
+    )

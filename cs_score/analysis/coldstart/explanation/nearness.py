@@ -1,0 +1,96 @@
+"""Find assessments near to a line that has none: the same value elsewhere, another value at the same place ..."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.coldstart.lines import Assessment, Response
+
+_MOST_NEAR: Final = 3
+"""The most assessments that are named for a line."""
+
+
+class _Nearness(NamedTuple):
+    """A way of being near: its description, and the columns that a line and an assessment share.
+
+    The columns are given by their first letters: query, relation provenance, value, place and document. Each text is a
+    combination of columns; one shared combination is enough.
+    """
+
+    description: str
+    combinations: tuple[str, ...]
+
+
+_NEAREST_FIRST: Final = (
+    _Nearness("the same answer with another justification", ("qrvp",)),
+    _Nearness("the same answer with another justification", ("qvp",)),
+    _Nearness("the same value elsewhere", ("rvp", "qrv")),
+    _Nearness("the same value elsewhere", ("vp", "qv", "rv")),
+    _Nearness("the same value elsewhere", ("v",)),
+    _Nearness("the same place with another value", ("qrp",)),
+    _Nearness("the same place with another value", ("qp", "rp")),
+    _Nearness("the same place with another value", ("p",)),
+    _Nearness("the same document", ("qrd",)),
+    _Nearness("the same document", ("qd", "rd")),
+    _Nearness("the same document", ("d",)),
+)
+
+_ALL_COMBINATIONS: Final = [text for nearness in _NEAREST_FIRST for text in nearness.combinations]
+
+_SharedKey: TypeAlias = tuple[object, ...]
+"""A combination of columns with the hop of the query and the texts in these columns."""
+
+
+class NearAssessment(NamedTuple):
+    """An assessment near to a line, and how it is near."""
+
+    description: str
+    assessment: Assessment
+
+
+class _Numbered(NamedTuple):
+    """An assessment with its number among those that are searched."""
+
+    number: int
+    assessment: Assessment
+
+
+class AssessmentIndex:
+    """Assessments by the columns that a line may share with them."""
+
+    def __init__(self, assessments: Iterable[Assessment]) -> None:
+        """Index assessments; of those equally near, the earlier ones are preferred."""
+        self._assessments_by_key: dict[_SharedKey, list[_Numbered]] = defaultdict(list)
+        for number, assessment in enumerate(assessments):
+            for key in _shared_keys(assessment, _ALL_COMBINATIONS):
+                # Of more than this none could be among the nearest, even if as many others share more with the line.
+                if len(self._assessments_by_key[key]) < 2 * _MOST_NEAR:
+                    self._assessments_by_key[key].append(_Numbered(number, assessment))
+
+    def nearest_to(self, line: Response) -> list[NearAssessment]:
+        """Return up to three assessments that are near to a line, the nearest first."""
+        near_by_number: dict[int, NearAssessment] = {}
+        for nearness in _NEAREST_FIRST:
+            sharing: list[_Numbered] = []
+            for key in _shared_keys(line, nearness.combinations):
+                sharing += self._assessments_by_key.get(key, ())
+            sharing.sort(key=attrgetter("number"))
+            for number, assessment in sharing:
+                near_by_number.setdefault(number, NearAssessment(nearness.description, assessment))
+            if len(near_by_number) >= _MOST_NEAR:
+                break
+        return list(near_by_number.values())[:_MOST_NEAR]
+
+
+def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:
+    """Return a key for each combination of columns: lines that share the columns have the same key."""
+    relation, value, place = line.answer
+    text_by_letter = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}
+    keys: list[_SharedKey] = []
+    for combination in combinations:
+        texts = [text_by_letter[letter] for letter in combination]
+        keys.append((combination, line.query.level, *texts))
+    return keys

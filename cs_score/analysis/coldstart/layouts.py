@@ -1,0 +1,297 @@
+"""The tables of an analysis and of a difference: their columns, and the rows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
+from cs_score.analysis.coldstart.edition_rules import Rule
+from cs_score.analysis.coldstart.scenarios import SlotShare
+from cs_score.base.records import replace, to_builtins
+from cs_score.coldstart.judging import CATEGORIES, Counts
+from cs_score.tables.layout import Column, Format, Layout, columns, headed
+
+Cells: TypeAlias = Mapping[str, Any]
+"""The cells of a row by the key of their column."""
+
+_SCORES: Final = ("precision", "recall", "f1")
+_LIMITS: Final = ("precision_low", "precision_high", "recall_low", "recall_high", "f1_low", "f1_high")
+
+# ---- Rows of an analysis
+
+
+def _budget_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each kind of mistakes."""
+    for row in analysis.budget:
+        yield to_builtins(row)
+
+
+def _group_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each group of each dimension, with its counts and the limits of its intervals."""
+    for dimension, groups in analysis.groups.items():
+        for group in groups:
+            cells = to_builtins(group)
+            limits: dict[str, float | None] = {}
+            for score, interval in cells.get("intervals", {}).items():
+                limits[f"{score}_low"] = interval.get("low")
+                limits[f"{score}_high"] = interval.get("high")
+            yield {"dimension": dimension, **cells, **cells["counts"], **limits}
+
+
+def _slot_row_by_name(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """Return a row for each slot with its number of lines by category; categories that no line has are empty."""
+    slot_categories = analysis.confusions.slots
+    no_lines = dict.fromkeys([slot_category.category for slot_category in slot_categories], 0)
+    row_by_slot: dict[str, dict[str, Any]] = {}
+    for slot_category in slot_categories:
+        row = row_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
+        row[slot_category.category] = slot_category.count
+    return row_by_slot
+
+
+def _slots_by_mistakes(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each slot, the slot with the most mistakes first."""
+    row_by_slot = _slot_row_by_name(analysis)
+    for group in analysis.groups["slot"]:
+        yield row_by_slot.get(group.group, {"slot": group.group})
+
+
+def _slots_by_lines(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return a row for each slot, the slot with the most lines first."""
+    rows = _slot_row_by_name(analysis).values()
+    return sorted(rows, key=_count_lines, reverse=True)
+
+
+def _count_lines(row: Cells) -> int:
+    """Return the number of lines of all categories in the row of a slot."""
+    return sum([row.get(category, 0) for category in CATEGORIES])
+
+
+def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each listed mistake; `lines` is how many lines correcting it adds, or removes if negative."""
+    for mistake in analysis.mistakes:
+        cells = to_builtins(mistake)
+        cells["lines"] = len(mistake.added) - len(mistake.removed)
+        cells["place"] = f"{mistake.file.rpartition('/')[2]}:{mistake.line}"
+        cells["what"] = mistake.category or f"in {mistake.kind}"
+        yield cells
+
+
+def _reliability_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each bin of lines of like confidence."""
+    for each in analysis.reliability.bins:
+        yield to_builtins(each)
+
+
+def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each policy and measure."""
+    for policy in analysis.policies:
+        for measure, score in policy.scores.items():
+            yield {
+                "policy": policy.name,
+                "measure": measure,
+                "score": score,
+                "reason": policy.reason or None,
+                "difference": None if score is None else score - analysis.scores[measure],
+            }
+
+
+def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each measure, the analysed one first."""
+    scenarios = analysis.scenarios
+    for measure in dict.fromkeys([str(analysis.measure), *scenarios.scores]):
+        cells = to_builtins(scenarios.scores[measure])
+        yield {"measure": measure, **cells, "unassessed": scenarios.unassessed, "reason": scenarios.reason}
+
+
+def _unassessed_slots(analysis: Analysis) -> list[SlotShare]:
+    """Return the slots with unassessed lines, the one with the most first."""
+    slots = [slot for slot in analysis.scenarios.slots if slot.unassessed]
+    return sorted(slots, key=lambda slot: -slot.unassessed)
+
+
+def _interval_rows(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row for each score with an interval."""
+    if not analysis.intervals:
+        return
+    for measure, interval in analysis.intervals.scores.items():
+        yield {"measure": measure, "score": interval.point, **to_builtins(interval)}
+
+
+# ---- The tables of an analysis
+
+BUDGET: Final = Layout(
+    "budget",
+    "The score if one kind of mistakes alone were corrected, and cumulated:",
+    columns("kind", "count", "gain", "score", "cumulated", "note", "reason", gain=Format.GAIN),
+    _budget_rows,
+    most="whole",
+)
+COSTLIEST_SLOTS: Final = Layout(
+    "slots",
+    "Lines by slot and category, the slots with the most mistakes first:",
+    (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
+    _slots_by_mistakes,
+)
+_KEYS: Final = ("gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines")
+_MISTAKES: Final = Layout(
+    "mistakes",
+    "The costliest mistakes, with the gain of correcting each one alone:",
+    columns(*_KEYS, "reason", gain=Format.GAIN),
+    _mistake_rows,
+    shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+    total=lambda analysis: analysis.mistake_count,
+)
+COSTLIEST: Final = replace(
+    _MISTAKES,
+    columns=(*columns("gain", gain=Format.GAIN), *headed(what="category", place="line"), *columns("slot", "value")),
+    shown=(),
+)
+
+LAYOUTS: Final[tuple[Layout, ...]] = (
+    Layout(
+        "intervals", "Every score with its bootstrap interval:",
+        columns("measure", "score", "low", "high", "note"), _interval_rows, for_people=False,
+    ),
+    BUDGET,
+    _MISTAKES,
+    Layout(
+        "groups", "By %, the most mistakes first:",
+        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _group_rows,
+        shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
+        by="dimension", fewest=2,  # one group is the whole table
+    ),
+    Layout(
+        "confusions", "Lines by slot and category:", columns("slot", *CATEGORIES),
+        _slots_by_lines,
+    ),
+    Layout(
+        "wrong_values", "The most frequent wrong values:", columns("slot", "value", "count"),
+        lambda analysis: analysis.confusions.wrong_values,
+    ),
+    Layout(
+        "near_misses",
+        "Lines that are not correct whose place the pool has with another value, or their value elsewhere:",
+        columns("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
+        lambda analysis: analysis.confusions.near,
+    ),
+    Layout(
+        "reliability",
+        "Reliability: assessed lines in ten bins of equal size by confidence, and the share that was judged correct:",
+        columns("lines", "low", "high", "confidence", "right"), _reliability_rows, most="whole",
+    ),
+    Layout(  # for people they stand beside the score
+        "scenarios",
+        "Every score in two scenarios: every unassessed answer wrong (pessimistic), and every one right (optimistic):",
+        columns("measure", "pessimistic", "score", "optimistic", "unassessed", "reason"), _scenario_rows,
+        for_people=False,
+    ),
+    Layout(
+        "unassessed", "Slots by their number of unassessed lines, with the share of all their lines:",
+        columns("slot", "lines", "unassessed", "share"),
+        _unassessed_slots,
+    ),
+    Layout(
+        "policies", "The scores under the policy %, and the difference to those of the policy in force:",
+        columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN), _policy_rows,
+        by="policy", most="whole",
+    ),
+    Layout(
+        "sweep", "The scores without the lines whose confidence is below a threshold:",
+        columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN), lambda analysis: analysis.sweep,
+        most="spread",
+    ),
+)  # fmt: skip
+"""The tables in the order of the text, a row for each: a new section is added here."""
+
+
+# ---- Rows of a difference
+
+
+def _group_share_rows(difference: Difference) -> Iterator[Cells]:
+    """Yield a row for each group of each dimension."""
+    for dimension, groups in difference.groups.items():
+        for group in groups:
+            yield {"dimension": dimension.replace("_", " "), **to_builtins(group)}
+
+
+def _largest_group_shares(difference: Difference) -> list[Cells]:
+    """Return the groups of all dimensions, the one with the largest contribution first."""
+    return sorted(_group_share_rows(difference), key=lambda row: -abs(row["contribution"] or 0.0))
+
+
+def _rule_rows(difference: Difference) -> Iterator[Cells]:
+    """Yield a row for each rule of the edition that changes rows of the tables."""
+    for rule in difference.rules or ():
+        yield {"rule": rule.rule or "no rule alone", "rows": len(rule.rows), "which": _changed_rows_in_words(rule)}
+
+
+def _changed_rows_in_words(rule: Rule) -> str:
+    """Return the first row that a rule changes and how many others, or why nothing could be scored."""
+    if not rule.rows:
+        return f"not scored: {rule.reason}"
+    first = rule.rows[0]
+    text = f"{first.row} ({first.table} {first.level})"
+    if len(rule.rows) > 1:
+        text += f" and {len(rule.rows) - 1} more"
+    return text
+
+
+def _answer_rows(difference: Difference) -> Iterator[Cells]:
+    """Yield a row for each answer that counts differently in A and B."""
+    for pair in difference.answers:
+        yield {"value": pair.value, "query": pair.query, "a": _label_in_words(pair.a), "b": _label_in_words(pair.b)}
+
+
+def _label_in_words(label: AnswerLabel | None) -> str | None:
+    """Return what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
+    return None if label is None else f"{label.label} ({label.category}, line {label.line})"
+
+
+def _class_rows(difference: Difference) -> Iterator[Cells]:
+    """Yield a row for each class that one of the two has found."""
+    for pair in difference.classes:
+        yield to_builtins(pair)
+
+
+# ---- The tables of a difference
+
+_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+
+UNITS: Final = Layout(
+    "units",
+    "Units by their contribution to the difference:",
+    (_SHARE, Column("unit"), *_SIDES),
+    lambda difference: difference.units,
+)
+GROUPS: Final = Layout(
+    "groups", "By %:", (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES), _group_share_rows, by="dimension"
+)
+LARGEST_GROUPS: Final = replace(
+    GROUPS,
+    title="Groups by the size of their contribution:",
+    rows=_largest_group_shares,
+    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    by="",
+)
+RULES: Final = Layout(
+    "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rule_rows,
+    fewest=1, longest=100,
+)  # fmt: skip
+DIFFERENCE_LAYOUTS: Final[tuple[Layout, ...]] = (
+    UNITS,
+    GROUPS,
+    RULES,
+    Layout(
+        "answers",
+        "Answers that counted differently:",
+        (Column("value"), *_SIDES, Column("query")),
+        _answer_rows,
+        fewest=1,
+    ),
+    Layout("classes", "Classes that one of the two has found:", columns("outcome", "class"), _class_rows, fewest=1),
+)
+"""The tables of a difference, a file each."""

@@ -1,0 +1,215 @@
+"""An analysis or a difference as a text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Final, NamedTuple
+
+from cs_score.analysis.coldstart.analysis import Analysis
+from cs_score.analysis.coldstart.difference import Difference
+from cs_score.analysis.coldstart.layouts import (
+    BUDGET,
+    COSTLIEST,
+    COSTLIEST_SLOTS,
+    DIFFERENCE_LAYOUTS,
+    LARGEST_GROUPS,
+    LAYOUTS,
+    RULES,
+    UNITS,
+)
+from cs_score.analysis.coldstart.scenarios import Scenarios
+from cs_score.analysis.outcomes import heading
+from cs_score.base.display import aligned, one_line, prose_width
+from cs_score.measures.registry import undefined_sentences
+from cs_score.statistics.options import note_sentences
+from cs_score.tables.layout import Layout, text
+
+
+class _ScreenTable(NamedTuple):
+    """A table on a first screen, and how many of its rows are shown; None: as many as the layout says."""
+
+    layout: Layout
+    most_rows: int | None
+
+
+_ANALYSIS_SCREEN: Final = (_ScreenTable(BUDGET, None), _ScreenTable(COSTLIEST_SLOTS, 5), _ScreenTable(COSTLIEST, 10))
+_DIFFERENCE_SCREEN: Final = (_ScreenTable(UNITS, 7), _ScreenTable(LARGEST_GROUPS, 8), _ScreenTable(RULES, 5))
+_MORE_OF_ANALYSIS: Final = (
+    "--all shows every mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them."
+)
+_MORE_OF_DIFFERENCE: Final = "--all shows every unit, group, answer and class; --format json has all of it."
+
+
+def text_of(document: Analysis | Difference, terminal_width: int | None, top: int | None = None) -> str:
+    """Return every table with at most `top` rows for a terminal of this width; no `top`: what a screen holds.
+
+    Without a width the cells of tables are whole, however long. The inputs' texts are made safe.
+    """
+    width = prose_width(terminal_width, is_screen=top is None)
+    if isinstance(document, Analysis):
+        head = _analysis_head(document, width)
+        if top is None:
+            lines = _screen(document, head, _ANALYSIS_SCREEN, _MORE_OF_ANALYSIS, width)
+        else:
+            lines = _whole_analysis(document, head, terminal_width, top)
+    else:
+        head = heading(document, "run", width, str(document.measure))
+        if top is None:
+            lines = _screen(document, head, _DIFFERENCE_SCREEN, _MORE_OF_DIFFERENCE, width)
+        else:
+            lines = _whole_difference(document, head, terminal_width, top)
+    return "\n".join(lines)
+
+
+def _screen(
+    document: Analysis | Difference, head: Sequence[str], tables: Sequence[_ScreenTable], more: str, width: int
+) -> list[str]:
+    """Return the lines of a first screen; `more` says how to see the rest."""
+    lines = list(head)
+    for layout, most_rows in tables:
+        lines += text(layout.table(document), most_rows, width)
+    return [*lines, "", *wrap(more, width)]
+
+
+def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
+    """Return the lines of all tables of an analysis, then sentences on what no table shows."""
+    width = prose_width(terminal_width, is_screen=False)
+    lines = list(head)
+    for layout in LAYOUTS:
+        lines += text(layout.table(analysis), top, terminal_width)
+    for sentence in _closing_sentences(analysis):
+        lines += ["", *wrap(sentence, width)]
+    return lines
+
+
+def _whole_difference(difference: Difference, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
+    """Return the lines of all tables of a difference; before answers and classes the number of each outcome."""
+    count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
+    lines = list(head)
+    for layout in DIFFERENCE_LAYOUTS:
+        counts = count_by_outcome.get(layout.name)
+        if counts:
+            lines += ["", *_count_lines(layout.name, counts)]
+        lines += text(layout.table(difference), top, terminal_width)
+    return lines
+
+
+def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
+    """Return a small table of counts with a heading."""
+    rows = [(name, "count")]
+    for outcome, count in counts.items():
+        rows.append((outcome, str(count)))
+    return aligned(rows, (False, True))
+
+
+# ---- The head of an analysis
+
+
+def _analysis_head(analysis: Analysis, width: int) -> list[str]:
+    """Return the score with its interval, the measures without a value, and both scenarios for what nobody assessed."""
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_words(analysis)}"]
+    for sentence in undefined_sentences(analysis.undefined or {}):
+        lines += wrap(f"Undefined for this run: {sentence}.", width)
+    return lines + _scenario_lines(analysis.scenarios, width)
+
+
+def _limits_in_words(analysis: Analysis) -> str:
+    """Return the limits of the score's interval, ` [0.4012, 0.5034]`; nothing if there is none."""
+    if not analysis.intervals:
+        return ""
+    interval = analysis.intervals.scores.get(str(analysis.measure))
+    if interval is None or interval.low is None or interval.high is None:
+        return ""
+    return f" [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
+    """Return what the SF table would score if every unassessed answer were wrong, or right; nothing if none is."""
+    if not scenarios.unassessed:
+        return []
+    answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
+    reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
+    scores = []
+    for measure, scenario in scenarios.shown.items():
+        all_wrong = _score_in_words(scenario.pessimistic)
+        all_right = _score_in_words(scenario.optimistic)
+        scores.append(f"{measure} {scenario.score:.4f} ({all_wrong}, {all_right})")
+    sentence = (
+        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): "
+        f"{'; '.join(scores)}{reason}."
+    )
+    return wrap(sentence, width)
+
+
+def _score_in_words(score: float | None) -> str:
+    """Return a score with four digits; `none` if the scorer would not give it."""
+    return "none" if score is None else f"{score:.4f}"
+
+
+# ---- The end of an analysis
+
+
+def _closing_sentences(analysis: Analysis) -> Iterator[str]:
+    """Yield sentences on classes that cannot be found, thresholds, nodes, confidences and intervals."""
+    unreachable = _unreachable_sentence(analysis)
+    if unreachable is not None:
+        yield unreachable
+    yield _threshold_sentence(analysis)
+    structure = analysis.structure
+    yield (
+        f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
+        f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
+    )
+    reliability = analysis.reliability
+    if reliability.numbers:
+        numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
+        yield f"Confidences of {reliability.lines} assessed lines: {numbers}."
+    intervals = _intervals_sentence(analysis)
+    if intervals is not None:
+        yield intervals
+
+
+def _unreachable_sentence(analysis: Analysis) -> str | None:
+    """Return how many missed classes no answer of the pool can find, and why; None if there are none."""
+    missed = analysis.budget[-1]
+    count_by_reason = missed.unreachable or {}
+    if not count_by_reason:
+        return None
+    reasons = ", ".join([f"{reason}: {count}" for reason, count in count_by_reason.items()])
+    count = sum(count_by_reason.values())
+    sentence = f"{count} of {missed.count} missed classes can be found by no answer of the pool ({reasons})."
+    if isinstance(missed.reachable_recall, float):
+        sentence += f" The recall of {analysis.table} that others could reach is {missed.reachable_recall:.4f}."
+    return sentence
+
+
+def _threshold_sentence(analysis: Analysis) -> str:
+    """Return which threshold of confidence gains most, with a caution, or that none gains anything."""
+    best = analysis.best
+    if best is None or not best.gain:
+        return "No threshold of confidence gains anything."
+    line_count = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
+    return (
+        f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {line_count} lines; it was "
+        f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
+    )
+
+
+def _intervals_sentence(analysis: Analysis) -> str | None:
+    """Return how the limits of intervals came about, with what a reader must know of them; None without intervals."""
+    if not analysis.intervals:
+        return None
+    settings = analysis.intervals.resampling
+    sentences = [
+        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+        f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
+        f"seed {settings.seed}."
+    ]
+    group_count = 0
+    for groups in analysis.groups.values():
+        group_count += sum([bool(group.intervals) for group in groups])
+    if group_count:
+        sentences.append(f"{group_count} groups have intervals, each uncorrected for their number.")
+    sentences += note_sentences(analysis.intervals.notes)
+    return " ".join(sentences)

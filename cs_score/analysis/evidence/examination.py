@@ -1,0 +1,487 @@
+"""Examines a result by one measure: what each mistake costs, the error budget, groups, confusions, explanations.
+
+The cost of a mistake is found by correcting it alone: its prediction is replaced and nothing else, and the units that
+the prediction serves are scored again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeAlias, overload
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.evidence.documents import (
+    BudgetRow,
+    ConfusionCount,
+    ExplainedUnit,
+    Explanations,
+    Group,
+    Mistake,
+    PolicyScores,
+    Scenario,
+    UnitSteps,
+)
+from cs_score.analysis.outcomes import members_of
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace
+from cs_score.evidence.mode import Fault, Part, Progress, ReportRow, Result, Row, RowsWithout, Unit
+from cs_score.evidence.reading import as_key
+from cs_score.measures.registry import Ratio, divide
+
+UnitKey: TypeAlias = tuple[Hashable, int]
+"""A unit by the key of its id, and by its number among the units with this id, from 1."""
+
+ASPECT: Final = "aspect"
+"""The dimension whose groups are the lines of the report, not groups of units; in tasks whose measures are means."""
+
+MOST_UNITS: Final = 20_000
+"""The most units of a run that are explained."""
+
+
+class UnitName(NamedTuple):
+    """A unit as documents name it: its id, and its number among the units with this id, from 1."""
+
+    id: Any
+    occurrence: int
+
+
+class Entry:
+    """An entry of the predictions file, as it is or with corrections: the units that it serves, and their rows."""
+
+    def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
+        """Take the positions of the units, the first unit with its prediction, and the rows of the units."""
+        self._examination = examination
+        self.positions = positions
+        self.unit = unit
+        self.rows = rows
+
+    @cached_property
+    def faults(self) -> Sequence[Fault]:
+        """The faults of the prediction."""
+        return self._examination.mode.faults(self.unit, self._examination.measure)
+
+    def corrected(self, faults: Sequence[Fault]) -> Any:
+        """Return the prediction without some of its faults, as the predictions file has it."""
+        return self._examination.mode.corrected(self.unit, faults)
+
+    def without(self, faults: Sequence[Fault]) -> Entry:
+        """Return the entry without some of its faults. Raises InputError if the scorer would refuse that prediction."""
+        mode = self._examination.mode
+        prediction = mode.reread(self.corrected(faults))
+        rows = [mode.row(unit) for unit in self._units_with(prediction)]
+        return Entry(self._examination, self.positions, self.unit._replace(prediction=prediction), rows)
+
+    def _units_with(self, prediction: Any) -> list[Unit]:
+        """Return the units that the entry serves, with this prediction."""
+        units = self._examination.result.units
+        return [units[position]._replace(prediction=prediction) for position in self.positions]
+
+    @cached_property
+    def rows_without(self) -> RowsWithout:
+        """The function from a fault to the rows of the units once it is corrected."""
+        return self._examination.mode.rows_without_each(self._units_with(self.unit.prediction), self.rows)
+
+    def without_kind(self, kind: str) -> Entry:
+        """Return the entry without its faults of one kind, as far as the scorer accepts that prediction."""
+        faults = [fault for fault in self.faults if fault.kind == kind]
+        if not faults:
+            return self
+        try:
+            return self.without(faults)
+        except InputError:  # the scorer refuses a part for a fault of its own, whatever the other faults are
+            correctable = [fault for fault in faults if self._can_correct(fault)]
+            return self.without(correctable) if correctable else self
+
+    def _can_correct(self, fault: Fault) -> bool:
+        """Return whether the scorer would accept the prediction without a fault."""
+        try:
+            self.rows_without(fault)
+        except InputError:
+            return False
+        return True
+
+
+class Cost(NamedTuple):
+    """The cost of a fault of an entry: what its correction changes of each measure, and `gain` of the examined one.
+
+    Effects are None if the scorer would refuse the corrected prediction; `reason` then says why.
+    """
+
+    entry: Entry
+    fault: Fault
+    gain: float | None
+    effects: dict[str, float | None]
+    reason: str | UnsetType
+
+    @property
+    def position(self) -> int:
+        """The position of the first unit of gold that the prediction serves."""
+        return self.entry.positions[0]
+
+
+class Examination:
+    """A result with the findings about one of its measures.
+
+    `names` are the units by position. `name_by_key`, `rows` and `units` have the units by key, so that another result
+    can be compared.
+    """
+
+    def __init__(self, result: Result, measure: str) -> None:
+        self.result = result
+        self.mode = result.mode
+        self.measure = measure
+        self.formula = self.mode.formula_of([measure])
+        occurrences: Counter[Hashable] = Counter()
+        self.name_by_key: dict[UnitKey, UnitName] = {}
+        for unit in result.units:
+            id_key = as_key(unit.id)
+            occurrences[id_key] += 1
+            self.name_by_key[id_key, occurrences[id_key]] = UnitName(unit.id, occurrences[id_key])
+        self.names = list(self.name_by_key.values())
+        self.rows = dict(zip(self.name_by_key, result.table.rows))
+        self.units = dict(zip(self.name_by_key, result.units))
+
+    @cached_property
+    def head(self) -> dict[str, Any]:
+        """The fields with which each document about the result begins."""
+        origin = replace(self.result.origin, measure=self.measure)
+        return {
+            "task": origin.task,
+            "measure": self.measure,
+            "signature": str(origin.signature),
+            "origin": origin,
+            "head": self.result.head or UNSET,
+            "score": self.result.scores[self.measure],
+            "scores": dict(self.result.scores),
+            "undefined": dict(self.result.undefined) or UNSET,
+        }
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The entries of the predictions file as they are."""
+        units = self.result.units
+        rows = self.result.table.rows
+        positions_by_entry: dict[Hashable, list[int]] = {}
+        for position, unit in enumerate(units):
+            entry_key = as_key(unit.id) if self.mode.shares_predictions else position
+            positions_by_entry.setdefault(entry_key, []).append(position)
+        entries = []
+        for positions in positions_by_entry.values():
+            entry_rows = [rows[position] for position in positions]
+            entries.append(Entry(self, positions, units[positions[0]], entry_rows))
+        return entries
+
+    # ---- Costs and the error budget
+
+    def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[Cost]:
+        """Return the cost of each fault, largest gain first, equal ones in gold's order, unknown ones last.
+
+        The effect of a correction on a measure is the measure with the corrected entry, minus the measure as it is.
+        `progress` is handed the faults with their entries.
+        """
+        sums = self.result.table.sums()
+        scores = self.mode.formula(sums, divide)
+        entries_and_faults = []
+        for entry in entries:
+            for fault in entry.faults:
+                entries_and_faults.append((entry, fault))
+        costs = [self._cost(entry, fault, sums, scores) for entry, fault in progress(entries_and_faults)]
+        return sorted(costs, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
+
+    def _cost(self, entry: Entry, fault: Fault, sums: Sequence[float], scores: Sequence[float]) -> Cost:
+        """Return the cost of a fault, given the sums of the table and the measures that they make."""
+        try:
+            new_rows = entry.rows_without(fault)
+        except InputError as error:
+            return Cost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
+        new_sums = sums
+        for row, new_row in zip(entry.rows, new_rows):
+            new_sums = tuple([total + (after - before) for total, before, after in zip(new_sums, row, new_row)])
+        new_scores = self.mode.formula(new_sums, divide)
+        effects: dict[str, float | None] = {}
+        for measure, score, new_score in zip(self.mode.measures, scores, new_scores):
+            effects[measure] = new_score - score
+        return Cost(entry, fault, effects[self.measure], effects, UNSET)
+
+    def mistake(self, cost: Cost) -> Mistake:
+        """Return a cost as documents list it."""
+        name = self.names[cost.position]
+        return Mistake(
+            kind=cost.fault.kind,
+            unit=name.id,
+            occurrence=name.occurrence,
+            part=cost.fault.part,
+            predicted=cost.fault.predicted,
+            gold=cost.fault.gold,
+            gain=cost.gain,
+            effects=cost.effects,
+            prediction=cost.entry.corrected([cost.fault]),
+            reason=cost.reason,
+        )
+
+    def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
+        """Return the error budget, kind by kind; a fault whose correction the scorer would refuse stays."""
+        table = self.result.table
+        kinds = self.mode.kinds
+        rows_without_kind = {kind: list(table.rows) for kind in kinds}
+        rows_without_kinds_so_far = {kind: list(table.rows) for kind in kinds}
+        counts: Counter[str] = Counter()
+        for entry in entries:
+            counts.update([fault.kind for fault in entry.faults])
+            entry_so_far = entry
+            for kind in kinds:
+                entry_without_kind = entry.without_kind(kind)
+                is_uncorrected = entry_so_far is entry  # spares a scoring
+                entry_so_far = entry_without_kind if is_uncorrected else entry_so_far.without_kind(kind)
+                _replace_rows(rows_without_kind[kind], entry_without_kind)
+                _replace_rows(rows_without_kinds_so_far[kind], entry_so_far)
+        budget = []
+        for kind in kinds:
+            score = self._score_of_rows(rows_without_kind[kind])
+            row = BudgetRow(
+                kind=kind,
+                count=counts[kind],
+                gain=score - self.result.scores[self.measure],
+                score=score,
+                cumulated=self._score_of_rows(rows_without_kinds_so_far[kind]),
+            )
+            budget.append(row)
+        return tuple(budget)
+
+    def _score_of_rows(self, rows: Sequence[Row]) -> float:
+        """Return the score of the examined measure with other rows in the table."""
+        return self.mode.scores(replace(self.result.table, rows=rows).sums())[self.measure]
+
+    # ---- Groups and confusions
+
+    def groups(self, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
+        """Return the groups of units by dimension; the lines of the report are groups, too.
+
+        Each unit is in one group of a dimension, so that the totals of its groups add up to the totals of the table.
+        """
+        groups_by_dimension: dict[str, list[Group]] = {}
+        members = members_of([self.mode.groups(unit) for unit in self.result.units])
+        for dimension, positions_by_group in members.items():
+            mistake_counts = _count_mistakes(costs, positions_by_group)
+            groups = []
+            for name, positions in positions_by_group.items():
+                mistake_count = mistake_counts[name]
+                groups.append(self._group_of_units(name, positions, mistake_count, divide(mistake_count, len(costs))))
+            groups_by_dimension[dimension] = groups
+        if set(self.mode.measures) <= set(self.result.table.columns):
+            aspects = groups_by_dimension.setdefault(ASPECT, [])
+            for row in self.mode.rows:
+                aspects.append(self._aspect(row, costs))
+        return {dimension: tuple(groups) for dimension, groups in groups_by_dimension.items()}
+
+    def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> Group:
+        """Return the group of the units at these positions, with its mistakes and their share in all mistakes."""
+        table = self.result.table
+        sums = replace(table, rows=[table.rows[position] for position in positions]).sums()
+        scores = self.mode.scores(sums)
+        score_by_heading = self._score_by_heading(self.measure, scores)
+        return Group(
+            group=name,
+            units=len(positions),
+            counts=dict(zip(table.columns, sums)),
+            precision=score_by_heading.get("precision"),
+            recall=score_by_heading.get("recall"),
+            f1=score_by_heading.get("f1"),
+            scores=scores,
+            mistakes=mistake_count,
+            share=share,
+        )
+
+    def _aspect(self, row: ReportRow, costs: Sequence[Cost]) -> Group:
+        """Return the group of a line of the report, with the mistakes that change one of its measures."""
+        table = self.result.table
+        totals = dict(zip(table.columns, table.sums()))
+        scores = {measure: self.result.scores[measure] for measure in row.measures}
+        score_by_heading = self._score_by_heading(row.measures[0], scores)
+        costs_of_row = [cost for cost in costs if any(cost.effects[measure] for measure in row.measures)]
+        return Group(
+            group=row.name,
+            units=len(table.ids),
+            counts={measure: totals[measure] for measure in row.measures},
+            precision=score_by_heading.get("precision"),
+            recall=score_by_heading.get("recall"),
+            f1=score_by_heading.get("f1"),
+            scores=scores,
+            mistakes=len(costs_of_row),
+            share=None,
+        )
+
+    def _score_by_heading(self, measure: str, scores: Mapping[str, float]) -> dict[str, float]:
+        """Return the scores of the line of the report that a measure is in: precision, recall, f1 ...
+
+        They are empty for a line of one measure.
+        """
+        row = next(row for row in self.mode.rows if measure in row.measures)
+        if len(row.measures) == 1:
+            return {}
+        score_by_heading = {}
+        for heading, measure_of_row in zip(self.mode.headings, row.measures):
+            score_by_heading["precision" if heading == "prec" else heading] = scores[measure_of_row]
+        return score_by_heading
+
+    def confusions(self) -> tuple[ConfusionCount, ...]:
+        """Return how often each pair of labels occurs, abstracts and claims apart, the most frequent pair first."""
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for unit in self.result.units:
+            counts.update(self.mode.confusions(unit))
+        nouns = list(dict.fromkeys([noun for noun, _, _ in counts]))
+        confusions = [ConfusionCount(*confusion, count) for confusion, count in counts.items()]
+        confusions.sort(key=lambda row: (nouns.index(row.of), -row.count, row.gold, row.predicted))
+        return tuple(confusions)
+
+    # ---- Other scores of the same files
+
+    def scenarios(self) -> tuple[Scenario, ...] | UnsetType:
+        """Return the scores under the scenarios of the task; UNSET if it has none for this result."""
+        rows = []
+        for name, assumption, units in self.mode.scenarios(self.result.units):
+            scores = self._scores_of_units(units)
+            rows.append(Scenario(name, assumption, scores[self.measure], scores))
+        return tuple(rows) or UNSET
+
+    def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
+        """Return the scores under other policies; UNSET if there are none. Raises UsageError for an unknown policy."""
+        rows = []
+        for text in policies:
+            policy, units = self.mode.under_policy(text, self.result.units)
+            try:
+                scores = self._scores_of_units(units)
+            except InputError as error:
+                rows.append(PolicyScores(policy, None, None, {}, reason=str(error)))
+                continue
+            score = scores[self.measure]
+            rows.append(PolicyScores(policy, score, score - self.result.scores[self.measure], scores))
+        return tuple(rows) or UNSET
+
+    def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
+        """Return the scores that other units would have in the result. Raises InputError."""
+        rows = self.mode.rows_of(units, iter)
+        return self.mode.scores(replace(self.result.table, rows=rows).sums())
+
+    # ---- Explanations
+
+    def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
+        """Return how the units of some costs were scored, and `with_others` all units; at most `MOST_UNITS`."""
+        positions = [cost.position for cost in costs]
+        if with_others:
+            positions += range(len(self.names))
+        explained_positions = sorted(list(dict.fromkeys(positions))[:MOST_UNITS])
+        steps = []
+        texts = []
+        for number, position in enumerate(explained_positions):
+            name = self.names[position]
+            steps.append(UnitSteps(name.id, name.occurrence, (number,)))
+            texts.append("\n".join([one_line(line) for line in self.result.explained(position)]))
+        return Explanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
+
+    def explained(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
+        """Return how the units at these positions were scored, with their mistakes and what these cost."""
+        chosen_positions = frozenset(positions)
+        entries = [entry for entry in self.entries if not chosen_positions.isdisjoint(entry.positions)]
+        costs_by_position: defaultdict[int, list[Cost]] = defaultdict(list)
+        for cost in self.costs(entries):
+            for position in cost.entry.positions:
+                costs_by_position[position].append(cost)
+        return tuple([self._explained_unit(position, costs_by_position[position]) for position in positions])
+
+    def _explained_unit(self, position: int, costs: Sequence[Cost]) -> ExplainedUnit:
+        """Return how the unit at a position was scored, with its mistakes."""
+        name = self.names[position]
+        row = self.result.table.rows[position]
+        return ExplainedUnit(
+            unit=name.id,
+            occurrence=name.occurrence,
+            lines=tuple(self.result.explained(position)),
+            statistics=dict(zip(self.result.table.columns, row)),
+            scores=self.mode.scores(row),
+            prediction=self.mode.written(self.result.units[position].prediction),
+            mistakes=tuple([self.mistake(cost) for cost in costs]),
+        )
+
+    # ---- For comparisons
+
+    def score(self, keys: Iterable[UnitKey]) -> float:
+        """Return the score of some units; a unit that was not scored adds nothing."""
+        empty_row = (0.0,) * len(self.mode.columns)
+        rows = [self.rows.get(key, empty_row) for key in keys]
+        sums = [math.fsum(column) for column in zip(*rows)]
+        return float(self.formula(sums, divide)[0])
+
+    def ratio(self, key: UnitKey) -> Ratio | None:
+        """Return the score of a unit as a ratio; None if it was not scored."""
+        return self.formula(self.rows[key], Ratio)[0] if key in self.rows else None
+
+    def parts(self, key: UnitKey) -> dict[tuple[str, str, int], Part]:
+        """Return the parts of a unit by noun, value and their number among equal ones; none if it was not scored."""
+        part_by_key: dict[tuple[str, str, int], Part] = {}
+        if key not in self.units:
+            return part_by_key
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for part in self.mode.parts(self.units[key], self.measure):
+            noun_and_value = (part.what, json.dumps(part.value, sort_keys=True))
+            occurrences[noun_and_value] += 1
+            part_by_key[*noun_and_value, occurrences[noun_and_value]] = part
+        return part_by_key
+
+
+def _replace_rows(rows: list[Row], entry: Entry) -> None:
+    """Replace the rows of a table for the units of an entry by the rows of the entry."""
+    for position, row in zip(entry.positions, entry.rows):
+        rows[position] = row
+
+
+def _count_mistakes(costs: Iterable[Cost], positions_by_group: Mapping[str, Sequence[int]]) -> Counter[str]:
+    """Return the number of mistakes in each group of a dimension."""
+    group_by_position = {}
+    for name, positions in positions_by_group.items():
+        for position in positions:
+            group_by_position[position] = name
+    return Counter([group_by_position[cost.position] for cost in costs])
+
+
+class CostedMistakes(Sequence[Mistake]):
+    """The mistakes of a run, each made only when it is asked for.
+
+    A mistake has the whole corrected prediction of its unit, so that all mistakes of one unit together would take
+    memory in proportion to the square of their number.
+    """
+
+    def __init__(self, examination: Examination, costs: Sequence[Cost]) -> None:
+        self._examination = examination
+        self._costs = costs
+
+    def __len__(self) -> int:
+        return len(self._costs)
+
+    @overload
+    def __getitem__(self, index: int) -> Mistake: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> CostedMistakes: ...
+
+    def __getitem__(self, index: int | slice) -> Mistake | CostedMistakes:
+        """Return the mistake at an index, or the mistakes of a slice."""
+        if isinstance(index, slice):
+            return CostedMistakes(self._examination, self._costs[index])
+        return self._examination.mistake(self._costs[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self._costs))
+
+    def __reduce__(self) -> tuple[type[tuple[Mistake, ...]], tuple[list[Mistake]]]:
+        """Return how the mistakes are pickled: as a tuple."""
+        return tuple, (list(self),)

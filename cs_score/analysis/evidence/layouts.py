@@ -1,0 +1,499 @@
+"""The tables and texts of the documents about results of evidence tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from textwrap import wrap
+from typing import Any, Final
+
+from cs_score.analysis.evidence.documents import Analysis, Difference, ExplainedUnit, Explanation
+from cs_score.analysis.outcomes import heading
+from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
+from cs_score.base.records import asdict, replace
+from cs_score.evidence.mode import Mode
+from cs_score.evidence.reading import counted, text_of
+from cs_score.evidence.report import score_lines
+from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+from cs_score.tasks import words_of
+
+# ---- Layouts of tables
+
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+_CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
+
+_SHORT_VALUE: Final = 36
+"""The most characters of a value in a list about many units."""
+
+_SHORT_JUDGMENT: Final = 28
+"""The most characters of a judgment in such a list."""
+
+_BUDGET: Final = Layout(
+    "budget",
+    "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
+    columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
+    lambda analysis: analysis.budget,
+    most="whole",
+)
+_CONFUSIONS: Final = Layout(
+    "confusions",
+    "Labels of gold beside those predicted, by %:",
+    columns("of", "gold", "predicted", "count"),
+    lambda analysis: analysis.confusions,
+    by="of",
+    fewest=1,
+)
+_SCENARIOS: Final = Layout(
+    "scenarios",
+    "Scenarios for answers that nobody has assessed (no limits):",
+    columns("scenario", "score", "assumption"),
+    lambda analysis: analysis.scenarios or (),
+    fewest=1,
+    most="whole",
+)
+_POLICIES: Final = Layout(
+    "policies",
+    "The score under other policies, and the difference to that in force:",
+    columns("policy", "score", "difference", "reason", difference=Format.GAIN),
+    lambda analysis: analysis.policies or (),
+    fewest=1,
+    most="whole",
+)
+_OUTCOMES: Final = Layout(
+    "outcomes",
+    "Parts by outcome:",
+    columns("part", "outcome", "count"),
+    lambda difference: [row for row in difference.outcomes if row.count],
+    fewest=1,
+    most="whole",
+)
+
+
+def _group_rows(document: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each group of each dimension."""
+    for dimension, groups in document.groups.items():
+        for group in groups:
+            row: dict[str, Any] = {"dimension": dimension, **asdict(group)}
+            row["score"] = row.pop("scores", {}).get(document.measure)  # pages show it
+            for statistic, count in row.pop("counts", {}).items():
+                row[count_column(statistic)] = count
+            yield row
+
+
+_COMPARED_GROUPS: Final = Layout(
+    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _group_rows, by="dimension"
+)
+
+
+def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each line of the explanations of units."""
+    for unit in explanation.units:
+        for line in unit.lines:
+            if line:
+                yield {"unit": text_of(unit.unit), "occurrence": unit.occurrence, "text": line}
+
+
+_STEPS: Final = Layout(
+    "steps", "How units were scored:", columns("unit", "occurrence", "text"), _step_rows, for_people=False
+)
+
+
+def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
+    """Return the layouts of the tables of each kind of document, in the order of its text.
+
+    Tables that are not for people are written to files only.
+    """
+    costliest = _costliest_layout(mode)
+    mistakes = _mistakes_layout(mode)
+    name = Column("name", mode.unit)
+    differing_units = Layout(
+        "units",
+        f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
+        (_CONTRIBUTION, name, *_SIDES),
+        _differing_unit_rows,
+        fewest=1,
+    )
+    answer_columns = (name, *columns("part", "value"), *_SIDES)
+    answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, fewest=1, is_file=False)
+    whole_answers = replace(answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True)
+    other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
+    return {
+        Analysis: (*other_scores, _BUDGET, costliest, mistakes, _groups_layout(mode), _CONFUSIONS),
+        Difference: (differing_units, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
+        Explanation: (costliest, mistakes, _STEPS),
+        ExplainedUnit: (costliest,),
+    }
+
+
+def _costliest_layout(mode: Mode) -> Layout:
+    """Return the layout of the list of mistakes for people."""
+    return Layout(
+        "costliest",
+        "The costliest mistakes, with the gain from correcting each one alone:",
+        (
+            Column("gain", format=Format.GAIN),
+            Column("name", mode.unit),
+            Column("kind"),
+            Column("part", "at"),
+            Column("predicted_in_short", "predicted"),
+            Column("gold_in_short", "gold"),
+            Column("reason"),
+        ),
+        _mistake_rows,
+        fewest=1,
+        is_file=False,
+        total=_count_mistakes,
+    )
+
+
+def _count_mistakes(document: Analysis | Explanation | ExplainedUnit) -> int:
+    """Return the number of all mistakes; a document may list fewer."""
+    if isinstance(document, Analysis):
+        count = sum([row.count for row in document.budget])
+        if count:
+            return count
+    return len(document.mistakes)
+
+
+def _mistakes_layout(mode: Mode) -> Layout:
+    """Return the layout of the file of mistakes, with a column for the effect on each measure."""
+    effects = [f"effect:{measure}" for measure in mode.measures]
+    return Layout(
+        "mistakes",
+        "The costliest mistakes, with the gain from correcting each one alone:",
+        (
+            *columns("unit", "occurrence", "kind", "part", "predicted", "gold"),
+            Column("gain", format=Format.GAIN),
+            *columns("reason", "prediction", *effects),
+        ),
+        _mistake_rows,
+        for_people=False,
+    )
+
+
+def _groups_layout(mode: Mode) -> Layout:
+    """Return the layout of the groups of an analysis, with a column for each statistic in the file."""
+    numbers = ("precision", "recall", "f1", "mistakes", "share")
+    statistics = [count_column(statistic) for statistic in mode.columns]
+    return Layout(
+        "groups",
+        "By %:",
+        (
+            *columns("dimension", "group"),
+            Column("units", f"{mode.unit}s"),
+            *columns(*numbers, share=Format.SHARE),
+            *columns(*statistics),
+        ),
+        _group_rows,
+        shown=("group", "units", *numbers),
+        by="dimension",
+    )
+
+
+def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each mistake that a document lists."""
+    longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else _SHORT_VALUE
+    for mistake in document.mistakes:
+        row: dict[str, Any] = {}
+        for key, value in asdict(mistake).items():
+            if isinstance(value, str | int | float):
+                row[key] = value
+        row |= {
+            "unit": text_of(mistake.unit),
+            "name": unit_name(mistake),
+            "predicted": as_json(mistake.predicted),
+            "gold": as_json(mistake.gold),
+            "predicted_in_short": cut(in_short(mistake.predicted), longest),
+            "gold_in_short": cut(in_short(mistake.gold), longest),
+            "prediction": json_value(mistake.prediction),
+        }
+        for measure, effect in mistake.effects.items():
+            row[f"effect:{measure}"] = effect
+        yield row
+
+
+def count_column(statistic: str) -> str:
+    """Return the key of a statistic's column: its name, unless a score of the group has the same."""
+    return f"counts_{statistic}" if statistic in ("precision", "recall", "f1") else statistic
+
+
+def _differing_unit_rows(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each unit that counts differently."""
+    for unit in difference.units:
+        yield {**asdict(unit), "name": unit_name(unit)}
+
+
+def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
+    for answer in difference.answers:
+        cells: dict[str, str | None] = {"value": in_short(answer.value), "a": None, "b": None}
+        for side, judgment in (("a", answer.a), ("b", answer.b)):
+            if judgment is not None:
+                cells[side] = f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
+        if not is_whole:
+            cells = {
+                "value": cut(cells["value"], _SHORT_VALUE),
+                "a": cut(cells["a"], _SHORT_JUDGMENT),
+                "b": cut(cells["b"], _SHORT_JUDGMENT),
+            }
+        yield {"name": unit_name(answer), "part": answer.part, **cells}
+
+
+# ---- Cells
+
+
+def as_json(value: object) -> JsonText | None:
+    """Return a value as JSON; None, for no value, stays None."""
+    return None if value is None else json_value(value)
+
+
+def in_short(value: object) -> JsonText | None:
+    """Return a value in short: an entry as `SUPPORT [4, 5]`, other objects with their keys, everything else as JSON.
+
+    Texts are escaped, so that tables print the result as it is. None, for no value, stays None.
+    """
+    if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
+        return JsonText(f"{_member_text(value['label'])} {as_json(value['sentences'])}")
+    if isinstance(value, dict):
+        return JsonText(", ".join([f"{cell(key)} {_member_text(member)}" for key, member in value.items()]))
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        items = [in_short(item) for item in value]
+        return JsonText("; ".join([item for item in items if item]))
+    return as_json(value)
+
+
+def _member_text(value: object) -> str:
+    """Return a member of an object: text as it is, everything else as JSON."""
+    return cell(value) if isinstance(value, str) else json_value(value)
+
+
+def cut(text: str | None, longest: int) -> str | None:
+    """Return a text, shortened if it has more characters than `longest`; None for None."""
+    if text is None or len(text) <= longest:
+        return text
+    shortened = f"{text[: longest - 3]}..."
+    return JsonText(shortened) if isinstance(text, JsonText) else shortened
+
+
+def unit_name(record: Any) -> str:
+    """Return the name of the unit that a record is about: its id, and " (2)" for the second unit with this id."""
+    name = text_of(record.unit)
+    return name if record.occurrence == 1 else f"{name} ({record.occurrence})"
+
+
+# ---- Texts
+
+_UNITS_ON_SCREEN: Final = 8
+
+_ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {
+    "scenarios": None,
+    "policies": None,
+    "budget": None,
+    "costliest": 10,
+    "units": _UNITS_ON_SCREEN,
+    "groups": 8,
+}
+"""The tables on a first screen by name, with the number of their rows; None for all."""
+
+_FEWEST_UNITS: Final = 3
+"""The number of units that a first screen of a difference shows at least."""
+
+_LONGEST_SENTENCE: Final = 400
+_LONGEST_REASON: Final = 200
+
+
+def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top: int | None = None) -> str:
+    """Return a document as text with at most `top` rows of each list, for a terminal of this width.
+
+    Without `top` an analysis or a difference is shortened to a screen of 40 lines and 80 columns. Without a
+    width the cells of tables are whole, however long.
+    """
+    is_screen = top is None and isinstance(document, Analysis | Difference)
+    width = prose_width(terminal_width, is_screen=top is None)
+    table_width = width if is_screen else terminal_width
+    view = _View(mode, width, table_width, top, is_screen)
+    if isinstance(document, Difference):
+        lines = view.difference_lines(document)
+    elif isinstance(document, Analysis):
+        lines = view.analysis_lines(document)
+    elif document.units:
+        lines = view.lines_of_units(document)
+    else:
+        lines = view.lines_of_run(document)
+    return "\n".join(lines)
+
+
+class _View:
+    """The text of documents in lines of a width, whole or shortened for a first screen.
+
+    `table_width` is that of tables, None if their cells are whole; `top` is the most rows of a list, None for the usual
+    number.
+    """
+
+    def __init__(self, mode: Mode, width: int, table_width: int | None, top: int | None, is_screen: bool) -> None:
+        self._mode = mode
+        self._width = width
+        self._table_width = table_width
+        self._top = top
+        self._is_screen = is_screen
+        self._layouts = layouts_of(mode)
+
+    def difference_lines(self, difference: Difference) -> list[str]:
+        """Return the lines of a difference: its head, the inputs of both sides, and its tables."""
+        head_lines = self._lines_of_heads(difference)
+        lines = heading(difference, "predictions", self._width, _title(difference))
+        lines += head_lines
+        if self._is_screen:
+            unit_rows = max(_UNITS_ON_SCREEN - len(head_lines), _FEWEST_UNITS)
+            lines += self._screen_tables(difference, unit_rows)
+            lines += self._hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
+        else:
+            lines += self._whole_tables(difference)
+        if not difference.units:
+            lines += ["", f"No {self._mode.unit} counts differently."]
+        return lines
+
+    def analysis_lines(self, analysis: Analysis) -> list[str]:
+        """Return the lines of an analysis: the score, the sentences about its inputs, and its tables."""
+        units = _answered(analysis) or counted(analysis.units, self._mode.unit)
+        lines = [f"{_title(analysis)} = {analysis.score:.4f} over {units}"]
+        lines += self._head_lines(analysis)
+        if self._is_screen:
+            lines += self._screen_tables(analysis, 0)
+            lines += self._hint("--all shows every mistake, group and confusion; --format json has all of it.")
+        else:
+            lines += self._whole_tables(analysis)
+        if not analysis.mistakes:
+            lines += ["", "There are no mistakes."]
+        return lines
+
+    def lines_of_units(self, explanation: Explanation) -> list[str]:
+        """Return the lines that explain units: how each was scored, and its mistakes."""
+        lines = []
+        answered = _answered(explanation)
+        if answered:
+            lines += [f"{_title(explanation)} = {explanation.score:.4f} over {answered}", ""]
+        for number, unit in enumerate(explanation.units):
+            if number:
+                lines.append("")
+            lines += self._lines_of_unit(unit)
+        return lines
+
+    def lines_of_run(self, explanation: Explanation) -> list[str]:
+        """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
+        answered = _answered(explanation)
+        over = f" over {answered}" if answered else ""
+        lines = [f"{_title(explanation)} = {explanation.score:.4f}{over}"]
+        lines += [*self._head_lines(explanation), ""]
+        undefined = explanation.undefined or ()
+        lines += score_lines(self._mode, explanation.scores, explanation.statistics, undefined)
+        lines += self._whole_tables(explanation)
+        task = " ".join(words_of(self._mode.name))
+        unit = self._mode.unit
+        return lines + self._hint(f"--unit ID shows how one {unit} was scored, cs-score analyze {task} all mistakes")
+
+    def _hint(self, sentence: str) -> list[str]:
+        """Return a sentence in lines below a blank one."""
+        return ["", *wrap(sentence, self._width)]
+
+    def _whole_tables(self, document: Any) -> list[str]:
+        """Return the lines of all tables of a document."""
+        lines: list[str] = []
+        for layout in self._layouts[type(document)]:
+            lines += text(layout.table(document), self._top or TOP, self._table_width)
+        return lines
+
+    def _screen_tables(self, document: Any, unit_rows: int) -> list[str]:
+        """Return the lines of the tables of a first screen; that of units has at most `unit_rows` rows."""
+        lines: list[str] = []
+        for layout in self._layouts[type(document)]:
+            if layout.name in _ROWS_ON_SCREEN:
+                rows = unit_rows if layout.name == "units" else _ROWS_ON_SCREEN[layout.name]
+                shown_layout = _with_one_table(layout) if layout.by else layout
+                lines += text(shown_layout.table(document), rows, self._width)
+        return lines
+
+    def _lines_of_unit(self, unit: ExplainedUnit) -> list[str]:
+        """Return how a unit was scored, what it would score alone if the report has totals, and its mistakes."""
+        lines: list[str] = []
+        for unsafe_line in unit.lines:
+            line = one_line(unsafe_line)
+            if len(line) > self._width:
+                indent = " " * (len(line) - len(line.lstrip()) + 4)
+                lines += wrap(line, self._width, subsequent_indent=indent)
+            else:
+                lines.append(line)
+        name = f"{self._mode.unit} {one_line(unit_name(unit))}"
+        if any(row.totals for row in self._mode.rows):
+            lines += ["", f"alone, {name} would score:"]
+            lines += [f"  {line}" for line in score_lines(self._mode, unit.scores, unit.statistics)]
+        if not unit.mistakes:
+            lines += ["", f"no mistakes in {name}"]
+        for layout in self._layouts[ExplainedUnit]:
+            lines += text(_without_unit(layout).table(unit), self._top or TOP, self._table_width)
+        return lines
+
+    def _lines_of_heads(self, difference: Difference) -> list[str]:
+        """Return the sentences about the inputs of either side; on a first screen only the first sentence of each."""
+        lines: list[str] = []
+        for side, sentences in (difference.heads or {}).items():
+            shown_sentences = sentences[:1] if self._is_screen else sentences
+            for sentence in shown_sentences:
+                lines += wrap(one_line(f"{side.upper()}: {sentence}", _LONGEST_SENTENCE), self._width)
+        return lines
+
+    def _head_lines(self, document: Analysis | Explanation) -> list[str]:
+        """Return the sentences about the inputs, and the reasons why measures have no value."""
+        sentences = [one_line(sentence, _LONGEST_SENTENCE) for sentence in document.head or ()]
+        for measure, reason in (document.undefined or {}).items():
+            sentences.append(f"undefined: {measure}: {one_line(reason, _LONGEST_REASON)}")
+        lines: list[str] = []
+        for sentence in sentences:
+            lines += wrap(sentence, self._width)
+        return lines
+
+
+def _title(document: Any) -> str:
+    """Return the task and the measure of a document: "scifact: sentence_label_f1"."""
+    return f"{document.task}: {document.measure}"
+
+
+def _answered(document: Any) -> str:
+    """Return on how many units the score of a document is, if only answered units count; empty if all do."""
+    return document.origin.answered or "" if document.origin else ""
+
+
+def _without_unit(layout: Layout) -> Layout:
+    """Return a layout without the column of the unit, which is the same in all rows about one unit."""
+    keys = layout.shown or layout.keys
+    return replace(layout, shown=tuple([key for key in keys if key != "name"]))
+
+
+def _with_one_table(layout: Layout) -> Layout:
+    """Return the layout of one table with the groups of all dimensions, the largest share first."""
+    keys = layout.shown or layout.keys
+    other_keys = [key for key in keys if key != layout.by]
+    return replace(
+        layout,
+        title="Groups with the largest share:",
+        by="",
+        shown=(layout.by, *other_keys),
+        rows=partial(_rows_by_share, layout),
+    )
+
+
+def _rows_by_share(layout: Layout, document: Any) -> list[Any]:
+    """Return the rows of groups, those with most mistakes or with the largest contributions first."""
+    rows: Iterable[Any] = layout.rows(document)
+    return sorted(rows, key=_share_of_mistakes if isinstance(document, Analysis) else _share_of_difference)
+
+
+def _share_of_mistakes(row: Mapping[str, Any]) -> float:
+    """Return a sort key: the group with most mistakes first."""
+    return -float(row["mistakes"])
+
+
+def _share_of_difference(row: Mapping[str, Any]) -> float:
+    """Return a sort key: the group with the largest contribution first."""
+    contribution: float = row["contribution"] or 0.0
+    return -abs(contribution)

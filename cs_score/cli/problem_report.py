@@ -1,0 +1,36 @@
+"""The problems of a run as standard error shows them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+from cs_score.coldstart.outputs import report_text
+from cs_score.problems.log import Problem
+
+MOST_OF_A_CODE: Final = 10
+"""How many messages of one code a terminal shows."""
+
+
+def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
+    """Return problems as text: shortened for a terminal, as the reference writes them elsewhere.
+
+    `twice` repeats the text, as the reference does in some calls; a terminal shows it once.
+    """
+    if sys.stderr is not None and sys.stderr.isatty():
+        return "".join(_lines_for_people(problems))
+    text = "".join(report_text(problems))
+    return text * 2 if twice else text
+
+
+def _lines_for_people(problems: Iterable[Problem]) -> Iterator[str]:
+    """Yield messages with their codes; of each code ten, then how many more there are and where to learn more."""
+    for code, group in groupby(problems, key=lambda problem: problem.code):
+        problems_of_code = list(group)
+        for text in report_text(problems_of_code[:MOST_OF_A_CODE]):
+            yield f"{text.rstrip()} [{code}]\n"
+        hidden = len(problems_of_code) - MOST_OF_A_CODE
+        if hidden > 0:
+            yield f"({hidden} more of {code}, which cs-score problems {code} explains)\n"

@@ -1,0 +1,125 @@
+"""The options that an evidence task has alone, made from the fields of its record of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
+
+from cs_score.base.errors import UsageError, nearest
+from cs_score.cli.core import Line, Option
+from cs_score.cli.options import LARGEST_NUMBER, positive_number, select_options, whole_number
+from cs_score.tasks import mode_named
+
+
+class TaskOption(NamedTuple):
+    """An option of a task, as the field of its record of options describes it."""
+
+    field: str
+    """The name of the field, which is also the argument in Python."""
+    name: str
+    """The name on the command line."""
+    meaning: str
+    kind: str
+    """`number`, `decimal`, `choice`, `text` or `flag`."""
+    default: Any
+    default_text: str | None = None
+    """The default that help shows."""
+    largest: int = 1
+    """The largest value of a number."""
+    choices: tuple[str, ...] = ()
+
+
+_SHARED_WITH_COLD_START: Final = frozenset({"--run"})
+"""Options that mean the same for runs and for predictions."""
+
+_VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": "NAME"}
+"""The value of an option as help calls it, by the kind of its field; a flag has none."""
+
+
+def own_options(task: str) -> list[Option]:
+    """Return the options of a task, in the order of its record's fields, with that of its stages at the end."""
+    options = []
+    for task_option in _task_options(task):
+        if task_option.name in _SHARED_WITH_COLD_START:
+            options += select_options(task_option.name)
+            continue
+        value_name = _VALUE_NAMES.get(task_option.kind, "")
+        usage = f"{task_option.name} {value_name}".rstrip()
+        options.append(Option(usage, task_option.meaning, task_option.default_text, task_option.choices))
+    stages = mode_named(task).stages
+    if stages:
+        options.append(_stage_option(stages))
+    return options
+
+
+def own_arguments(task: str, line: Line) -> dict[str, Any]:
+    """Return the values of a task's options, by field. Raises UsageError for a value that an option does not take."""
+    return {task_option.field: _argument(task_option, line) for task_option in _task_options(task)}
+
+
+def _argument(task_option: TaskOption, line: Line) -> Any:
+    """Return the value of an option, its default where it was not typed. Raises UsageError for an impossible one."""
+    if task_option.kind == "flag":
+        return task_option.name in line
+    text = line.get(task_option.name)
+    if text is None:
+        return task_option.default
+    if task_option.kind == "number":
+        return whole_number(line, task_option.name, task_option.largest)
+    if task_option.kind == "decimal":
+        return positive_number(line, task_option.name)
+    choices = task_option.choices
+    if task_option.kind == "choice" and text not in choices:
+        raise UsageError(f"{task_option.name} takes {', '.join(choices)}, not {text}{nearest(text, choices)}")
+    return text
+
+
+def _task_options(task: str) -> Iterator[TaskOption]:
+    """Yield the options of a task, one for each field of its record."""
+    record: Any = type_info(mode_named(task).options)
+    for field in record.fields:
+        yield _option_of_field(field.name, field.type, field.default)
+
+
+def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
+    """Return the option for a field, whose type says what the option takes."""
+    name = f"--{field.replace('_', '-')}"
+    meaning = _description(annotation)
+    value_type = _type_of_value(annotation)
+    if isinstance(value_type, IntType):
+        largest = LARGEST_NUMBER if value_type.le is None else value_type.le
+        return TaskOption(field, name, meaning, "number", default, str(default), largest=largest)
+    if isinstance(value_type, FloatType):
+        return TaskOption(field, name, meaning, "decimal", default, f"{default:g}")
+    if isinstance(value_type, LiteralType):
+        choices = tuple(str(value) for value in value_type.values)
+        return TaskOption(field, name, meaning, "choice", default, default, choices=choices)
+    if isinstance(value_type, StrType):
+        return TaskOption(field, name, meaning, "text", default, default or None)
+    return TaskOption(field, name, meaning, "flag", default)
+
+
+def _description(annotation: Any) -> str:
+    """Return the description of a field, empty where it has none."""
+    if not isinstance(annotation, Metadata):
+        return ""
+    description: str = (annotation.extra_json_schema or {}).get("description", "")
+    return description
+
+
+def _type_of_value(annotation: Any) -> Any:
+    """Return the type of a field's value: the first one that is not None."""
+    if isinstance(annotation, Metadata):
+        annotation = annotation.type
+    if isinstance(annotation, UnionType):
+        types = [alternative for alternative in annotation.types if not isinstance(alternative, NoneType)]
+        annotation = types[0]
+    return annotation
+
+
+def _stage_option(stages: Mapping[str, str]) -> Option:
+    """Return the option that chooses a stage of a task, from the meaning of each stage."""
+    meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
+    return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])

@@ -1,0 +1,160 @@
+"""Make the commands of a verb, one for each task: `analyze`, `analyze scifact`, `analyze claims` ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.cli.core import NO_FORM, Command, Form, Line, Option, Parameter, Section
+from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_TWO, LEGEND, select_options
+from cs_score.cli.task_options import own_options
+from cs_score.tasks import COLD_START, mode_named, stage_named
+
+Work: TypeAlias = Callable[[str, Line], int]
+"""Does a verb's work for a task (or a stage of it) and a command line; returns the exit status."""
+
+POLICY_OPTIONS: Final = {
+    "analyze": "--also-policy",
+    "compare": "--inclusion",
+    "diff": "--policy-b",
+    "report": "--also-policy --policy-b",
+    "score": "--inclusion --second-assessments",
+}
+"""The options of verbs that evidence tasks have only where answers are judged under a policy."""
+
+
+class VerbForm(NamedTuple):
+    """How a verb is called for Cold Start runs, or for the predictions of evidence tasks."""
+
+    options: str
+    """The names of its options, separated by blanks: shared ones and those of the verb's own."""
+    formats: str
+    """The formats of the result, separated by blanks, the usual one first."""
+    files: str
+    """The meaning of the words that are no options."""
+    sections: Sequence[Section] = ()
+    """Parts of its help behind those that the verb has for all tasks."""
+    example: str = "$ONE"
+    """The words of a call on the samples: $ONE is a run or predictions, $TWO two of them, $MEASURE a measure."""
+    folder: str = ""
+    """The format that -o writes into a folder."""
+
+
+class Verb(NamedTuple):
+    """A verb: how it is called for runs and for predictions, and what both have."""
+
+    runs: VerbForm
+    evidence: VerbForm
+    own_options: Sequence[Option] = ()
+    """Options that only this verb has."""
+    sections: Sequence[Section] = ()
+    """Parts of the help for all tasks."""
+    summary: str = ""
+    """A line for the help of evidence tasks, with {task} and {unit}; empty where the task has its own."""
+    needs_files: bool = True
+    """Whether a call for Cold Start needs a file."""
+    needs_output: bool = False
+    """Whether -o must be given."""
+    failure: Callable[[str, str], str] = NO_FORM.failure
+    """Returns the text for an error, from the format and the message."""
+
+    def command(self, work: Work) -> Callable[[str], Command]:
+        """Return the function that makes the command of a task, from the function that does the work (a decorator).
+
+        The verb has the name of that function.
+        """
+        verb_name = work.__name__
+
+        def make(task: str) -> Command:
+            if task == COLD_START:
+                return self._command_for_runs(verb_name, work)
+            return self._command_for_evidence(verb_name, task, work)
+
+        return make
+
+    def _command_for_runs(self, verb_name: str, work: Work) -> Command:
+        """Return the verb's command for Cold Start runs."""
+        words = "files..." if self.needs_files else "[files...]"
+        return Command(
+            verb_name,
+            select_options(self.runs.options, self.own_options),
+            Parameter(words, self.runs.files),
+            body=_body_for_task(work, COLD_START),
+            form=Form(
+                example=_example(COLD_START, self.runs.example),
+                sections=(*self.sections, *self.runs.sections, *LEGEND),
+                formats=self.runs.formats.split(),
+                folder=self.runs.folder,
+                needs_output=self.needs_output,
+                failure=self.failure,
+            ),
+        )
+
+    def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
+        """Return the verb's command for the predictions of an evidence task."""
+        mode = mode_named(task)
+        command_options = select_options(self.evidence.options, self.own_options) + own_options(task)
+        if mode.has_policies:
+            command_options += select_options(POLICY_OPTIONS.get(verb_name, ""), self.own_options)
+        return Command(
+            task if verb_name == "score" else f"{verb_name} {task}",
+            command_options,
+            Parameter("[files...]", self.evidence.files),
+            body=_body_for_task(work, task),
+            form=Form(
+                example=_example(task, self.evidence.example),
+                summary=self.summary.format(task=task, unit=mode.unit) or mode.summary,
+                sections=(*self.sections, *self.evidence.sections, ("Files", mode.files)),
+                formats=self.evidence.formats.split(),
+                folder=self.evidence.folder,
+                needs_output=self.needs_output,
+                failure=self.failure,
+            ),
+        )
+
+
+def _body_for_task(work: Work, task: str) -> Callable[[Line], int]:
+    """Return the function that does the work for a task, or for the stage of it that --stage names."""
+
+    def body(line: Line) -> int:
+        stage = line.get("--stage")
+        return work(task if stage is None else stage_named(task, stage), line)
+
+    return body
+
+
+class _Sample(NamedTuple):
+    """What the examples of a task need: its samples are called `TASK-gold`, `TASK-a` and `TASK-b`."""
+
+    ending: str
+    measure: str
+    options: str = ""
+    """Options that a call on them needs, with a blank in front."""
+
+
+_SAMPLES: Final = {
+    "scifact": _Sample("jsonl", "sentence_label_f1"),
+    "claims": _Sample("jsonl", "sentence_f1"),
+    "r4c": _Sample("json", "er_f1"),
+    "hotpotqa": _Sample("json", "joint_f1"),
+    "pool": _Sample("csv", "micro-f1", " --policy right=CORRECT,half=PARTIAL,wrong=INCORRECT,ignore=JUDGE_ERROR"),
+}
+
+
+def _example(task: str, words: str) -> str:
+    """Return the words of an example with the samples of a task in the place of $ONE, $TWO and $MEASURE."""
+    if task == COLD_START:
+        return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO)
+    sample = _SAMPLES.get(task)
+    if sample is None:  # a task of another package, whose files are not among our samples
+        one_system = "--gold GOLD --predictions PREDICTIONS"
+        two_systems = "--gold GOLD A B"
+        measure = mode_named(task).measures[0]
+    else:
+        gold = f"--gold assessments/{task}-gold.{sample.ending}"
+        system_a = f"submissions/{task}-a.{sample.ending}"
+        system_b = f"submissions/{task}-b.{sample.ending}"
+        one_system = f"{gold} --predictions {system_a}{sample.options}"
+        two_systems = f"{gold} {system_a} {system_b}{sample.options}"
+        measure = sample.measure
+    return words.replace("$ONE", one_system).replace("$TWO", two_systems).replace("$MEASURE", measure)
