@@ -255,9 +255,7 @@ class ScoringTask:
 
         Options and errors are those of `score`. A file that names no run has one, whose name is empty.
         """
-        files = ScoredFiles(
-            None if gold is None else _given(gold, "gold"), _given(predictions, "predictions"), self._accepted(options)
-        )
+        files = _scored_files(gold, predictions, self._accepted(options))
         results = {}
         for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
             files_of_run = files._replace(options=asdict(result.mode.chosen))
@@ -286,13 +284,18 @@ def task(name: str) -> ScoringTask:
 
 def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     """Score predictions under a task by its name. Raises InputError and UsageError."""
-    files = ScoredFiles(
+    files = _scored_files(gold, predictions, options)
+    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
+    return EvidenceResult(document_of(result, with_units=True), result, files)
+
+
+def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
+    """Return gold and predictions so that they can be read again, and the options. Raises UsageError for no files."""
+    return ScoredFiles(
         gold=None if gold is None else _repeatable(gold, "gold"),
         predictions=_repeatable(predictions, "predictions"),
         options=options,
     )
-    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
-    return EvidenceResult(document_of(result, with_units=True), result, files)
 
 
 def _check_options(function: str, options: Iterable[str], known_options: Sequence[str]) -> None:
