@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from msgspec import Meta
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
 from cs_score.evidence.reading import Gold, quoted
@@ -33,6 +34,11 @@ from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_l
 from cs_score.judged.tables import FORMATS, Names, read_names
 from cs_score.measures.registry import Divide, Ratio, divide, f1
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")  # only comparisons ask for quotients
 
 MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
 
@@ -373,8 +379,6 @@ def _f1_of_units(count: Any) -> Ratio:
     to the denominator: the sums make F1, and a small change of a unit changes their quotient as it changes F1. The
     first axis of the arrays is that of the units.
     """
-    import numpy as np  # loaded by whoever asks for quotients
-
     columns = [np.asarray(column, np.float64) for column in (count.right, count.answered, count.found, count.wanted)]
     totals = [column.sum(axis=0) if column.ndim else column for column in columns]
     right, answered, found, wanted = columns

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 
 if TYPE_CHECKING:  # it loads what only scoring needs
     from cs_score.evidence.mode import Mode
+    from cs_score.tasks import containing
+else:
+    containing = Late("cs_score.tasks.containing")
 
 GROUP: Final = "cs_score.tasks"
 
@@ -56,7 +60,6 @@ def loaded(offer: Offer) -> Mode:
     it cannot be imported or offers something else.
     """
     from cs_score.evidence.mode import Mode
-    from cs_score.tasks.containing import contain, problem_of_declaration
 
     module, _, names = offer.path.partition(":")
     try:
@@ -72,17 +75,15 @@ def loaded(offer: Offer) -> Mode:
         raise UsageError(
             f"{offer}: {offer.path} is the mode of a task {getattr(value, 'name', '')}; mend or uninstall it"
         )
-    fault = problem_of_declaration(value)
+    fault = containing.problem_of_declaration(value)
     if fault is not None:
         raise UsageError(f"{offer}: {fault}; mend or uninstall it")
     if not getattr(value, "is_contained", False):
-        contain(value, str(offer), partial(_restored, offer))
+        containing.contain(value, str(offer), partial(_restored, offer))
     value.package = f"{offer.package}={offer.version}"
     return value
 
 
 def _restored(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
     """Return the mode that a package offers with the attributes that it had in another process."""
-    from cs_score.tasks.containing import with_attributes
-
-    return with_attributes(type(loaded(offer)), attributes)
+    return containing.with_attributes(type(loaded(offer)), attributes)
