@@ -28,21 +28,25 @@ LONGEST_LINE: Final = 2000
 """Characters of a message that are shown; a megabyte field must not fill a terminal."""
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
+    """Return the matched character as an escape of Python: `\\x1b`."""
     return match.group().encode("unicode_escape").decode("ascii")
 
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
-    """`text` with every character that could move a cursor or break the line written as an escape, cut to `limit`.
-    `keep_tabs` leaves tabs as they are: messages quote the lines of tab files.
+    """Return a text on one line of at most `limit` characters.
+
+    Every character that could move a cursor or break the line is written as an escape. `keep_tabs` leaves tabs as they
+    are: messages quote the lines of tab files.
     """
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
-    return (_UNSAFE_BUT_TAB if keep_tabs else _UNSAFE).sub(_escaped, text)
+    unsafe = _UNSAFE_BUT_TAB if keep_tabs else _UNSAFE
+    return unsafe.sub(_escape, text)
 
 
 class JsonText(str):
-    """Text that is JSON: its backslashes are those of JSON, which no table doubles."""
+    """Text that is JSON. Tables leave its backslashes as they are: no two values look alike."""
 
     __slots__ = ()
 
@@ -50,18 +54,20 @@ class JsonText(str):
 def json_value(value: object) -> JsonText:
     """Return a value as JSON on one line, non-ASCII characters as they are.
 
-    Characters that are not seen or could break a line are escaped as JSON does it, so that the text can be read back.
+    Characters that are invisible or could break a line are escaped as JSON does it, so that the text can be read back.
     """
-    return JsonText(_UNSAFE.sub(_escaped_in_json, json.dumps(value, ensure_ascii=False)))
+    return JsonText(_UNSAFE.sub(_escape_as_json, json.dumps(value, ensure_ascii=False)))
 
 
-def _escaped_in_json(match: re.Match[str]) -> str:
+def _escape_as_json(match: re.Match[str]) -> str:
+    """Return the matched character as an escape of JSON: `\\u001b`."""
     return json.dumps(match.group())[1:-1]
 
 
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike; JSON as it
-    stands, in which no two values do.
+    """Return a text for a cell of a table, on one line of at most `limit` characters.
+
+    Backslashes are doubled, so that no two texts look alike; those of JSON stay as they are.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)
@@ -69,17 +75,20 @@ def cell(text: str, limit: int = LONGEST_LINE) -> str:
 
 
 def spreadsheet_cell(text: str) -> str:
-    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers, nor
-    for JSON, which is no formula and would be none any more.
+    """Return a text for a cell of a table that a spreadsheet may open.
+
+    A text that the spreadsheet would take for a formula gets an apostrophe: `=1+1` gives `'=1+1`. JSON never begins
+    like a formula and stays as it is. Not for numbers.
     """
-    if isinstance(text, JsonText):
-        return cell(text, sys.maxsize)
-    return ("'" if _FORMULA.match(text) else "") + cell(text, sys.maxsize)
+    apostrophe = ""
+    if not isinstance(text, JsonText) and _FORMULA.match(text):
+        apostrophe = "'"
+    return apostrophe + cell(text, sys.maxsize)
 
 
 def terminal_safe(text: str) -> str:
-    """`text` with control characters other than tab and line feed escaped; its lines stay lines."""
-    return _UNSAFE_IN_TEXT.sub(_escaped, text)
+    """Return a text with its control characters escaped, except for tabs and line feeds."""
+    return _UNSAFE_IN_TEXT.sub(_escape, text)
 
 
 SCREEN: Final = 80
@@ -90,16 +99,16 @@ WIDEST_TEXT: Final = 120
 
 
 def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
-    """Return how wide sentences are, where a terminal has this width (None: there is none).
+    """Return the number of columns for sentences on a terminal of some width; None where no terminal shows them.
 
-    What is a first screen (`is_screen`) is at most 80 columns wide.
+    A first screen (`is_screen`) is at most 80 columns wide.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
     return min(width, SCREEN) if is_screen else width
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """Text in lines of a screen, those after the first indented; no word is broken."""
+    """Return a text in lines of at most 80 columns, all but the first indented. No word is broken."""
     return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
@@ -107,7 +116,7 @@ _MINUS_OF_NUMBER: Final = re.compile(r"(?<![\w.])-(?=\d)| - (?=[A-Z]\b)")
 
 
 def with_minus_signs(text: str) -> str:
-    """Return a text whose numbers, and the difference `B - A`, have minus signs in the place of hyphens."""
+    """Return a text with minus signs in place of the hyphens of numbers and of the difference `B - A`."""
     return _MINUS_OF_NUMBER.sub(lambda match: match.group().replace("-", "\u2212"), text)
 
 
@@ -118,31 +127,46 @@ def aligned(
     gap: str = "  ",
     width_of: Callable[[str], int] = len,
 ) -> list[str]:
-    """Rows of as many cells each as lines with columns of even width; cells must be safe to print already."""
-    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    """Return rows as lines whose cells form columns.
+
+    All rows have the same number of cells, which must be safe to print already. `to_the_right` says which columns are
+    aligned to the right. `width_of` measures a cell.
+    """
+    widths = [max(width_of(text) for text in column) for column in zip(*rows)]
     lines = []
     for row in rows:
-        spaces = (" " * (width - width_of(text)) for text, width in zip(row, widths))
-        cells = (space + text if right else text + space for text, space, right in zip(row, spaces, to_the_right))
-        lines.append(gap.join(cells).rstrip())
+        padded_cells = []
+        for text, width, is_right in zip(row, widths, to_the_right):
+            padding = " " * (width - width_of(text))
+            padded_cells.append(padding + text if is_right else text + padding)
+        lines.append(gap.join(padded_cells).rstrip())
     return lines
 
 
 def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
-    """The first `most` items, and how many more there are."""
-    shown = [str(item) for item in items]
-    return separator.join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+    """Return the first `most` items as text, and the number of the others: `a, b, c and 2 more`."""
+    texts = [str(item) for item in items]
+    listed = separator.join(texts[:most])
+    if len(texts) > most:
+        listed += f" and {len(texts) - most} more"
+    return listed
 
 
 def columns_of(text: str) -> int:
-    """Columns that the text takes on a terminal: two for a wide character, none for a combining mark."""
+    """Return the number of columns that a text takes on a terminal.
+
+    A wide character takes two columns, a combining mark none.
+    """
     if text.isascii():
         return len(text)
     import unicodedata
 
-    return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
-    )
+    columns = 0
+    for character in text:
+        if unicodedata.combining(character):
+            continue
+        columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return columns
 
 
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
@@ -165,10 +189,10 @@ _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 
 def escape_markdown(text: str) -> str:
-    """`text` such that Markdown shows it as it is, in one line."""
+    """Return a text that Markdown shows as it is, in one line."""
     return _MARKUP.sub(r"\\\1", cell(text))
 
 
 def escape_latex(text: str) -> str:
-    """`text` such that LaTeX sets it as it is, in one line."""
+    """Return a text that LaTeX sets as it is, in one line."""
     return _LIGATURE.sub(r"\1{}", cell(text).translate(_LATEX))

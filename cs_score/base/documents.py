@@ -1,6 +1,8 @@
-"""Documents: what the package writes as JSON, and the strict reader of it, since anybody may have written a file.
+"""Documents: the JSON that the package writes, and a strict reader for it, since anybody may have written a file.
 
-    class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):   # and a row of KINDS; fields are the keys
+A kind of document is a record and a row of `KINDS`; its fields are the keys of the JSON:
+
+    class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
         schema_version: Literal[2] = 2
     json_text(comparison); record_in(document_in(data, file), Comparison, file); cs-score schema comparison
 
@@ -26,12 +28,12 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
 
 Json: TypeAlias = Any
-"""A value as `json` reads it."""
+"""A value as `json` reads it: a dictionary, list, text, number, boolean or None."""
 
 Kind = TypeVar("Kind")
 
 DEEPEST: Final = 50
-"""Levels of objects and arrays; a result has fifteen."""
+"""Levels of objects and arrays that a document may have; a result has fifteen."""
 
 
 class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
@@ -121,16 +123,16 @@ def _places_of_infinity(value: Json, place: str) -> Iterator[str]:
 
 
 def json_text(value: object) -> str:
-    """A record as JSON."""
+    """Return a record as JSON. Raises InputError for a number that is not finite."""
     return "".join(json_pieces(value))
 
 
 @contextlib.contextmanager
 def refusing_incomplete(file: str) -> Iterator[None]:
-    """Turn what fails while a document of a file is shown into an InputError with the file's name.
+    """Turn any failure while a document is shown into an InputError with the name of its file.
 
-    What its records leave open may be missing or wrong in a document that somebody else has written, such as the names
-    of two systems or the score of a measure.
+    Records leave some things open, such as the names of two systems or the scores by measure. They may be missing or
+    wrong in a document that somebody else has written.
     """
     try:
         yield
@@ -141,39 +143,81 @@ def refusing_incomplete(file: str) -> Iterator[None]:
 
 
 def schema_of(kind: str) -> dict[str, Json]:
-    """The JSON Schema of a kind of documents, as its records have it."""
+    """Return the JSON Schema of a kind of documents, made from its records."""
     import pkgutil  # scoring starts without it
 
     records = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
     choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())
-    whole = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
+    document_schema = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
-        **whole,
+        **document_schema,
         "$defs": definitions,
     }
     return document_in(json.dumps(schema), kind)
 
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
+# ---- Reading JSON
 
 
 class _Fault(str):
-    """A problem, which stands in a decoded value where something was refused, so that its place can be found."""
+    """A problem of a JSON text. It replaces the refused value in the decoded value, so that its place can be found."""
 
 
-def read_document(given: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]:
-    """The object in a file. Raises InputError for a file that cannot be read, and as `document_in` does."""
-    with open_source(given, stdin_as_dash=stdin_as_dash) as source:
-        name, data = source.name, source.read_bytes()
-    return document_in(data, name)
+class _FaultCollector:
+    """The hooks of `json.loads` that refuse what no document may hold; `faults` has the problems in order."""
+
+    def __init__(self) -> None:
+        self.faults: list[_Fault] = []
+
+    def parse_float(self, digits: str) -> float | _Fault:
+        """Return a number, or the fault that it is too large to be finite."""
+        number = float(digits)
+        return number if math.isfinite(number) else self._too_large(digits)
+
+    def parse_integer(self, digits: str) -> int | _Fault:
+        """Return a whole number, or the fault that it is too large: the time to read it grows with its square."""
+        return int(digits) if len(digits) < _MOST_DIGITS else self._too_large(digits)
+
+    def parse_constant(self, name: str) -> _Fault:
+        """Return the fault that NaN or Infinity is no number of JSON."""
+        return self._refuse(f"{name} is no number of JSON")
+
+    def parse_object(self, members: Sequence[tuple[str, Json]]) -> dict[str, Json] | _Fault:
+        """Return an object as a dictionary, or the fault that two members have the same name."""
+        value_by_name = dict(members)
+        if len(value_by_name) == len(members):
+            return value_by_name
+        return self._refuse(f"an object has two members {_first_repeated(name for name, _ in members)!r}")
+
+    def _too_large(self, digits: str) -> _Fault:
+        """Return the fault that a number is too large."""
+        number = digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
+        return self._refuse(f"{number} is too large a number")
+
+    def _refuse(self, problem: str) -> _Fault:
+        """Return a new fault, and add it to the list."""
+        fault = _Fault(problem)
+        self.faults.append(fault)
+        return fault
+
+
+_MOST_DIGITS: Final = 300
+"""Digits of a whole number; none that means something has as many."""
+
+
+def read_document(file: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]:
+    """Return the object in a file of JSON. Raises InputError for an unreadable file, and as `document_in` does."""
+    with open_source(file, stdin_as_dash=stdin_as_dash) as source:
+        data = source.read_bytes()
+    return document_in(data, source.name)
 
 
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
-    """The object that JSON text is. Raises InputError with the place for what is no document."""
+    """Return the object in a text of JSON. Raises InputError with the place for another value, and as `value_in`."""
     value = value_in(data, file)
     if not isinstance(value, dict):
         raise InputError("no JSON object", file=file)
@@ -181,34 +225,23 @@ def document_in(data: bytes | str, file: str) -> dict[str, Json]:
 
 
 def value_in(data: bytes | str, file: str) -> Json:
-    """The value that JSON text is. Raises InputError with the place for what no document may hold."""
+    """Return the value in a text of JSON.
+
+    Raises InputError with the place for a text that is not UTF-8 or not JSON, for numbers that are not finite, for two
+    members of the same name, and for deep nesting. `file` is the name in the error.
+    """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=file, place=f"byte {error.start + 1}") from None
-    faults: list[_Fault] = []
-
-    def refused(problem: str) -> _Fault:
-        faults.append(_Fault(problem))
-        return faults[-1]
-
-    def too_large(digits: str) -> _Fault:
-        shown = digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
-        return refused(f"{shown} is too large a number")
-
-    def members(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json] | _Fault:
-        value_by_name = dict(pairs)
-        if len(value_by_name) == len(pairs):
-            return value_by_name
-        return refused(f"an object has two members {_first_repeated(name for name, _ in pairs)!r}")
-
+    collector = _FaultCollector()
     try:
         value = json.loads(
             text,
-            parse_float=lambda digits: number if math.isfinite(number := float(digits)) else too_large(digits),
-            parse_int=lambda digits: int(digits) if len(digits) < 300 else too_large(digits),
-            parse_constant=lambda name: refused(f"{name} is no number of JSON"),
-            object_pairs_hook=members,
+            parse_float=collector.parse_float,
+            parse_int=collector.parse_integer,
+            parse_constant=collector.parse_constant,
+            object_pairs_hook=collector.parse_object,
         )
     except RecursionError:
         raise _too_deep(text, file) from None
@@ -216,70 +249,93 @@ def value_in(data: bytes | str, file: str) -> Json:
         raise InputError(f"no JSON: {error.msg}", file=file, place=_position(text, error.pos)) from None
     if not _is_shallow(value):
         raise _too_deep(text, file)
-    if faults:
-        raise InputError(f"no JSON: {faults[0]}", file=file, place=next(_places(value, faults[0], ""), None) or None)
+    if collector.faults:
+        fault = collector.faults[0]
+        place = next(_places_of_fault(value, fault, ""), None)
+        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
     return value
 
 
 def _first_repeated(names: Iterable[str]) -> str:
     """Return the first name that an earlier one repeats; there must be one."""
-    earlier: set[str] = set()
+    earlier_names: set[str] = set()
     for name in names:
-        if name in earlier:
+        if name in earlier_names:
             return name
-        earlier.add(name)
+        earlier_names.add(name)
     raise ValueError("no name is repeated")
 
 
 def member_place(place: str, name: str) -> str:
-    """The place of a member of the object at a place: `signature.inputs[2].sha256`."""
+    """Return the place of a member of the object at a place: `signature.inputs[2]`, `sha256` gives
+    `signature.inputs[2].sha256`.
+    """
     return f"{place}.{name}".lstrip(".")
 
 
 def _is_shallow(value: Json) -> bool:
-    """Whether a value can be walked through without a thought for the depth of calls."""
-    level = [value] if isinstance(value, dict | list) else []
+    """Return whether a value is nested no deeper than `DEEPEST`, so that functions may walk through it recursively."""
+    containers = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [each for values in inner for each in values if isinstance(each, dict | list)]
-    return not level
+        inner_containers = []
+        for container in containers:
+            members = container.values() if isinstance(container, dict) else container
+            inner_containers += [member for member in members if isinstance(member, dict | list)]
+        containers = inner_containers
+    return not containers
+
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
+"""A string or a bracket of JSON."""
+
+_DEPTH_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 def _too_deep(text: str, file: str) -> InputError:
+    """Return the error for a text of JSON that is nested too deeply, with the place of the first bracket too many."""
     depth = 0
     for token in _TOKEN.finditer(text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+        depth += _DEPTH_BY_BRACKET.get(token[0], 0)
         if depth > DEEPEST:
             break
     problem = f"no JSON that can be read: it is nested more than {DEEPEST} levels deep"
     return InputError(problem, file=file, place=_position(text, token.start()))
 
 
-def _position(text: str, at: int) -> str:
-    before = text[:at]
-    return f"line {before.count(chr(10)) + 1}, column {at - before.rfind(chr(10))}"
+def _position(text: str, index: int) -> str:
+    """Return the place of a character: `line 2, column 7`."""
+    text_before = text[:index]
+    line = text_before.count("\n") + 1
+    column = index - text_before.rfind("\n")
+    return f"line {line}, column {column}"
 
 
-def _places(value: Json, wanted: _Fault, place: str) -> Iterator[str]:
-    """Where a value stands; that of a refused object is the object's own."""
-    if value is wanted:
+def _places_of_fault(value: Json, fault: _Fault, place: str) -> Iterator[str]:
+    """Yield the places of a fault in a value at a place. A refused object has its own place, not that of a member."""
+    if value is fault:
         yield place
     elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _places(each, wanted, member_place(place, name))
+        for name, member in value.items():
+            yield from _places_of_fault(member, fault, member_place(place, name))
     elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from _places(each, wanted, f"{place}[{at}]")
+        for number, entry in enumerate(value):
+            yield from _places_of_fault(entry, fault, f"{place}[{number}]")
+
+
+# ---- Records of documents
 
 
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
-    """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
+    """Convert an object to a document of a kind.
+
+    Raises InputError with the place for another kind, version or shape. `place` is that of the object in the file.
+    """
     check_kind(value, kind, file, place)
     return converted(value, kind, file, place)
 
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
-    """An object as the document that its kind and its task say. Raises InputError as `record_in`."""
+    """Convert an object to the document that its members `kind` and `task` name. Raises InputError as `record_in`."""
     import pkgutil  # scoring starts without it
 
     names = KINDS[value["kind"]]
@@ -288,14 +344,14 @@ def document_record(value: Mapping[str, Json], file: str) -> Any:
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:
-    """Raises InputError with the place for an object of another kind or version."""
+    """Raise InputError with the place for an object of another kind or version."""
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
-    (known,) = get_args(get_type_hints(kind)["schema_version"])
-    if value.get("schema_version") != known:
+    [version] = get_args(get_type_hints(kind)["schema_version"])
+    if value.get("schema_version") != version:
         raise InputError(
-            f"is {value.get('schema_version')!r}, where this version of cs-score reads {known}",
+            f"is {value.get('schema_version')!r}, where this version of cs-score reads {version}",
             file=file,
             place=member_place(place, "schema_version"),
             remedy="make it anew with this version",
@@ -303,7 +359,10 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
 
 
 def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
-    """A value of a document as a record or another type. Raises InputError with the place where it is none."""
+    """Convert a value of a document to a record or another type.
+
+    Raises InputError with the place where it does not fit. `place` is that of the value in the file.
+    """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -318,7 +377,7 @@ def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind
 
 
 def _places_of_text(value: Json, text: str, place: str) -> Iterator[str]:
-    """Yield the places where a text stands; that of a member's name is the object's own."""
+    """Yield the places of a text in a value at a place; for the name of a member the place of its object."""
     if value == text:
         yield place
     elif isinstance(value, dict):

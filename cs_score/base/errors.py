@@ -5,8 +5,7 @@ Everything else that escapes is a defect of cs-score and not of its input.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 
 from cs_score.base.display import one_line
 
@@ -16,11 +15,11 @@ class CsScoreError(Exception):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return what was noticed before the error and may be its cause, such as XML that is not well-formed."""
+        """Return remarks made before the error on its possible causes, such as XML that is not well-formed."""
         return getattr(self, "__notes__", ())
 
     def add_remarks(self, remarks: Iterable[str]) -> None:
-        """Add remarks that are not there yet; a traceback shows them, too."""
+        """Add the remarks that the error does not have yet; a traceback shows them, too."""
         for remark in remarks:
             if remark not in self.remarks:
                 self.add_note(remark)
@@ -47,16 +46,27 @@ class InputError(CsScoreError):
         code: str | None = None,
     ):
         super().__init__(problem, file, place, remedy)
-        self.problem, self.file, self.place, self.remedy, self.code = problem, file, place, remedy, code
+        self.problem = problem
+        self.file = file
+        self.place = place
+        self.remedy = remedy
+        self.code = code
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the keyword-only fields when the error crosses a process boundary."""
-        rebuild = partial(type(self), file=self.file, place=self.place, remedy=self.remedy, code=self.code)
-        return rebuild, (self.problem,)
+        fields = {"file": self.file, "place": self.place, "remedy": self.remedy, "code": self.code}
+        return _rebuild_error, (type(self), self.problem, fields)
 
     def __str__(self) -> str:
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
-        return one_line(f"{text}; {self.remedy}" if self.remedy else text, keep_tabs=True)
+        if self.remedy:
+            text = f"{text}; {self.remedy}"
+        return one_line(text, keep_tabs=True)
+
+
+def _rebuild_error(kind: type[InputError], problem: str, fields: Mapping[str, str | None]) -> InputError:
+    """Return an error that was pickled, from its class, problem and keyword-only fields."""
+    return kind(problem, **fields)
 
 
 class OutputError(CsScoreError):
@@ -76,27 +86,37 @@ class MissingExtraError(CsScoreError):
 
     def __init__(self, package: str, extra: str):
         super().__init__(package, extra)
-        self.package, self.extra = package, extra
+        self.package = package
+        self.extra = extra
 
     def __str__(self) -> str:
         return f"this needs the package {self.package}: pip install 'cs-score[{self.extra}]'"
 
 
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
-    """Up to three of the names, `; did you mean ...?`; empty where none is near. Letter case and dashes are ignored.
-    `cutoff`, 0..1, is how alike they have to be; short ids that differ in one of two characters are so by half.
+    """Return a question after up to three names that are like a misspelt word: `; did you mean A, B or C?`
+
+    It is empty where no name is near. Letter case and dashes are ignored. `cutoff`, 0 to 1, is how alike names have to
+    be; short ids that differ in one of two characters are alike by half.
     """
     import difflib
 
-    plain: dict[str, str] = {}
+    name_by_key: dict[str, str] = {}
     for name in names:
-        plain.setdefault(_plain(name), name)
-    key = _plain(word)
-    begun = [each for each in plain if len(key) > 2 and each.startswith(key)]
-    found = dict.fromkeys((*difflib.get_close_matches(key, plain, cutoff=cutoff), *begun))
-    *some, last = [plain[each] for each in found][:3] or [""]
-    return f"; did you mean {', '.join(some)}{' or ' if some else ''}{last}?" if last else ""
+        name_by_key.setdefault(_comparison_key(name), name)
+    word_key = _comparison_key(word)
+    near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
+    if len(word_key) > 2:
+        near_keys += [key for key in name_by_key if key.startswith(word_key)]
+    near_names = [name_by_key[key] for key in dict.fromkeys(near_keys)][:3]
+    if not near_names:
+        return ""
+    listed = near_names[-1]
+    if len(near_names) > 1:
+        listed = f"{', '.join(near_names[:-1])} or {listed}"
+    return f"; did you mean {listed}?"
 
 
-def _plain(name: str) -> str:
+def _comparison_key(name: str) -> str:
+    """Return a name without what people mix up: `--Max_Drop` gives `max-drop`."""
     return name.lstrip("-").replace("_", "-").casefold()

@@ -1,4 +1,4 @@
-"""Recognise numbers that somebody typed."""
+"""Numbers that somebody typed, recognised without raising errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Worker processes of one machine: how many, and a pool of them that ends with its owner.
+"""Worker processes on one machine: how many to start, and a pool of them that ends with its owner.
 
 Each worker has a pipe of its own and no lock in common with others, so that any of them can be killed at any time. The
-owner notices it at the end of the pipe.
+owner notices that a worker has died by the end of its pipe.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Struct
-from cs_score.base.runtime import STOP_SIGNALS
+from cs_score.base.runtime import delayed_signals
 from cs_score.base.sources import reason_of
 
 T = TypeVar("T")
@@ -29,42 +29,51 @@ R = TypeVar("R")
 
 
 class WorkerDiedError(Exception):
-    """The worker that had an item died."""
+    """A worker died while it had an item."""
 
 
 class NoWorkerError(CsScoreError):
-    """The operating system starts no process."""
+    """The operating system does not start any worker process."""
 
 
 def processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def processes_for(jobs: int | None) -> int:
-    """How many processes to compute in: as many as asked for, or as processors; one where no worker may be started.
+    """Return the number of processes to compute in: `jobs`, or as many as there are processors.
 
-    A daemonic process, such as a worker of a multiprocessing pool, may have no children.
+    It is 1 in a daemonic process, such as a worker of a multiprocessing pool, which may have no children.
     """
-    return 1 if multiprocessing.current_process().daemon else jobs or processors()
+    if multiprocessing.current_process().daemon:
+        return 1
+    return jobs or processors()
 
 
 def workers_share_memory() -> bool:
-    """Whether workers begin with what their owner has in memory: they do where they are forked, as on Linux."""
+    """Return whether workers begin with all objects that their owner has in memory.
+
+    They do where they are forked, as on Linux.
+    """
     return multiprocessing.get_start_method() == "fork"
 
 
 class _Worker(Struct, Generic[R]):
+    """A worker process, and the future of the item that it works on; None while it is idle."""
+
     process: BaseProcess
     future: Future[R] | None = None
 
 
 class Pool(Generic[T, R]):
-    """At most `jobs` processes, each of which calls `work(item)` for one item after the other; one is this process.
+    """At most `jobs` worker processes, each of which calls `work(item)` for one item after the other.
 
-    Workers begin when there is something to do; one that died is replaced. Each has a copy of `work`, which is pickled
-    only where workers share no memory. Use as a context manager: when the block is left, all workers are killed,
-    whatever they do.
+    With one job this process itself does the work. Workers are started when there is something to do; one that died is
+    replaced. Each has a copy of `work`, which is pickled only where workers share no memory. The pool is a context
+    manager: at the end of the block all workers are killed, whatever they do.
     """
 
     def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
@@ -79,89 +88,119 @@ class Pool(Generic[T, R]):
 
     def __exit__(self, *exception: object) -> None:
         for connection in list(self._workers):
-            self._bury(connection)
+            self._remove_worker(connection)
         gc.unfreeze()
 
     def submit(self, item: T) -> Future[R]:
-        """What will be `work(item)`; items are begun in the order in which they come.
+        """Return the future of `work(item)`. Items are begun in the order in which they are submitted.
 
-        The future is done in `wait`, with the result of the work, its exception, or WorkerDiedError.
+        `wait` sets the future's result, or its exception: that of the work, or WorkerDiedError.
         """
         future: Future[R] = Future()
         self._pending.append((future, item))
         return future
 
     def wait(self, seconds: float | None = None) -> list[Future[R]]:
-        """The futures that have been done since the last call; waits for one, but not for longer than `seconds`.
+        """Wait until an item is done, but not for longer than `seconds`, and return the futures of all done items.
 
-        Raises NoWorkerError.
+        Futures that an earlier call returned are left out. Raises NoWorkerError.
         """
         if self._jobs == 1:
-            return [self._compute(*self._pending.popleft())] if self._pending else []
-        done = []
-        while self._pending and (connection := self._free()) is not None:
+            if not self._pending:
+                return []
+            future, item = self._pending.popleft()
+            self._compute(future, item)
+            return [future]
+        done = self._hand_out_items()
+        for connection in wait(list(self._workers), 0 if done else seconds):
+            assert isinstance(connection, Connection)
+            future_of_item = self._receive(connection)
+            if future_of_item is not None:
+                done.append(future_of_item)
+        return done
+
+    def _compute(self, future: Future[R], item: T) -> None:
+        """Do the work for an item in this process."""
+        try:
+            future.set_result(self._work(item))
+        except Exception as error:
+            future.set_exception(error)
+
+    def _hand_out_items(self) -> list[Future[R]]:
+        """Send pending items to workers that are free, and return the futures of items whose worker has died."""
+        failed = []
+        while self._pending:
+            connection = self._free_worker()
+            if connection is None:
+                break
             future, item = self._pending.popleft()
             try:
                 connection.send(item)
                 self._workers[connection].future = future
             except OSError:
-                self._bury(connection)
+                self._remove_worker(connection)
                 future.set_exception(WorkerDiedError())
-                done.append(future)
-        for ready in wait(list(self._workers), 0 if done else seconds):
-            assert isinstance(ready, Connection)
-            answered, self._workers[ready].future = self._workers[ready].future, None
-            try:
-                is_result, value = ready.recv()
-            except (EOFError, OSError):
-                self._bury(ready)
-                is_result, value = False, WorkerDiedError()
-            except Exception as error:  # an answer that cannot be read
-                is_result, value = False, error
-            if answered is not None:
-                (answered.set_result if is_result else answered.set_exception)(value)
-                done.append(answered)
-        return done
+                failed.append(future)
+        return failed
 
-    def _compute(self, future: Future[R], item: T) -> Future[R]:
+    def _receive(self, connection: Connection) -> Future[R] | None:
+        """Receive the answer of a worker, and return the future that is done by it; None if the worker was idle.
+
+        Where the pipe has ended, the worker has died and is removed.
+        """
+        future = self._workers[connection].future
+        self._workers[connection].future = None
         try:
-            future.set_result(self._work(item))
-        except Exception as error:
-            future.set_exception(error)
+            is_result, value = connection.recv()
+        except (EOFError, OSError):
+            self._remove_worker(connection)
+            is_result = False
+            value = WorkerDiedError()
+        except Exception as error:  # an answer that cannot be unpickled
+            is_result = False
+            value = error
+        if future is None:
+            return None
+        if is_result:
+            future.set_result(value)
+        else:
+            future.set_exception(value)
         return future
 
-    def _free(self) -> Connection | None:
-        """The pipe to a worker that has nothing to do; None where all are busy."""
+    def _free_worker(self) -> Connection | None:
+        """Return the pipe to a worker that is idle or newly started; None where all are busy. Raises NoWorkerError."""
         for connection, worker in list(self._workers.items()):
             if worker.future is None:
                 if not connection.poll():
                     return connection
-                self._bury(connection)  # an idle worker sends nothing, so this is the end of its pipe: it has died
+                self._remove_worker(connection)  # an idle worker sends nothing: its pipe has ended, and it has died
         if len(self._workers) == self._jobs:
             return None
         try:
-            return self._begin()
+            return self._start_worker()
         except OSError as error:
             if self._workers:
                 return None
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
 
-    def _begin(self) -> Connection:
-        """Start a worker. Raises OSError."""
-        ours, theirs = multiprocessing.Pipe()
-        inherited = [*self._workers, ours] if workers_share_memory() else []
-        arguments = (theirs, inherited, self._work)
+    def _start_worker(self) -> Connection:
+        """Start a worker, and return the pipe to it. Raises OSError."""
+        owner_end, worker_end = multiprocessing.Pipe()
+        inherited = [*self._workers, owner_end] if workers_share_memory() else []
+        arguments = (worker_end, inherited, self._work)
         process = multiprocessing.Process(target=_serve, args=arguments, daemon=True)
-        with theirs, _signals_held():
+        # No signal may come between the start of the process and its place in the list of workers.
+        with worker_end, delayed_signals():
             try:
                 process.start()
             except OSError:
-                ours.close()
+                owner_end.close()
                 raise
-            self._workers[ours] = _Worker(process)
-        return ours
+            self._workers[owner_end] = _Worker(process)
+        return owner_end
 
-    def _bury(self, connection: Connection) -> None:
+    def _remove_worker(self, connection: Connection) -> None:
+        """Kill a worker, if it is alive, and forget it."""
         worker = self._workers.pop(connection)
         worker.process.kill()
         worker.process.join()
@@ -169,32 +208,15 @@ class Pool(Generic[T, R]):
         connection.close()
 
 
-@contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """A block that no stop signal interrupts: a process begins in it, and is known to its owner at the end of it.
-
-    Signals are not blocked but noted: where there are threads, any of them may get one.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
-        return
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-    try:
-        for number in STOP_SIGNALS:
-            signal.signal(number, lambda met, frame: came.append(met))
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for noted in came:
-            signal.raise_signal(noted)
-
-
 def _serve(connection: Connection, inherited: list[Connection], work: Callable[[Any], Any]) -> None:
-    """What a worker does. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
-    for other in inherited:
-        other.close()
+    """Do the work for one item after the other, in a worker process.
+
+    Items come by `connection`, and answers go back: whether the work succeeded, and its result or exception.
+    `inherited` are the owner's ends of pipes; they have to be closed here, since a pipe ends only when nobody has it
+    open.
+    """
+    for owner_end in inherited:
+        owner_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup

@@ -1,4 +1,4 @@
-"""Records: values of named, typed fields. What is written as JSON is a record, and is read back as one.
+"""Records: values with named, typed fields. Everything that is written as JSON is a record, and is read back as one.
 
 msgspec makes a class in a few microseconds and an instance in a twentieth of one, and checks types where JSON is read.
 """
@@ -21,6 +21,7 @@ def to_builtins(value: object) -> Any:
 
 
 def _as_list(value: Any) -> list[Any]:
+    """Return a sequence as a list. Raises NotImplementedError for another value, which msgspec reports."""
     if isinstance(value, Sequence):
         return list(value)
     raise NotImplementedError(f"{type(value).__name__} is no value of JSON")
@@ -28,7 +29,7 @@ def _as_list(value: Any) -> list[Any]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Record(Struct, frozen=True):
-    """Base of all records: nothing may change one once it is made, and equal fields make equal records.
+    """Base of all records: they cannot be changed once they are made, and are equal where their fields are equal.
 
-    A record that is equal to itself only says `eq=False`, one with cached properties `dict=True`.
+    A record that is only equal to itself says `eq=False`, one with cached properties `dict=True`.
     """

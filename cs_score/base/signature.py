@@ -1,4 +1,4 @@
-"""What scores were computed from, in full and as one line to cite them by."""
+"""The origin of scores: all that they were computed from, in full and as one line to cite them by."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
 class Signature(Record):
     """One line to cite a score by: `LDC-MEAN-ALL-Macro-F1|kb|1:3|gold:44ceb0c1|run:db75ecd6|cs-score:1.0.0`.
 
-    Two are equal where the same was computed from the same contents, wherever and under whatever names these lay,
-    packed or not. `Signature.parse(str(signature)) == signature`.
+    Two signatures are equal where the same measure was computed from the same contents; names and places of the files
+    and their compression do not matter. `Signature.parse(str(signature)) == signature`.
 
     `settings` are the choices that change scores, each a word or `key=value`; `gold` and `run` are the first eight
     hexadecimal digits of digests of contents. Without `run` it stands for all runs of a table.
@@ -41,58 +41,81 @@ class Signature(Record):
     version: str = VERSION
 
     def __str__(self) -> str:
-        words = [_escaped(word) for word in (self.measure, *self.settings)]
-        runs = [] if self.run is None else [f"run:{self.run}"]
-        return "|".join((*words, f"gold:{self.gold}", *runs, f"cs-score:{self.version}"))
+        words = [_escape(word) for word in (self.measure, *self.settings)]
+        words.append(f"gold:{self.gold}")
+        if self.run is not None:
+            words.append(f"run:{self.run}")
+        words.append(f"cs-score:{self.version}")
+        return "|".join(words)
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The signature that prints as `text`. Raises UsageError for anything else."""
+        """Return the signature that prints as `text`. Raises UsageError for a text that is no signature."""
         match = _LINE.fullmatch(text)
         if match is not None:
             with contextlib.suppress(UnicodeDecodeError):
-                settings = tuple(map(_unescaped, match["settings"].split("|")[:-1]))
-                return cls(_unescaped(match["measure"]), settings, match["gold"], match["run"], match["version"])
+                settings = [_unescape(word) for word in match["settings"].split("|")[:-1]]
+                return cls(
+                    measure=_unescape(match["measure"]),
+                    settings=tuple(settings),
+                    gold=match["gold"],
+                    run=match["run"],
+                    version=match["version"],
+                )
         raise UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
 
     def of(self, measure: str) -> Signature:
-        """That of another measure of the same result."""
+        """Return the signature of another measure of the same result."""
         return replace(self, measure=measure)
 
     def of_run(self, run_id: str) -> Signature:
-        """That of one of several runs scored in one call."""
+        """Return the signature of one of several runs that were scored in one call."""
         return replace(self, settings=(*self.settings, f"runid={run_id}"))
 
     def of_all_runs(self) -> Signature:
-        """What the runs of a table have in common."""
+        """Return the signature without the run: it stands for all runs of a table."""
         return replace(self, run=None)
 
 
 _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
 
 
-def _escaped(text: str) -> str:
-    """A word of the line: what is no printable ASCII, and `|`, `%` and backticks become `%XX`, byte by byte."""
-    return _SPECIAL.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", _ERRORS)), text)
+def _escape(text: str) -> str:
+    """Return a word of the line, in which special characters are written as `%XX`, byte by byte: `a|b` gives `a%7Cb`.
+
+    Special are `|`, `%`, backticks and all characters that are not printable ASCII.
+    """
+    return _SPECIAL.sub(_escape_character, text)
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: bytes.fromhex(found.group().replace("%", "")).decode("utf-8", _ERRORS), text)
+def _escape_character(match: re.Match[str]) -> str:
+    """Return the bytes of the matched character as `%XX`."""
+    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", _ERRORS))
+
+
+def _unescape(text: str) -> str:
+    """Return a text without escapes: `a%7Cb` gives `a|b`. Raises UnicodeDecodeError."""
+    return _ESCAPED.sub(_unescape_characters, text)
+
+
+def _unescape_characters(match: re.Match[str]) -> str:
+    """Return the characters that the matched escapes stand for."""
+    return bytes.fromhex(match.group().replace("%", "")).decode("utf-8", _ERRORS)
 
 
 ANY_MEASURE: Final = "*"
 """Stands for every measure of a result."""
 
 ROLES: Final = ("queries", "pool", "gold", "run", "query list", "samples")
-"""What an input may be: query files, assessments, the gold file of an evidence mode, a run (predictions, a knowledge
+"""The roles of inputs: query files, assessments, the gold file of an evidence task, a run (predictions, a knowledge
 base), the files of `-queries` and `-samples`."""
 
 QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES = ROLES
 
 ANSWERED: Final = "answered"
-"""The option that says how many units were scored where only those that a system answers were."""
+"""The option that says how many units were scored, if only the units that a system answers were."""
 
-_GOLD: Final = frozenset({QUERIES, POOL, GOLD})
+_GOLD_ROLES: Final = frozenset({QUERIES, POOL, GOLD})
 
 
 class Origin(Record):
@@ -112,13 +135,13 @@ class Origin(Record):
     tool: Literal["cs-score"] = "cs-score"
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
-        """The origin of a computation that one more option went into; `setting` shows it where it changes scores."""
+        """Return the origin with one more option; `setting` shows it in signatures if it changes scores."""
         settings = self.settings if setting is None else (*self.settings, setting)
         return replace(self, options={**self.options, name: value}, settings=settings)
 
     @property
     def answered(self) -> str | None:
-        """How many of gold's units were scored, as `100 of 7,405 questions`; None where all of them had to be."""
+        """How many of gold's units were scored, as `100 of 7,405 questions`; None where all had to be scored."""
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
             return None
@@ -126,21 +149,32 @@ class Origin(Record):
 
     @property
     def signature(self) -> Signature:
-        """The citable line. The digest of gold covers queries and assessments as a set of contents: in which order they
-        were read, which `inputs` have, does not show.
+        """The citable line.
+
+        The digest of gold covers queries and assessments as a set of contents; the order in which they were read does
+        not matter.
         """
-        gold = digest_of(given for given in self.inputs if given.role in _GOLD)
-        runs = [given for given in self.inputs if given.role == RUN]
-        return Signature(self.measure, self.settings, gold, digest_of(runs) if runs else None, self.version)
+        gold = digest_of(digest for digest in self.inputs if digest.role in _GOLD_ROLES)
+        runs = [digest for digest in self.inputs if digest.role == RUN]
+        return Signature(
+            measure=self.measure,
+            settings=self.settings,
+            gold=gold,
+            run=digest_of(runs) if runs else None,
+            version=self.version,
+        )
 
 
-def answered_text(scored: Any, of: Any, unit: str) -> str:
-    """Return `100 of 7,405 questions`."""
-    return f"{scored:,} of {of:,} {unit}{'' if of == 1 else 's'}"
+def answered_text(scored: Any, total: Any, unit: str) -> str:
+    """Return how many of all units were scored: `100 of 7,405 questions`."""
+    return f"{scored:,} of {total:,} {unit}{'' if total == 1 else 's'}"
 
 
 def answered_lines(origins: Mapping[str, Origin]) -> list[str]:
-    """Return a line for each system that was scored on the units that it answers; none for the others."""
+    """Return a line for each system that was scored only on the units that it answers.
+
+    `A: scored on 100 of 7,405 questions, those it answers`
+    """
     lines = []
     for name, origin in origins.items():
         if origin.answered is not None:
@@ -149,15 +183,17 @@ def answered_lines(origins: Mapping[str, Origin]) -> list[str]:
 
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:
-    """Eight hexadecimal digits for some contents, in whatever order. Those of one content are the first of its SHA-256;
-    those of several begin the SHA-256 of their SHA-256 digests in ascending order, each with a line feed.
+    """Return eight hexadecimal digits for the contents of inputs, in whatever order.
+
+    For one input they are the first digits of its SHA-256. For several they are the first digits of the SHA-256 of
+    their SHA-256 digests in ascending order, each with a line feed.
     """
-    digests = sorted(given.sha256 for given in inputs)
+    digests = sorted(digest.sha256 for digest in inputs)
     if len(digests) == 1:
         return digests[0][:8]
-    return short_digest("".join(f"{digest}\n" for digest in digests))
+    return short_digest("".join(f"{sha256}\n" for sha256 in digests))
 
 
 def short_digest(text: str) -> str:
-    """The first eight hexadecimal digits of the SHA-256 of a text."""
+    """Return the first eight hexadecimal digits of the SHA-256 of a text."""
     return hashlib.sha256(text.encode("utf-8", _ERRORS)).hexdigest()[:8]

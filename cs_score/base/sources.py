@@ -1,6 +1,6 @@
 """Inputs as users have them: a path, `-`, a compressed file, an open file, text already in memory; and tables.
 
-What is read is hashed on the way, so that a score can be signed with the inputs it was made from.
+All bytes are hashed while they are read, so that a score can be signed with the inputs it was made from.
 """
 
 from __future__ import annotations
@@ -12,23 +12,35 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from typing import IO, Any, Final, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any, Final, NamedTuple, TypeAlias, cast
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
-"""What the Python API takes for a file: a path, or an open text or binary file."""
+"""An input of the Python API: a path, or an open text or binary file."""
 
 _BLOCK: Final = 1 << 20
 
-# Ending -> module with an `open(file)`, imported only for a file that needs it, and how its files begin.
-_DECOMPRESSORS: Final = {".gz": ("gzip", b"\x1f\x8b"), ".bz2": ("bz2", b"BZh"), ".xz": ("lzma", b"\xfd7zXZ")}
+
+class _Decompressor(NamedTuple):
+    """A module with an `open(file)`, imported only for a file that needs it, and the first bytes of its files."""
+
+    module: str
+    first_bytes: bytes
+
+
+_DECOMPRESSORS: Final = {
+    ".gz": _Decompressor("gzip", b"\x1f\x8b"),
+    ".bz2": _Decompressor("bz2", b"BZh"),
+    ".xz": _Decompressor("lzma", b"\xfd7zXZ"),
+}
+"""The decompressors by the endings of names."""
 
 
 class InMemory(io.BytesIO):
-    """A file in memory, with the name that messages call it; whoever opens it reads it from its beginning."""
+    """A file in memory, with its name in messages; whoever opens it reads it from its beginning."""
 
     def __init__(self, name: str, data: bytes) -> None:
         super().__init__(data)
@@ -36,8 +48,9 @@ class InMemory(io.BytesIO):
 
 
 class InputDigest(Record):
-    """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for. The
-    content of a compressed file is what is inside. `role`: queries, query list, samples, pool, gold or run.
+    """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
+
+    The content of a compressed file is what is inside. `role`: queries, query list, samples, pool, gold or run.
     """
 
     name: str
@@ -46,16 +59,18 @@ class InputDigest(Record):
 
 
 class _HashingReader(io.RawIOBase):
-    """Reads through to `inner`, feeding every byte to a running SHA-256. Raises OSError where that fails."""
+    """A stream that reads from another one and adds every byte to its SHA-256. Raises OSError where reading fails."""
 
     def __init__(self, inner: IO[bytes]) -> None:
         self._inner: Any = inner
         self.sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
+        """Return that the stream can be read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read into a buffer, and return the number of bytes."""
         try:
             size: int = self._inner.readinto(buffer) or 0
         except (OSError, MemoryError):
@@ -67,7 +82,10 @@ class _HashingReader(io.RawIOBase):
 
 
 def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
-    """The text of a file, or of a part of it behind some lines. Raises InputError with the line that is not UTF-8."""
+    """Decode the bytes of a file, or of a part of it after `lines_before` lines.
+
+    Raises InputError with the line that is not UTF-8; `name` is that of the file.
+    """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -76,8 +94,10 @@ def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
 
 
 class Source:
-    """One opened input, a context manager: what messages call it, and `binary`, the decompressed stream. Reading it
-    raises OSError, also for damaged compressed data.
+    """An opened input, to be used as a context manager.
+
+    `name` is its name in messages, `binary` the decompressed stream. Reading this raises OSError, also for damaged
+    compressed data.
     """
 
     __slots__ = ("_hashing", "_stored", "binary", "name")
@@ -89,7 +109,7 @@ class Source:
         content: Any = raw
         if decompress and ending in _DECOMPRESSORS:
             packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
-            content = importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed)
+            content = importlib.import_module(_DECOMPRESSORS[ending].module).open(packed)
         self._hashing = _HashingReader(content)
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
@@ -101,15 +121,16 @@ class Source:
         self._stored.close()
 
     def read_bytes(self) -> bytes:
-        """All bytes, decompressed. Raises InputError where reading or decompressing fails."""
+        """Read all bytes, decompressed. Raises InputError where reading or decompressing fails."""
         try:
             return self.binary.read()
         except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """The digest of the content of an input that is read for `role`; what is left of it is read now. Raises
-        InputError where it cannot be read.
+        """Read the rest of the input, and return the digest of its content; `role` is what the input is for.
+
+        Raises InputError where it cannot be read.
         """
         try:
             while self._hashing.read(_BLOCK):
@@ -120,41 +141,48 @@ class Source:
 
 
 def reason_of(error: Exception) -> str:
-    """The operating system's words for an error, without number and path; the error's own words otherwise."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    """Return the reason of an error in the operating system's words: `No such file or directory`.
+
+    Of an error that is not the operating system's it is the error's own text, or the name of its class.
+    """
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or str(error) or type(error).__name__
 
 
 def plain_name(name: str) -> str:
-    """A file's name without the ending of its compression."""
+    """Return a file's name without the ending of its compression: `run.tab.gz` gives `run.tab`."""
     stem, ending = os.path.splitext(name)
     return stem if ending in _DECOMPRESSORS else name
 
 
-def name_of(given: Input) -> str:
-    """What messages call an input: the path as given, `-` for standard input, an open file's own name."""
-    if isinstance(given, (str, os.PathLike)):
-        return os.fspath(given)
-    return str(getattr(given, "name", "<input>"))
+def name_of(file: Input) -> str:
+    """Return the name of an input in messages: the path as given, `-` for standard input, an open file's own name."""
+    if isinstance(file, (str, os.PathLike)):
+        return os.fspath(file)
+    return str(getattr(file, "name", "<input>"))
 
 
-_kept_pipes: dict[tuple[int, int], bytes] | None = None
+_content_by_pipe: dict[tuple[int, int], bytes] | None = None
+"""The bytes of named pipes by device and inode, inside `pipes_are_kept`; None outside."""
 
 
 @contextlib.contextmanager
 def pipes_are_kept() -> Iterator[None]:
-    """A block in which a named pipe can be opened again, as a file can: what was in it is kept in memory. For commands,
-    whose pipes are filled once; elsewhere a pipe may be filled again and again.
+    """Let named pipes be opened again inside the block, as files can be: their content is kept in memory.
+
+    This is for commands, whose pipes are filled once; elsewhere a pipe may be filled again and again.
     """
-    global _kept_pipes
-    before, _kept_pipes = _kept_pipes, {}
+    global _content_by_pipe
+    outer_content = _content_by_pipe
+    _content_by_pipe = {}
     try:
         yield
     finally:
-        _kept_pipes = before
+        _content_by_pipe = outer_content
 
 
 def is_pipe(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a pipe of that name, which can be read once only."""
+    """Return whether there is a named pipe at a path; it can be read only once."""
     try:
         return stat.S_ISFIFO(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -176,65 +204,78 @@ def file_in_folder(path: str) -> str:
     raise InputError("a pipe, a socket or a device, which is read only where it is named itself", file=path)
 
 
-def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
-    if _kept_pipes is None or not is_pipe(path):
+def _open_path(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
+    """Open a file; inside `pipes_are_kept` a named pipe is read and kept in memory. Raises OSError, ValueError."""
+    if _content_by_pipe is None or not is_pipe(path):
         return open(path, "rb", buffering=0)
-    found = os.stat(path)
-    known = (found.st_dev, found.st_ino)
-    if known not in _kept_pipes:
+    status = os.stat(path)
+    identity = (status.st_dev, status.st_ino)
+    if identity not in _content_by_pipe:
         with open(path, "rb") as file:
-            _kept_pipes[known] = file.read()
-    return io.BytesIO(_kept_pipes[known])
+            _content_by_pipe[identity] = file.read()
+    return io.BytesIO(_content_by_pipe[identity])
 
 
-def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
-    """Open an input; a compressed file gives what is inside unless it is not to be decompressed. Raises InputError
-    ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
+def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
+    """Open an input. A compressed file is decompressed, unless `decompress` is false.
+
+    With `stdin_as_dash` the path `-` is standard input. Raises InputError ("Could not open NAME: REASON") where the
+    file cannot be opened or is a folder.
     """
-    name = name_of(given)
-    if isinstance(given, (str, os.PathLike)):
+    name = name_of(file)
+    if isinstance(file, (str, os.PathLike)):
         if name == "-" and stdin_as_dash:
             return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
         try:
-            return Source(name, _opened(given), decompress=decompress)
+            return Source(name, _open_path(file), decompress=decompress)
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
-    # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
-    content = given.getvalue() if isinstance(given, InMemory) else given.read()
+    # An open file keeps belonging to its owner: the rest of it is read now, and it is not closed.
+    content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
-    beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
-    return Source(name, io.BytesIO(data), decompress=decompress and data.startswith(beginning))
+    # A file opened with gzip.open has the name of the compressed file, but its content is decompressed already.
+    decompressor = _DECOMPRESSORS.get(os.path.splitext(name)[1])
+    is_compressed = decompressor is not None and data.startswith(decompressor.first_bytes)
+    return Source(name, io.BytesIO(data), decompress=decompress and is_compressed)
 
 
 @contextlib.contextmanager
-def lines_of(given: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
-    """Yield the lines of a file as it is stored, with their line feeds. Raises InputError also while they are read."""
-    with open_source(given, decompress=False) as source:
+def lines_of(file: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+    """Open a file as it is stored, and give its lines with their line feeds.
+
+    Raises InputError where the file cannot be opened and, while the lines are read, for a line that is not UTF-8.
+    """
+    with open_source(file, decompress=False) as source:
         try:
             yield io.TextIOWrapper(source.binary, encoding, newline="\n")
         except UnicodeDecodeError:
             raise InputError("not UTF-8", file=source.name) from None
 
 
-def rereadable(given: Input) -> Input:
-    """An input that can be opened any number of times: standard input, pipes and open files are held in memory. Raises
-    InputError where these cannot be read.
+def rereadable(file: Input) -> Input:
+    """Return an input that can be opened any number of times.
+
+    Standard input, pipes and open files are read into memory. Raises InputError where they cannot be read.
     """
-    name = name_of(given)
-    if isinstance(given, InMemory) or (isinstance(given, (str, os.PathLike)) and name != "-" and not is_pipe(name)):
-        return given
-    with open_source(given, decompress=False) as source:
+    if isinstance(file, InMemory):
+        return file
+    name = name_of(file)
+    is_path = isinstance(file, (str, os.PathLike))
+    if is_path and name != "-" and not is_pipe(name):
+        return file
+    with open_source(file, decompress=False) as source:
         return InMemory(name, source.read_bytes())
 
 
-WHITE_SPACE: Final = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200B))
+WHITE_SPACE: Final = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
-"""All such characters."""
+"""All characters of white space."""
 
 SPACE: Final = r"[^\S\x1c-\x1f]"
-"""The pattern of one such character."""
+"""The pattern of a character of white space."""
 
 NO_SPACE: Final = r"[\S\x1c-\x1f]"
 """The pattern of any other character."""
@@ -243,15 +284,20 @@ NO_SPACE: Final = r"[\S\x1c-\x1f]"
 
 
 class Delimited(Record):
-    """The names of the columns, and the rows with the numbers of their lines, a cell for each column."""
+    """A table that somebody handed over.
+
+    `file` is its name, `columns` the names of its columns; `rows` has for each row the number of its line and its
+    cells, one for each column.
+    """
 
     file: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[int, tuple[str, ...]]]
 
     def named(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The line and the cells of these columns of each row, none of them empty. Raises InputError where there is no
-        such column, and for an empty cell.
+        """Yield for each row the number of its line and its cells in some columns.
+
+        Raises InputError for a column that the table lacks, and for an empty cell.
         """
         for column in columns:
             if column not in self.columns:
@@ -266,47 +312,62 @@ class Delimited(Record):
             yield line, cells
 
 
-def read_delimited(given: Input) -> Delimited:
-    """A table whose columns are separated by tabs where its header has any, otherwise by commas (CSV with quotes).
-    Blank lines are skipped, and white space around cells. Raises InputError with the line for what is none.
+def read_delimited(file: Input) -> Delimited:
+    """Read a table whose columns are separated by tabs, if its header has any, otherwise by commas (CSV with quotes).
+
+    Blank lines are skipped, and white space around cells is dropped. Raises InputError with the line for a row of
+    another number of cells, for columns without a name or of the same name, and for other texts.
     """
     import csv  # short runs start without it
 
-    with open_source(given) as source:
-        name, data = source.name, source.read_bytes()
+    with open_source(file) as source:
+        data = source.read_bytes()
+    name = source.name
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=name, place=f"byte {error.start + 1}") from None
     lines = text.splitlines()
-    if "\t" in next((line for line in lines if line.strip()), ""):
+    if "\t" in _first_filled_line(lines):
         reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
     else:
         reader = csv.reader(lines, strict=True)
+    columns: tuple[str, ...] = ()
     rows: list[tuple[int, tuple[str, ...]]] = []
     try:
         for cells in reader:
             row = tuple([cell.strip() for cell in cells])
-            if any(row):
-                rows.append((reader.line_num, row))
-            if any(row) and len(row) != len(rows[0][1]):
-                problem = f"{len(row)} cells, where the header names {len(rows[0][1])} columns"
+            if not any(row):
+                continue
+            if not columns:
+                columns = row
+                continue
+            if len(row) != len(columns):
+                problem = f"{len(row)} cells, where the header names {len(columns)} columns"
                 raise InputError(problem, file=name, place=f"line {reader.line_num}")
+            rows.append((reader.line_num, row))
     except csv.Error as error:
         raise InputError(f"no CSV: {error}", file=name, place=f"line {reader.line_num}") from None
-    if not rows:
+    if not columns:
         raise InputError("empty: a table begins with a line that names its columns", file=name)
-    (_, columns), *rows = rows
     _check_columns(columns, name)
     return Delimited(name, columns, rows)
 
 
+def _first_filled_line(lines: Iterable[str]) -> str:
+    """Return the first line that is not blank; an empty text where all are."""
+    for line in lines:
+        if line.strip():
+            return line
+    return ""
+
+
 def _check_columns(columns: Sequence[str], file: str) -> None:
-    """Raise InputError for a column without a name, and for two of one name."""
-    earlier: set[str] = set()
+    """Raise InputError for a column without a name, and for two columns of the same name."""
+    earlier_columns: set[str] = set()
     for column in columns:
         if not column:
             raise InputError("a column has no name", file=file, place="line 1")
-        if column in earlier:
+        if column in earlier_columns:
             raise InputError(f"two columns are called {column}", file=file, place="line 1")
-        earlier.add(column)
+        earlier_columns.add(column)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
@@ -54,48 +54,69 @@ _WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several
 _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
 
 
-def _plan_and_runs(line: Line) -> tuple[Plan, Sequence[str]]:
-    """The plan of Cold Start runs, and the words that name runs."""
+class _BatchInputs(NamedTuple):
+    """What a batch scores: its plan with gold and options, and the words that name runs or predictions."""
+
+    plan: Plan
+    run_words: Sequence[str]
+
+
+def _inputs_of_runs(line: Line) -> _BatchInputs:
+    """Return the plan and the runs of a batch of Cold Start runs.
+
+    The words are query files, assessments and runs; without assessments among them the first one is the pool. Raises
+    UsageError where queries, assessments or runs are missing, InputError for a folder without files.
+    """
     queries = [word for word in line.words if is_query_file(word)]
-    others = [word for word in line.words if not is_query_file(word)]
+    other_words = [word for word in line.words if not is_query_file(word)]
     if not queries:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
-    if not others:
+    if not other_words:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
-    found = [word for word in others if _is_pool(word)] or others[:1]
-    words = [*found, *line.texts("--pool")]
+    pool_words = [word for word in other_words if _is_pool(word)]
+    if not pool_words:
+        pool_words = other_words[:1]
+    pool = _files_of_pool([*pool_words, *line.texts("--pool")])
+    run_words = [word for word in other_words if word not in pool_words]
+    return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
+
+
+def _files_of_pool(words: Iterable[str]) -> list[str]:
+    """Return the files of assessments that words name. Raises InputError for a folder that holds none."""
+    files: list[str] = []
     for word in words:
-        if not members(word):
+        files_of_word = members(word)
+        if not files_of_word:
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
-    pool = [name_of(member) for word in words for member in members(word)]
-    return _plan_of_runs(line, queries, pool), [word for word in others if word not in found]
+        files.extend(name_of(file) for file in files_of_word)
+    return files
 
 
 def _is_pool(word: str) -> bool:
-    """Whether a word names assessments, by the first line of the file, or of the first one of a folder."""
+    """Say whether a word names assessments, by the first line of the file, or of the first file of a folder."""
     try:
-        first = next(iter(members(word)), None)
-        return first is not None and first != "-" and not is_pipe(word) and kind_of(first) is FileKind.ASSESSMENTS
-    except InputError:  # whoever reads it says so
+        files = members(word)
+        if not files or files[0] == "-" or is_pipe(word):
+            return False
+        return kind_of(files[0]) is FileKind.ASSESSMENTS
+    except InputError:  # reported when the file is read
         return False
 
 
 def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
-    asked = Scoring(line)
-    # A single call takes all other switches as well.
-    own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
-    given = line.with_changes(without=(*own, *options.POLICY_SWITCHES)).switches
+    """Return the plan that scores runs against queries and a pool as a command line asks. Raises UsageError."""
+    scoring = Scoring(line)
     policies = policies_of_batch(
-        asked.options, asked.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
+        scoring.options, scoring.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
     )
     return cold_start_plan(
         queries,
         pool,
-        asked.options,
+        scoring.options,
         policies,
-        layout=asked.layout,
+        layout=scoring.layout,
         with_json="--with-json" in line,
-        switches=tuple(word for pair in given.items() for word in pair if word is not None),
+        switches=_switches_of_single_call(line),
         resampling=read_resampling(line, with_family=True),
         validates="--validate" in line,
         records="--problems" in line,
@@ -103,8 +124,20 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     )
 
 
-def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
-    """The plan of a task of evidence, and the words that name files of predictions."""
+def _switches_of_single_call(line: Line) -> tuple[str, ...]:
+    """Return the switches with their values that a call for a single run of the batch takes as well."""
+    batch_options = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
+    single_call = line.with_changes(without=[*batch_options, *options.POLICY_SWITCHES])
+    words = []
+    for switch, value in single_call.switches.items():
+        words.append(switch)
+        if value is not None:
+            words.append(value)
+    return tuple(words)
+
+
+def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
+    """Return the plan and the files of a batch of predictions. Raises UsageError where gold or files are missing."""
     mode = mode_named(task)
     gold, predictions = optional_gold_and_predictions(mode, line, is_one=False)
     if not predictions and "--runs-from" not in line:
@@ -117,7 +150,7 @@ def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
-    return plan, predictions
+    return _BatchInputs(plan, predictions)
 
 
 BATCH_VERB: Final = Verb(
@@ -147,105 +180,155 @@ BATCH_VERB: Final = Verb(
 
 @BATCH_VERB.command
 def batch(task: str, line: Line) -> int:
-    """Find the runs, score them, print the top of the leaderboard; the exit status.
+    """Find the runs, score them, and print the top of the leaderboard. Return the exit status.
 
     Raises CsScoreError where nothing can be scored.
     """
-    if named := line.texts("--run"):
-        line = line.with_changes({"-runids": ":".join(named)}, without=["--run"])
-    plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
-    runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
-    asked = BatchOptions(
-        line.folder or "",
-        None if measure is None else find(measure, plan.measures()),
-        resume="--resume" in line,
-        force="--force" in line,
-        jobs=whole_number(line, "--jobs", MOST_JOBS),
-        dask=dask,
-        ships="--ship-inputs" in line,
-        problems=line.get("--problems"),
-        runs_from=runs_from,
-        progress=show_progress if shows_progress() else _remark,
-        every=0.1 if shows_progress() else 60.0,
-        mix_editions="--mix-editions" in line,
-    )
-    if [*(file.name for file in plan.inputs), *words, runs_from].count("-") > 1:
-        raise UsageError("only one of the files can be standard input")
-    if measure is not None and asked.measure is None:
-        raise UsageError(f"--measure {measure}: no such measure; there are {', '.join(plan.measures())}")
-    if dask is not None and asked.jobs is not None:
-        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    if asked.ships and dask is None:
-        raise UsageError("--ship-inputs goes with --dask")
-    runs, remarks = find_runs(words, runs_from, _endings_of(task))
+    chosen_runs = line.texts("--run")
+    if chosen_runs:
+        line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
+    inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
+    batch_options = _batch_options(line, inputs.plan)
+    _check_standard_input(inputs, batch_options.runs_from)
+    runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
     for text in remarks:
         _remark(text)
-    plan, runs = _with_editions(plan, runs, line)
+    plan, runs = _with_editions(inputs.plan, runs, line)
     try:
-        result = run_batch(plan, runs, asked, _remark)
+        result = run_batch(plan, runs, batch_options, _remark)
     except KeyboardInterrupt:
-        _remark(f"interrupted; the runs in {asked.out} are whole, and the same command with --resume goes on")
+        _remark(f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
-    board = result.leaderboard
-    print_text(leaderboard_text(board) if line.format == "text" else BOARD_WRITERS[line.format](board))
-    missing = _runs_not_scored(line, plan, result) if task == COLD_START else []
-    with contextlib.suppress(OutputError):
-        if task == COLD_START:
+    _print_leaderboard(result, line.format)
+    run_ids_not_scored = _run_ids_not_scored(line, plan, result) if task == COLD_START else []
+    if task == COLD_START:
+        with contextlib.suppress(OutputError):
             say_policy(Scoring(line), _duplicate_count(plan, result))
-        for run_id in missing:
-            remark(f"no run called {run_id} could be scored")
-        remark(_summary(result, asked.out))
-    has_failed = bool(missing) or any(outcome.state != OK for outcome in result.outcomes)
-    return Status.FAILED if has_failed else Status.DONE
+    for run_id in run_ids_not_scored:
+        _remark(f"no run called {run_id} could be scored")
+    _remark(_summary(result, batch_options.out))
+    if run_ids_not_scored or any(outcome.state != OK for outcome in result.outcomes):
+        return Status.FAILED
+    return Status.DONE
 
 
-def _runs_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
+def _batch_options(line: Line, plan: Plan) -> BatchOptions:
+    """Return how a batch is run, and where it writes. Raises UsageError for options that exclude each other."""
+    measure_name = line.get("--measure")
+    measure = None if measure_name is None else find(measure_name, plan.measures())
+    if measure_name is not None and measure is None:
+        raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
+    dask = line.get("--dask")
+    jobs = whole_number(line, "--jobs", MOST_JOBS)
+    if dask is not None and jobs is not None:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    ships = "--ship-inputs" in line
+    if ships and dask is None:
+        raise UsageError("--ship-inputs goes with --dask")
+    has_progress_line = shows_progress()
+    return BatchOptions(
+        line.folder or "",
+        measure,
+        resume="--resume" in line,
+        force="--force" in line,
+        jobs=jobs,
+        dask=dask,
+        ships=ships,
+        problems=line.get("--problems"),
+        runs_from=line.get("--runs-from"),
+        progress=show_progress if has_progress_line else _remark,
+        every=0.1 if has_progress_line else 60.0,
+        mix_editions="--mix-editions" in line,
+    )
+
+
+def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
+    """Raise UsageError where more than one of the files is standard input."""
+    files = [file.name for file in inputs.plan.inputs]
+    files.extend(inputs.run_words)
+    if runs_from is not None:
+        files.append(runs_from)
+    if files.count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+
+
+def _print_leaderboard(result: BatchResult, format_: str) -> None:
+    """Print the leaderboard in a format; as text only its top. Raises OutputError."""
+    if format_ == "text":
+        print_text(leaderboard_text(result.leaderboard))
+    else:
+        print_text(BOARD_WRITERS[format_](result.leaderboard))
+
+
+def _run_ids_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
     """Return the runs named by `-runids` that were not scored under the first policy, sorted."""
-    scored = {run.run_id for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs}
-    return sorted(set(Scoring(line).run_ids or ()) - scored)
+    scored_ids: set[str] = set()
+    for outcome in _outcomes_of_first_policy(plan, result):
+        scored_ids.update(run.run_id for run in outcome.runs)
+    wanted_ids = Scoring(line).run_ids or ()
+    return sorted(set(wanted_ids) - scored_ids)
 
 
 def _duplicate_count(plan: Plan, result: BatchResult) -> int:
     """Return how many responses of all runs are duplicates under the first policy."""
-    return sum([run.duplicates or 0 for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs])
+    duplicates = 0
+    for outcome in _outcomes_of_first_policy(plan, result):
+        for run in outcome.runs:
+            duplicates += run.duplicates or 0
+    return duplicates
 
 
 def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
-    """Return what became of each run under the first policy of a batch."""
+    """Return the outcome of each run under the first policy of a batch."""
     return [outcome for outcome in result.outcomes if outcome.policy == plan.policy_names[0]]
 
 
-def _endings_of(task: str) -> Sequence[str]:
-    """Return how the files of runs in a folder end."""
+def _endings_of_runs(task: str) -> Sequence[str]:
+    """Return the endings of files that are runs, or predictions, in a folder."""
     return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
 def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:
-    """The plan with those of other editions, and the runs that ask for them. Raises UsageError without editions."""
-    runs = [replace(run, follow="") if run.follow == plan.edition else run for run in runs]
-    editions = dict.fromkeys(run.follow for run in runs if run.follow)
+    """Return the plan with a plan for each other edition, and the runs with the edition that each follows.
+
+    Raises UsageError where runs follow editions in a task that has none.
+    """
+    run_files = []
+    for run in runs:
+        if run.follow == plan.edition:
+            run = replace(run, follow="")
+        run_files.append(run)
+    editions = dict.fromkeys(run.follow for run in run_files if run.follow)
     if not editions:
-        return plan, runs
+        return plan, run_files
     if not isinstance(plan, ColdStartPlan):
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
-    others = {}
-    for name in editions:
-        following = _plan_of_runs(line.with_changes({"--follow": name}, without=["--mention-types"]), (), ())
-        others[name] = replace(following, queries=plan.queries, pool=plan.pool)
-    return replace(plan, editions=others), runs
+    plan_by_edition = {}
+    for edition in editions:
+        line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
+        plan_of_edition = _plan_of_runs(line_of_edition, (), ())
+        plan_by_edition[edition] = replace(plan_of_edition, queries=plan.queries, pool=plan.pool)
+    return replace(plan, editions=plan_by_edition), run_files
 
 
 def _remark(text: str) -> None:
+    """Print a remark on standard error; a batch goes on where that is closed."""
     with contextlib.suppress(OutputError):
         remark(text)
 
 
 def _summary(result: BatchResult, out: str) -> str:
-    """How many runs were scored, failed, taken from before, and where the rest stands."""
-    states = Counter(outcome.state for outcome in result.outcomes)
-    parts = [f"{states.total() - states[FAILED]} scored{f' ({result.kept} of them before)' if result.kept else ''}"]
-    parts += [f"{states[FAILED]} failed"] if states[FAILED] else []
-    parts += [f"{states[WITH_ERRORS]} of those scored with errors in the input"] if states[WITH_ERRORS] else []
+    """Return a line that says how many runs were scored, failed or kept from before, and where the rest is written."""
+    count_by_state = Counter(outcome.state for outcome in result.outcomes)
+    scored = f"{count_by_state.total() - count_by_state[FAILED]} scored"
+    if result.kept:
+        scored += f" ({result.kept} of them before)"
+    parts = [scored]
+    if count_by_state[FAILED]:
+        parts.append(f"{count_by_state[FAILED]} failed")
+    if count_by_state[WITH_ERRORS]:
+        parts.append(f"{count_by_state[WITH_ERRORS]} of those scored with errors in the input")
     if len(parts) > 1:
         parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
-    return "; ".join([*parts, f"all ranks in {os.path.join(out, 'leaderboard.tsv')}"])
+    parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
+    return "; ".join(parts)

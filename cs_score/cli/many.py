@@ -1,4 +1,4 @@
-"""Several runs or systems: `compare`, `power`, `pool-bias`; results held against others: `check`, `verify`."""
+"""The commands over several runs or systems: `compare`, `compare table`, `power` and `pool-bias`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from msgspec import UNSET
 
 from cs_score.analysis import comparison
 from cs_score.analysis.exported import read_names
-from cs_score.base.display import one_line
-from cs_score.base.documents import json_text, read_document, record_in
+from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
-from cs_score.cli import locking, options
-from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli import options
+from cs_score.cli.core import Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import inputs_named_by
-from cs_score.cli.locking import LOCK_OPTIONS
 from cs_score.cli.options import (
-    FILES,
-    FILES_OF_EVIDENCE,
     INTERVALS,
     POLICIES,
     SCORING,
@@ -30,9 +26,9 @@ from cs_score.cli.options import (
     select_options,
     whole_number,
 )
-from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
+from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
+from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -43,26 +39,20 @@ from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
 from cs_score.tasks import COLD_START, task_named
-from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import assessors, sampled_pools
     from cs_score.analysis.many import pool_bias as pool_biases
+    from cs_score.analysis.many.assessors import AssessedResults
     from cs_score.report import documents as pages
-    from cs_score.verification import checking, locks
-    from cs_score.verification.verifying import Verdict
 else:
-    checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
     assessors = Late("cs_score.analysis.many.assessors")
     pool_biases = Late("cs_score.analysis.many.pool_bias")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
     pages = Late("cs_score.report.documents")
 
-SHOWN_ROWS: Final = 10
-"""Systems and pairs that are printed unless another number is asked for."""
-
-SHOWN_VALUES: Final = 20
-"""Values that differ, of one file, that are printed."""
+MOST_ROWS: Final = 10
+"""How many systems and pairs are printed unless another number is asked for."""
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
 _COMPARED_AS: Final = "text json tsv markdown latex html"
@@ -112,24 +102,31 @@ COMPARE_VERB: Final = Verb(
 
 
 @COMPARE_VERB.command
-def compare(name: str, line: Line) -> int:
-    """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    if name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
+def compare(task_name: str, line: Line) -> int:
+    """Print the comparison of systems. Return the exit status.
+
+    With --inclusion or --second-assessments it prints what these change instead. Raises UsageError, InputError where a
+    run cannot be scored or compared.
+    """
+    if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimate_from_sample(name, line, most=None)
+        return estimate_from_sample(task_name, line, most=None)
     if "--second-assessments" in line:
-        return _compare_assessors(name, line)
+        return _compare_assessors(task_name, line)
+    task = task_named(task_name)
     resampling = read_resampling(line, always=True, with_family=True)
-    given, task = inputs_named_by(name, line, fewest=2, most=None), task_named(name)
-    path = line.get("--per-unit")
-    line.plan(options.PER_UNIT.outputs(path)).clear()
-    systems = given.several()
-    found = comparison.compare(task, systems.results, systems.with_baseline(resampling), **_choices_of(line))
-    if path is not None:
+    inputs = inputs_named_by(task_name, line, fewest=2, most=None)
+    unit_file = line.get("--per-unit")
+    line.plan(options.PER_UNIT.outputs(unit_file)).clear()
+    systems = inputs.several()
+    document = comparison.compare(
+        task, systems.results, systems.with_baseline(resampling), **_comparison_arguments(line)
+    )
+    if unit_file is not None:
         clusters = UNSET if resampling is None else resampling.clusters
-        write_packed(path, tsv(comparison.per_unit(task, systems.results, clusters)))
-    return _print_comparison(line, found)
+        write_packed(unit_file, tsv(comparison.per_unit(task, systems.results, clusters)))
+    return _print_comparison(line, document)
 
 
 @command(
@@ -147,65 +144,103 @@ def compare(name: str, line: Line) -> int:
     example="assessments/table.tsv",
 )
 def compare_table(line: Line) -> int:
-    """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
+    """Print the comparison of the systems of tables. Return the exit status.
+
+    Raises UsageError, InputError for a file that is no such table.
+    """
     resampling = read_resampling(line, always=True, with_family=True)
     tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
-    return _print_comparison(line, comparison.compare_table(tables, resampling, **_choices_of(line)))
+    return _print_comparison(line, comparison.compare_table(tables, resampling, **_comparison_arguments(line)))
 
 
-def _choices_of(line: Line) -> dict[str, Any]:
-    margin, primary = options.positive_number(line, "--equivalence"), line.get("--primary")
-    return {"measures": read_measures(line), "primary": primary, "common": "--common" in line, "equivalence": margin}
+def _comparison_arguments(line: Line) -> dict[str, Any]:
+    """Return the arguments of a comparison that the options give. Raises UsageError."""
+    return {
+        "measures": read_measures(line),
+        "primary": line.get("--primary"),
+        "common": "--common" in line,
+        "equivalence": options.positive_number(line, "--equivalence"),
+    }
 
 
-def _print_comparison(line: Line, found: Comparison) -> int:
-    """Print it in the format of the line: the primary measure, all with --all or where some were chosen.
+def _print_comparison(line: Line, document: Comparison) -> int:
+    """Print a comparison in the format of the line. Return 0.
 
-    As LaTeX it is the table of a paper, with --all every table.
+    Text shows the primary measure, and all measures with --all or where some were chosen. LaTeX is the table of a
+    paper, with --all every table.
     """
     if line.format == "html":
-        STDOUT.write([pages.page_of(found).encode()])
+        STDOUT.write([pages.page_of(document).encode()])
         return Status.DONE
-    if line.format not in ("json", "tsv") and not read_measures(line) and "--all" not in line:
-        found = comparison.first_measure(found)
-    is_short = "--all" not in line
-    if is_short and line.format == "text":
-        text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS)
-    elif is_short and line.format == "latex":
-        text = paper_table(found)
+    shows_all = "--all" in line
+    if line.format not in ("json", "tsv") and not read_measures(line) and not shows_all:
+        document = comparison.first_measure(document)
+    if line.format == "text" and not shows_all:
+        text = comparison_screen(document, options.top_of(line) or MOST_ROWS)
+    elif line.format == "latex" and not shows_all:
+        text = paper_table(document)
     else:
-        text = WRITERS[line.format](found)
+        text = WRITERS[line.format](document)
     print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
 
 
-def _compare_assessors(name: str, line: Line) -> int:
-    """Print what a second assessor changes. Raises UsageError, InputError."""
-    second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
-    sides: list[Mapping[str, Any]] = []
-    judgments: list[assessors.JudgedAnswers] = []
-    if name == COLD_START:
-        given = Runs(line)
-        with paused_collector():
-            opened = given.open_runs()
-            names = comparison.run_names(opened.runs)
-            for assessed in (opened.assessments, [second]):
-                gold = with_pool(opened.gold, assessed)
-                if not gold.links.assessments:
-                    raise InputError("there is no assessment in it", file=name_of(assessed[0]))
-                sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
-                judgments.append(assessors.judged_answers_of_pool(gold))
-    elif "--gold" not in line:
-        raise UsageError("--second-assessments is another gold file: name the first one with --gold")
+def _compare_assessors(task_name: str, line: Line) -> int:
+    """Print how scores and ranks change under a second assessor. Return 0. Raises UsageError, InputError."""
+    second_file = line.text("--second-assessments")
+    resampling = read_resampling(line, always=True)
+    if task_name == COLD_START:
+        results = _results_of_two_pools(line, second_file)
     else:
-        for side_line in (line, line.with_changes({"--gold": second})):
-            sides.append(inputs_named_by(name, side_line, fewest=1, most=None).several().results)
-        judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
-    measure = next(iter(read_measures(line)), None)
-    has_labels = name != COLD_START and bool(judgments[0])
-    results = assessors.AssessedResults(sides[0], sides[1], judgments[0], judgments[1], has_labels=has_labels)
-    found = assessors.compare_assessors(task_named(name), results, measure, resampling)
-    return print_found(line, assessors.ASSESSORS_PRINTOUT, found)
+        results = _results_of_two_golds(task_name, line, second_file)
+    measures = read_measures(line)
+    measure = measures[0] if measures else None
+    document = assessors.compare_assessors(task_named(task_name), results, measure, resampling)
+    return print_document(line, assessors.ASSESSORS_PRINTOUT, document)
+
+
+def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
+    """Score Cold Start runs against the pool of the line and against a second one. Raises UsageError, InputError."""
+    inputs = Runs(line)
+    results_by_pool: list[Mapping[str, Any]] = []
+    answers_by_pool: list[assessors.JudgedAnswers] = []
+    with paused_collector():
+        opened = inputs.open_runs()
+        names = comparison.run_names(opened.runs)
+        for assessments in (opened.assessments, [second_file]):
+            gold = with_pool(opened.gold, assessments)
+            if not gold.links.assessments:
+                raise InputError("there is no assessment in it", file=name_of(assessments[0]))
+            results = score_each(gold, opened.runs, inputs.load_with_warnings)
+            results_by_pool.append(dict(zip(names, results)))
+            answers_by_pool.append(assessors.judged_answers_of_pool(gold))
+    return assessors.AssessedResults(
+        first=results_by_pool[0],
+        second=results_by_pool[1],
+        first_judgments=answers_by_pool[0],
+        second_judgments=answers_by_pool[1],
+        has_labels=False,
+    )
+
+
+def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> AssessedResults:
+    """Score predictions against the gold of the line and against a second one. Raises UsageError, InputError."""
+    if "--gold" not in line:
+        raise UsageError("--second-assessments is another gold file: name the first one with --gold")
+    results_by_gold: list[Mapping[str, Any]] = []
+    answers_by_gold: list[assessors.JudgedAnswers] = []
+    for line_of_gold in (line, line.with_changes({"--gold": second_file})):
+        results = inputs_named_by(task_name, line_of_gold, fewest=1, most=None).several().results
+        results_by_gold.append(results)
+        answers_by_gold.append(assessors.judged_answers_of_result(next(iter(results.values()))))
+    has_labels = bool(answers_by_gold[0])
+    return assessors.AssessedResults(
+        first=results_by_gold[0],
+        second=results_by_gold[1],
+        first_judgments=answers_by_gold[0],
+        second_judgments=answers_by_gold[1],
+        has_labels=has_labels,
+    )
 
 
 # ---- What test sets and pools can show
@@ -253,44 +288,63 @@ POWER_VERB: Final = Verb(
 
 
 @POWER_VERB.command
-def power(name: str, line: Line) -> int:
-    """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
-    deviation, difference, alpha, share = (
-        options.positive_number(line, option) for option in ("--sd", "--difference", "--alpha", "--power")
-    )
-    aim = Aim(difference, alpha or 0.05, share or 0.8)
-    task, measure = task_named(name), line.get("--measure")
+def power(task_name: str, line: Line) -> int:
+    """Print what difference can be detected, or how many units it needs. Return 0.
+
+    Raises UsageError, InputError where there is nothing to plan from.
+    """
+    deviation = options.positive_number(line, "--sd")
+    difference = options.positive_number(line, "--difference")
+    alpha = options.positive_number(line, "--alpha")
+    wanted_power = options.positive_number(line, "--power")
+    aim = Aim(difference, alpha or 0.05, wanted_power or 0.8)
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
+        plan = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
-        compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = plan_from_comparison(compared, measure, aim)
+        document = record_in(read_document(line.words[0]), Comparison, line.words[0])
+        plan = plan_from_comparison(document, line.get("--measure"), aim)
     else:
-        measure = task.measure_of(measure)
-        results = inputs_named_by(name, line, fewest=2, most=None).several().results
-        measures = [measure or comparison.headline_measure(task, results)]
-        found = plan_from_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
+        plan = _plan_from_systems(task_name, line, aim)
     if line.format in ("text", "json", "tsv"):
-        return print_found(line, POWER, found)
-    STDOUT.write([_curve(found).standalone().encode()])
+        return print_document(line, POWER, plan)
+    STDOUT.write([_curve(plan).standalone().encode()])
     return Status.DONE
 
 
-def _curve(power: Power) -> Drawing:
-    """Power by difference, a curve for each number of units."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for point in power.curve:
-        curves.setdefault(f"{point.units} units", []).append((point.difference, point.power))
-    test = "the exact sign test" if power.test == "sign" else "a paired t test"
-    title = f"Power of {test}" + (f", {power.measure}" if power.measure else "")
-    meaning = f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units."
-    mark = power.difference or power.detectable or 0.0
-    axes = ("Difference of the scores", "Power")
-    return lines("power", title, axes, meaning, curves, mark=(mark, f"{mark:.4f}"))
+def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
+    """Score the systems of a line, and plan from their differences. Raises UsageError, InputError."""
+    task = task_named(task_name)
+    measure = task.measure_of(line.get("--measure"))
+    results = inputs_named_by(task_name, line, fewest=2, most=None).several().results
+    if measure is None:
+        measure = comparison.headline_measure(task, results)
+    document = comparison.compare(task, results, Resampling(1), measures=[measure])
+    return plan_from_comparison(document, None, aim)
+
+
+def _curve(plan: Power) -> Drawing:
+    """Return the chart of power by difference, with a curve for each number of units."""
+    points_by_curve: dict[str, list[tuple[float, float]]] = {}
+    for point in plan.curve:
+        points_by_curve.setdefault(f"{point.units} units", []).append((point.difference, point.power))
+    test = "the exact sign test" if plan.test == "sign" else "a paired t test"
+    title = f"Power of {test}"
+    if plan.measure:
+        title += f", {plan.measure}"
+    meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
+    marked_difference = plan.difference or plan.detectable or 0.0
+    return lines(
+        "power",
+        title,
+        ("Difference of the scores", "Power"),
+        meaning,
+        points_by_curve,
+        mark=(marked_difference, f"{marked_difference:.4f}"),
+    )
 
 
 _TEAMS: Final = Option(
@@ -317,171 +371,16 @@ _TEAMS: Final = Option(
     example=options.EXAMPLE_OF_TWO,
 )
 def pool_bias(line: Line) -> int:
-    """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
-    teams, given = line.get("--teams"), Runs(line)
-    if teams == "-":
+    """Print how each run scores without the assessments that only its team brought about. Return 0.
+
+    Raises UsageError, InputError for files that cannot be scored.
+    """
+    team_file = line.get("--teams")
+    inputs = Runs(line)
+    if team_file == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
-        opened = given.open_runs()
-        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, given.load_with_warnings)
-        found = pool_biases.pool_bias(pooled_runs, teams, line.get("--measure"), progress=with_bar)
-    return print_found(line, pool_biases.POOL_BIAS_PRINTOUT, found)
-
-
-# ---- Results held against others
-
-_OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_OF_TEST}"
-
-
-def _gate_of(line: Line) -> checking.Gate:
-    """What the options ask for. Raises UsageError for values that mean nothing."""
-    if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
-        raise UsageError(f"{name} is about a baseline: give --baseline PATH, too")
-    resampling = read_resampling(line, always=True)
-    if "--significant" not in line and (name := line.first(_OF_TEST)):
-        raise UsageError(f"{name} is about the test: give --significant, too")
-    if line.first("--min --baseline") is None:
-        raise UsageError(checking.NOTHING_TO_CHECK)
-    least, drops = (
-        tuple(checking.read_limit(name, text) for text in line.texts(name)) for name in ("--min", "--max-drop")
-    )
-    return checking.Gate(least, drops, resampling if "--significant" in line else None, "--any-baseline" in line)
-
-
-def _failure_text(format_: str, message: str) -> str:
-    """Return the text for an error of `check` in one of its formats."""
-    return checking.error_text(format_, message)
-
-
-CHECK_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
-        formats="text json tsv junit github",
-        files=FILES,
-        sections=[POLICIES],
-        example="--min SF-AP=0.4 $ONE",
-    ),
-    evidence=VerbForm(
-        options=f"--gold --predictions {_LIMITS}",
-        formats="text json tsv junit github",
-        files=FILES_OF_EVIDENCE,
-        example="--min $MEASURE=0.1 $ONE",
-    ),
-    own_options=(
-        Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
-        Option("--significant", "A drop counts only if the paired test calls it significant"),
-        Option("--any-baseline", "Accept a baseline of other gold or other options"),
-        *LOCK_OPTIONS,
-    ),
-    sections=[
-        (
-            "Exit status",
-            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
-            "cannot be scored, or the baseline cannot be compared.",
-        )
-    ],
-    failure=_failure_text,
-    summary="Hold {task} predictions against limits and a baseline",
-)
-
-
-@CHECK_VERB.command
-def check(task: str, line: Line) -> int:
-    """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
-    if "--write-lock" in line:
-        return locking.write_lock(task, line)
-    if "--lock" in line:
-        return _check_lock(task, line)
-    gate = _gate_of(line)
-    path = line.get("--baseline")
-    with scored_by(task, line.with_changes(without=_OF_TEST.split())) as scored:
-        run = checking.of_result(scored.result)
-    baseline = None if path is None else checking.read_baseline(path, run.name)
-    judgement = gate.judge(run, baseline)
-    standing_in = None
-    if baseline is not None and not gate.minima and not gate.drops:
-        standing_in = checking.headline_remark(run, baseline)
-    if standing_in is not None:
-        remark(standing_in)
-    print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.NOT_KEPT
-
-
-def _check_lock(task: str, line: Line) -> int:
-    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
-
-    Returns the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
-    """
-    locking.refuse_other_limits(line)
-    lock = locks.read_lock(line.text("--lock", ""))
-    conditions = locking.conditions_of(task, line, allows_run=True)
-    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
-    changes = locks.changes_since(lock, conditions, typed_limits)
-    if changes:
-        judgement = locks.broken(lock, conditions, changes)
-    else:
-        with scored_by(task, line) as scored:
-            run = checking.of_result(scored.result)
-        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
-    print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.NOT_KEPT
-
-
-@command(
-    "verify",
-    [FORCE],
-    Parameter(
-        "result",
-        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
-        "signature.json of a batch; or the folder of a batch, for all of these and its tables",
-    ),
-    Parameter(
-        "[files...]",
-        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
-        "where it was",
-    ),
-    sections=[
-        (
-            "Exit status",
-            "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
-        )
-    ],
-    formats=("text", "json", "tsv"),
-    example="result.json",
-)
-def verify(line: Line) -> int:
-    """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""
-    from cs_score.verification import verifying
-
-    result, *files = line.words
-    status = Status.DONE
-    try:
-        if line.format != "text":
-            found = verifying.verification(result, files, is_forced="--force" in line)
-            STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(verifying.VERIFIED.table(found)))
-            return Status.DONE if found.reproduced else Status.NOT_KEPT
-        for verdict in verifying.verify(result, files, is_forced="--force" in line):
-            print_text("\n".join(_lines(verdict)))
-            status = status if verdict.is_reproduced else Status.NOT_KEPT
-    except NotFoundError as error:
-        if line.format != "text":
-            raise InputError(str(error), file=result) from None
-        for text in error.lines:
-            write_text("stderr", f"cs-score: {one_line(f'{result}: {text}')}\n")
-        return Status.FAILED
-    return status
-
-
-def _lines(verdict: Verdict) -> list[str]:
-    def counted(number: int, noun: str) -> str:
-        return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-    found = verdict.differences
-    texts: list[object] = [*found[:SHOWN_VALUES]]
-    if len(found) > SHOWN_VALUES:
-        texts.append(f"... and {len(found) - SHOWN_VALUES} more")
-    end = f"differs from its record in {counted(len(found), 'value')}" if found else "reproduced"
-    texts.append(f"{end} ({counted(verdict.compared, verdict.unit)} compared)")
-    texts += [f"note: {note}" for note in verdict.notes]
-    return [one_line(f"{verdict.file}: {text}") for text in texts]
+        opened = inputs.open_runs()
+        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
+        document = pool_biases.pool_bias(pooled_runs, team_file, line.get("--measure"), progress=with_bar)
+    return print_document(line, pool_biases.POOL_BIAS_PRINTOUT, document)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -67,116 +65,166 @@ _COMPRESSION: Final = 6
 
 
 class Call(Runs):
-    """A scoring as the reference does it, understood and checked. Without `output` no table is written."""
+    """A scoring of Cold Start runs that is understood and checked: its inputs, its outputs, its options."""
 
     def __init__(
-        self, line: Line, others: Iterable[PlannedOutput], output: Destination | None = None,
-        errors: Destination = STDERR, *, option: str = "-output_file", json_file: str | None = None,
-    ) -> None:  # fmt: skip
-        """`option` names the prefix of the tables, `others` are further outputs. Raises UsageError or OutputError."""
+        self,
+        line: Line,
+        further_outputs: Iterable[PlannedOutput],
+        output: Destination | None = None,
+        error_report: Destination = STDERR,
+        *,
+        output_option: str = "-output_file",
+        json_file: str | None = None,
+    ) -> None:
+        """Check what a command line reads and writes.
+
+        `output` is the prefix of the tables, or a stream for all of them; None writes no table. `output_option` names
+        it in messages. Raises UsageError or OutputError.
+        """
         super().__init__(line)
-        self.output, self.errors, self.json_file = output, errors, json_file
-        planned = [*self._tables(option), *others]
+        self.output = output
+        self.error_report = error_report
+        self.json_file = json_file
+        planned_outputs = [*self._planned_tables(output_option), *further_outputs]
         if "--problems" in line:
-            planned += reports.OPTION.outputs(line.get("--problems"))
-        named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
-        self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
+            planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
+        self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
         has_samples = not is_nothing(self.options.samples)
         self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
-        self._parts, self.jobs = (whole_number(line, name, MOST_PARTS) for name in ("--parts", "--jobs"))
+        self._parts = whole_number(line, "--parts", MOST_PARTS)
+        self.jobs = whole_number(line, "--jobs", MOST_PARTS)
 
-    def _tables(self, option: str) -> Iterator[PlannedOutput]:
-        if self.output is not None and self.output.stream is None:
-            for file in outputs.written(self.line.switches, self.edition):
-                yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
+    def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
+        """Yield the tables that are written into files."""
+        if self.output is None or self.output.stream is not None:
+            return
+        for file in outputs.written(self.line.switches, self.edition):
+            yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
+
+    def _input_names(self) -> list[str]:
+        """Return the names of all files that are read, with those inside folders."""
+        words = list(self.line.words)
+        for option in ("-queries", "-samples"):
+            value = self.line.get(option)
+            if value:
+                words.append(value)
+        names: list[str] = []
+        for word in words:
+            names.extend(name_of(file) for file in members(word))
+        return names
 
     def parts_of(self, files: Sequence[Input]) -> int:
-        """Parts to score these runs and assessments in; 1 where a file can be read only once."""
-        paths = [member for word in files for member in members(word)]
-        if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
-            return 1
-        sizes = [os.path.getsize(path) * (1 if plain_name(path) == path else _COMPRESSION) for path in map(str, paths)]
-        return self._parts or min(MOST_PARTS, sum(sizes) // options.PART) or 1
+        """Return how many parts these runs and assessments are scored in; 1 where a file can be read only once."""
+        total_size = 0
+        for word in files:
+            for file in members(word):
+                if not isinstance(file, str) or not os.path.isfile(file):
+                    return 1
+                is_compressed = plain_name(file) != file
+                total_size += os.path.getsize(file) * (_COMPRESSION if is_compressed else 1)
+        return self._parts or min(MOST_PARTS, total_size // options.PART) or 1
 
     def new_log(self) -> ProblemLog:
-        """A log that keeps all details where they are written to a file."""
+        """Return a log of problems; it keeps all details where --problems writes them to a file."""
         return RecordingLog() if "--problems" in self.line else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
-        """Write the file of --problems, with the error that ended the scoring, if one did."""
-        if isinstance(problems, RecordingLog) and (path := self.line.get("--problems")) is not None:
-            if isinstance(error, InputError):
-                problems.fatal.append(error)
-            reports.write_problems(problems, path)
+        """Write the file of --problems, with the error that ended the scoring, if one did. Raises OutputError."""
+        problems_file = self.line.get("--problems")
+        if not isinstance(problems, RecordingLog) or problems_file is None:
+            return
+        if isinstance(error, InputError):
+            problems.fatal.append(error)
+        reports.write_problems(problems, problems_file)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
-        """The files of -output_file and --json, or what goes to a stream; of a stopped scoring what is complete."""
+        """Write the tables and the JSON that are asked for; of a stopped scoring the tables that are complete.
+
+        Raises OutputError.
+        """
         if self.json_file is not None and not was_stopped:
-            text = encoded(documents.json_text(result, intervals))
-            if self.json_file == "-":
-                STDOUT.write(text)
-            else:
-                storage.write_packed(self.json_file, text)
-        if self.output is not None and self.output.stream is not None:
+            self._write_json(documents.json_text(result, intervals), self.json_file)
+        if self.output is None:
+            return
+        if self.output.stream is not None:
             for blocks in outputs.stream_blocks(result, self.layout, self.params, intervals):
                 self.output.write(blocks)
-        elif self.output is not None:
-            for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
-                storage.write_whole(f"{self.output.text}.{ending}", blocks)
+            return
+        for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
+            storage.write_whole(f"{self.output.text}.{ending}", blocks)
+
+    def _write_json(self, pieces: Iterable[str], json_file: str) -> None:
+        """Write JSON to a file, or to standard output for `-`."""
+        if json_file == "-":
+            STDOUT.write(encoded(pieces))
+        else:
+            storage.write_packed(json_file, encoded(pieces))
 
     def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
         """Load a run by itself; its remarks say which unassessed answers nearly equal assessed ones."""
         from cs_score.coldstart.near_misses import remarks_on_near_misses
 
-        loaded = self.load_alone(gold, run, pool, problems)
-        return replace(loaded, remarks=[*loaded.remarks, *remarks_on_near_misses(loaded)])
+        loaded_run = self.load_alone(gold, run, pool, problems)
+        return replace(loaded_run, remarks=[*loaded_run.remarks, *remarks_on_near_misses(loaded_run)])
+
+    def intervals_of(self, result: Result) -> Sequence[ScoreIntervals]:
+        """Return the bootstrap intervals of a result, none where they are not asked for."""
+        if self.resampling is None:
+            return ()
+        return intervals(result, self.resampling)
 
     def check_inputs(self) -> None:
-        """Raises InputError where an input cannot be opened."""
-        for given in (*self.queries, *(member for word in self.files for member in members(word))):
-            if given != "-" and not isinstance(given, InMemory):
-                with open_source(given):
+        """Raise InputError where an input cannot be opened."""
+        files: list[Input] = list(self.queries)
+        for word in self.files:
+            files.extend(members(word))
+        for file in files:
+            if file != "-" and not isinstance(file, InMemory):
+                with open_source(file):
                     pass
 
 
 class RunsScored(Record):
-    """Runs as the call without a command, `score` and `check` have scored them."""
+    """Cold Start runs that were scored, with the call that asked for it."""
 
     call: Call
     result: Result
     intervals: Sequence[ScoreIntervals]
 
     def write(self) -> None:
-        """The files that are asked for."""
+        """Write the files that are asked for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
 
     def text(self, line: Line) -> str:
-        """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
+        """Return the chosen measures in the format of the line; of one measure of one run the number alone, as text."""
         measures = ("*",) if "--all" in line else read_measures(line)
-        chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
-        standing_in = None if measures else documents.headline_remark(self.result)
-        if standing_in is not None:
-            remark(standing_in)
-        is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
-        if line.get("--format") == "text" and is_one and chosen.measure:
-            score, *remarks = documents.single_score(chosen, chosen.measure)
+        document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        if not measures:
+            headline_remark = documents.headline_remark(self.result)
+            if headline_remark is not None:
+                remark(headline_remark)
+        is_single = len(document.measures or ()) == len(document.runs) == 1
+        if line.get("--format") == "text" and is_single and document.measure:
+            score, *remarks = documents.single_score(document, document.measure)
             warn(*remarks)
             return score
         if line.format == "tsv":  # the other formats have a place for it
-            warn(*(f"undefined: {text}" for text in documents.undefined_remarks(chosen)))
-        return documents.WRITERS[line.format](chosen)
+            for text in documents.undefined_remarks(document):
+                warn(f"undefined: {text}")
+        return documents.WRITERS[line.format](document)
 
 
 class PredictionsScored(Record):
-    """Predictions as `score` and `check` have scored them, each system of the file by itself.
-
-    `intervals` are those of each system, where they are wanted; `per_item` names the table of units, where that is.
-    """
+    """Predictions that were scored, each system of the file by itself."""
 
     results: Mapping[str, EvidenceResult]
+    """The result of each system, by its name."""
     intervals: Mapping[str, ScoreIntervals]
-    per_item: str | None
+    """The intervals of each system, by its name; empty where they are not asked for."""
+    unit_file: str | None
+    """The file for the statistics of each unit, None where it is not asked for."""
 
     @property
     def result(self) -> EvidenceResult:
@@ -187,33 +235,55 @@ class PredictionsScored(Record):
         return next(iter(self.results.values()))
 
     def write(self) -> None:
-        """As that of runs."""
+        """Write the statistics of each unit, where they are asked for. Raises OutputError."""
         from cs_score.evidence.report import unit_blocks
 
-        if self.per_item is not None:
-            storage.write_packed(self.per_item, unit_blocks(self.result))
+        if self.unit_file is not None:
+            storage.write_packed(self.unit_file, unit_blocks(self.result))
 
     def text(self, line: Line) -> str:
-        """As that of runs; of several systems one text behind the other."""
-        from cs_score.evidence.report import json_of_several, json_text, printed, single_score
+        """Return the chosen measures in the format of the line; of several systems one text behind the other.
 
-        with_units = line.file is not None
-        if line.format == "json" and len(self.results) > 1:
-            return json_of_several(self.results.values(), self.intervals, with_units=with_units)
+        Of one measure of one system it is the number alone, as text.
+        """
+        from cs_score.evidence.report import printed
+
+        if line.format == "json":
+            return self._json_text(with_units=line.file is not None)
+        if line.get("--format") == "text" and len(self.results) == 1:
+            measures = self._chosen_measures(self.result, line)
+            if len(measures) == 1:
+                return self._single_score(measures[0])
         texts = []
         for name, result in self.results.items():
-            limits = self.intervals.get(name)
-            if line.format == "json":
-                return json_text(result, limits, with_units=with_units)
-            measures = chosen(list(result.scores), read_measures(line)) if read_measures(line) else ()
-            if line.get("--format") == "text" and len(measures) == 1 and len(self.results) == 1:
-                score, *remarks = single_score(measures[0], result.scores[measures[0]], limits)
-                warn(*remarks)
-                return score
-            texts.append(printed(line.format, result, limits, measures))
+            measures = self._chosen_measures(result, line)
+            texts.append(printed(line.format, result, self.intervals.get(name), measures))
         if line.format == "tsv" and len(texts) > 1:
             return _tables_of_runs(dict(zip(self.results, texts)))
         return "\n\n".join(texts)
+
+    def _json_text(self, *, with_units: bool) -> str:
+        """Return the scores as JSON: an object of the one system, or of all of them."""
+        from cs_score.evidence.report import json_of_several, json_text
+
+        if len(self.results) > 1:
+            return json_of_several(self.results.values(), self.intervals, with_units=with_units)
+        name = next(iter(self.results))
+        return json_text(self.results[name], self.intervals.get(name), with_units=with_units)
+
+    def _single_score(self, measure: str) -> str:
+        """Return the score of the one system by a measure, alone; what is to be known of it is a warning."""
+        from cs_score.evidence.report import single_score
+
+        name = next(iter(self.results))
+        score, *remarks = single_score(measure, self.results[name].scores[measure], self.intervals.get(name))
+        warn(*remarks)
+        return score
+
+    def _chosen_measures(self, result: EvidenceResult, line: Line) -> Sequence[str]:
+        """Return the measures of a result that --measure names; none where it was not typed."""
+        measures = read_measures(line)
+        return chosen(list(result.scores), measures) if measures else ()
 
 
 def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
@@ -223,7 +293,7 @@ def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
         header, *rows = text.removesuffix("\n").split("\n")
         if not lines:
             lines.append(f"run\t{header}")
-        lines += [f"{one_line(run, sys.maxsize)}\t{row}" for row in rows]
+        lines.extend(f"{one_line(run, sys.maxsize)}\t{row}" for row in rows)
     return "\n".join(lines)
 
 
@@ -231,17 +301,26 @@ def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
 
 
 def _bare_call(line: Line) -> Call:
-    """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
-    output, errors = Destination(line.text("-output_file")), Destination.of_report(line.text("-error_file"))
-    if output.stream is None and (reason := storage.why_not_writable(f"{output.text}.debug")) is not None:
-        raise OutputError(
-            f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
-            "others are written, into a folder that must be there"
-        )
-    existing = Existing.REPLACED if outputs.is_of_failed_call(errors.text) else Existing.REFUSED
+    """Return the call without a command, checked in the reference's order, so that the same fault is named first.
+
+    No file is touched. Raises UsageError or OutputError.
+    """
+    output = Destination(line.text("-output_file"))
+    error_report = Destination.of_report(line.text("-error_file"))
+    if output.stream is None:
+        reason = storage.why_not_writable(f"{output.text}.debug")
+        if reason is not None:
+            raise OutputError(
+                f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug "
+                "and others are written, into a folder that must be there"
+            )
+    may_replace_report = outputs.is_of_failed_call(error_report.text)
+    existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
+    further_outputs = list(error_report.planned("-error_file", existing))
     json_file = line.get("--json")
-    of_json = documents.OPTION.outputs(json_file) if json_file is not None else ()
-    return Call(line, chain(errors.planned("-error_file", existing), of_json), output, errors, json_file=json_file)
+    if json_file is not None:
+        further_outputs.extend(documents.OPTION.outputs(json_file))
+    return Call(line, further_outputs, output, error_report, json_file=json_file)
 
 
 @command(
@@ -253,28 +332,32 @@ def _bare_call(line: Line) -> Call:
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
 def bare(line: Line) -> int:
-    """Score as the command line says; the exit status, 0 or 255."""
+    """Score runs as the Perl scorer does, and write its files. Return the exit status, 0 or 255."""
     problems = ProblemLog()
     call: Call | None = None
     try:
         call = _bare_call(line)
         problems = call.new_log()
         with paused_collector(), _scored_together(call, problems) as scored:
-            steps: list[Callable[[], None]] = [scored.write, partial(_report, call, scored.result)]
             with storage.outputs_together():
-                for step in reversed(steps) if call.edition.reports_first else steps:
-                    step()
+                if call.edition.reports_first:
+                    _report(call, scored.result)
+                    scored.write()
+                else:
+                    scored.write()
+                    _report(call, scored.result)
                 call.write_problems(problems)
-            return Finished(Status.REFERENCE if scored.result.error_count else 0, scored)
+            status = Status.REFERENCE if scored.result.error_count else Status.DONE
+            return Finished(status, scored)
     except CsScoreError as error:
         return _give_up(error, problems, call)
 
 
 @contextlib.contextmanager
 def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
-    """Score as the reference does, once inputs can be opened. Within, the text of a large run's debug file is there.
+    """Score all files of a call together, as the reference does. The text of a large run's debug file exists meanwhile.
 
-    Raises InputError; where scoring is stopped what is complete has been written.
+    Raises InputError; where scoring is stopped the tables that are complete have been written.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases
@@ -285,8 +368,8 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
     gold = noting_folders(gold, call.files)
-    with contextlib.ExitStack() as unfinished:
-        result = _in_parts(call, gold, call.files, unfinished)
+    with contextlib.ExitStack() as temporary_folders:
+        result = _score_in_parts(call, gold, call.files, temporary_folders)
         if result is None:
             try:
                 if gold.validates or knowledge_bases:
@@ -299,16 +382,18 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             except ScoringStopped as stop:
                 call.write(stop.partial, was_stopped=True)
                 raise
-        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+        yield RunsScored(call, result, call.intervals_of(result))
 
 
-def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contextlib.ExitStack) -> Result | None:
-    """The result of a large run scored in parts; None where it is small, or has to be scored whole.
+def _score_in_parts(
+    call: Call, gold: Gold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
+) -> Result | None:
+    """Return the result of a large run scored in parts; None for a run that is small or has to be scored whole.
 
-    The text of its debug file lies in a folder that goes with `unfinished`.
+    The text of its debug file lies in a folder that goes with `temporary_folders`.
     """
-    needs_all = gold.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
-    parts = 1 if needs_all else call.parts_of(files)
+    needs_whole_run = gold.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
+    parts = 1 if needs_whole_run else call.parts_of(files)
     if parts == 1:
         return None
     from cs_score.base.processes import processors
@@ -316,55 +401,65 @@ def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contex
 
     try:
         outputs.check_fields(call.layout.fields)
-    except InputError:  # it comes after what is fatal in the files
+    except InputError:  # it comes after fatal conditions in the files, which only the whole run shows
         return None
-    path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
-    beside = unfinished.enter_context(storage.folder_beside(None if path is None or storage.is_stream(path) else path))
-    return score_in_parts(gold, list(map(name_of, files)), parts, call.jobs or processors(), beside)
+    debug_file = None
+    if call.output is not None and call.output.stream is None:
+        debug_file = f"{call.output.text}.debug"
+        if storage.is_stream(debug_file):
+            debug_file = None
+    folder = temporary_folders.enter_context(storage.folder_beside(debug_file))
+    names = [name_of(file) for file in files]
+    return score_in_parts(gold, names, parts, call.jobs or processors(), folder)
 
 
 def _report(call: Call, result: Result) -> None:
-    """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
+    """Print remarks, then the error report, twice as the reference writes it, with its closing line."""
     warn(*result.warnings)
-    output, errors, edition = call.output, call.errors, call.edition
+    error_report = call.error_report
+    output_stream = None if call.output is None else call.output.stream
     # Where both go to standard output the reference has closed it by now and its report is lost.
-    if not edition.reports_first and output is not None and errors.stream == output.stream == "stdout":
-        errors = STDERR
+    if not call.edition.reports_first and error_report.stream == output_stream == "stdout":
+        error_report = STDERR
     closing = outputs.closing_line(result.error_count, result.warning_count)
-    if errors.stream == "stderr" and terminal.is_quiet():
+    if error_report.stream == "stderr" and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
-    elif errors.stream == "stderr" and not edition.reports_first:
+    elif error_report.stream == "stderr" and not call.edition.reports_first:
         say(report_on_stderr(result.problems, twice=True) + closing)
     else:
         text = outputs.whole_report(result)
-        terminal.write_report(errors, text, [outputs.doubly_encoded(text, edition)])
-    if edition.reports_first or output is None or output.stream is not None:
-        return
-    if sys.stderr is not None and sys.stderr.isatty():
-        say("".join(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
+        terminal.write_report(error_report, text, [outputs.doubly_encoded(text, call.edition)])
+    writes_files = call.output is not None and output_stream is None
+    is_on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if writes_files and is_on_terminal and not call.edition.reports_first:
+        for run in result.runs:
+            say(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
 
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
-    """The problems so far and one line that says what ended the scoring, there and on standard error.
+    """Report the problems so far and the error that ended the scoring. Return the exit status.
 
     No file is written where there is no call: its outputs have not passed all checks.
     """
-    collected, errors = list(problems), STDERR if call is None else call.errors
+    problems_so_far = list(problems)
+    error_report = STDERR if call is None else call.error_report
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
         warn(*error.remarks)
-        if errors.stream == "stderr":
-            say(report_on_stderr(collected))
+        if error_report.stream == "stderr":
+            say(report_on_stderr(problems_so_far))
         write_text("stderr", f"{PROGRAM}: {error}\n")
-    if call is not None:
+    if call is None:
+        return Status.REFERENCE
+    if error_report.stream is None:
+        text = outputs.stopped_report(problems_so_far, error, call.edition) + outputs.MAY_BE_REPLACED
         with contextlib.suppress(OutputError):
-            if errors.stream is None:
-                text = outputs.stopped_report(collected, error, call.edition) + outputs.MAY_BE_REPLACED
-                storage.write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
-        if not isinstance(error, OutputError):  # with the results, or not at all
-            with contextlib.suppress(CsScoreError):
-                call.write_problems(problems, error)
+            storage.write_whole(error_report.text, [outputs.doubly_encoded(text, call.edition)])
+    # Where an output could not be written, the file of --problems does not appear either.
+    if not isinstance(error, OutputError):
+        with contextlib.suppress(CsScoreError):
+            call.write_problems(problems, error)
     return Status.REFERENCE
 
 
@@ -373,12 +468,12 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
 
 @contextlib.contextmanager
 def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]:
-    """Score what the line names; within, the result is there, afterwards it is said what is to be known of it.
+    """Score the files of a line for the time of the block; print remarks on the result after it.
 
     Raises CsScoreError where nothing can be scored.
     """
     if task != COLD_START:
-        yield _predictions_scored(task, line)
+        yield _score_predictions(task, line)
         return
     call = _call_of_score(line)
     problems = call.new_log()
@@ -392,55 +487,70 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
         say(report_on_stderr(causes_first(problems)))
         call.write_problems(problems, error)
         raise
+    _remark_on_result(call, result)
+    call.write_problems(problems)
+
+
+def _remark_on_result(call: Call, result: Result) -> None:
+    """Print the problems of the input, and what should be known of the scores."""
     say(report_on_stderr(causes_first(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
-    if discarded := count_of_discarded(result.problems):
+    discarded = count_of_discarded(result.problems)
+    if discarded:
         remark(
             f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
             "or --validate, leaves them out"
         )
-    _explain_made_files(result)
+    _remark_on_made_files(result)
     say_policy(call, sum(run.duplicates for run in result.runs))
-    call.write_problems(problems)
 
 
 _MADE_FILES: Final = {
     "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
     "(validated)": "the run as cs-score validate-run writes it",
 }
-"""What files are that messages name and that are not there, by the end of their names."""
+"""The files that are made in memory, by the end of their names in messages."""
 
 
-def _explain_made_files(result: Result) -> None:
+def _remark_on_made_files(result: Result) -> None:
     """Say what the files are that were made in memory, where a message names a line of them."""
-    messages = "".join([*result.warnings, *(str(place) for problem in result.problems for place in problem.places)])
+    messages = list(result.warnings)
+    for problem in result.problems:
+        messages.extend(str(place) for place in problem.places)
     for ending, meaning in _MADE_FILES.items():
-        if f"{ending} line" in messages:
+        if any(f"{ending} line" in message for message in messages):
             remark(f"FILE {ending} is {meaning}")
 
 
 def _call_of_score(line: Line) -> Call:
-    """Return what `score` is asked for. Raises UsageError, also for layouts of tables that it would not write."""
-    if line.folder is None and (name := line.first("-fields -tabs")):
-        raise UsageError(f"{name} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {name}")
-    units = options.PER_UNIT.outputs(line.get("--per-unit"))
+    """Return the call that `score` asks for. Raises UsageError, also for layouts of tables that it would not write."""
+    layout_option = line.first("-fields -tabs")
+    if line.folder is None and layout_option is not None:
+        raise UsageError(
+            f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
+        )
+    unit_outputs = list(options.PER_UNIT.outputs(line.get("--per-unit")))
     if line.folder is None:
-        return Call(line, [*([] if line.file is None else [line.file]), *units])
+        result_outputs = [] if line.file is None else [line.file]
+        return Call(line, result_outputs + unit_outputs)
     prefix = Destination(os.path.join(line.folder, "out"))
     json_file = f"{prefix.text}.json"
-    of_json = replace(documents.OPTION, name="-o").outputs(json_file)
-    return Call(line, chain(of_json, units), prefix, option="-o", json_file=json_file)
+    json_outputs = list(replace(documents.OPTION, name="-o").outputs(json_file))
+    return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
 
 
 @contextlib.contextmanager
 def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
-    """Where scoring stops at a line of the assessments, report all lines that it would stop at, by kind."""
+    """Report all lines at which scoring would stop, by kind, where it stops at a line of the assessments."""
     try:
         yield
     except InputError as error:
-        if error.file not in [name_of(member) for given in assessments for member in members(given)]:
+        names: list[str] = []
+        for word in assessments:
+            names.extend(name_of(file) for file in members(word))
+        if error.file not in names:
             raise
         from cs_score.preparation.assessments import check_pool
 
@@ -452,59 +562,65 @@ def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[No
 
 @contextlib.contextmanager
 def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
-    """Each run by itself, over a pool that is read first wherever it stands among the files.
+    """Score each run of a call by itself; the pool is read first wherever it comes among the files.
 
     Raises UsageError where no run is named, or no assessments.
     """
     call.check_inputs()
     selection = call.find_runs()
-    runs, assessments = selection.runs, selection.assessments
+    runs = selection.runs
+    assessments = selection.assessments
     call.plan.clear()
     gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
     gold = noting_folders(gold, call.files)
-    with contextlib.ExitStack() as unfinished, _whole_pool_checked(gold, assessments):
+    with contextlib.ExitStack() as temporary_folders, _whole_pool_checked(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
-            result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
+            result = _score_in_parts(call, gold, (*assessments, runs[0].file), temporary_folders)
         if result is not None:
-            _say_that_near_misses_were_not_sought(call)
+            _remark_on_near_misses_of_parts(call)
         else:
             check_discipline(gold.options.discipline)
-            if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
-                gold, assessments = with_pool(gold, assessments, problems), []
+            if len(runs) > 1:  # reading the pool once saves a thirtieth of a call for each further run
+                gold = with_pool(gold, assessments, problems)
+                assessments = []
             result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
-        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+        yield RunsScored(call, result, call.intervals_of(result))
 
 
-def _say_that_near_misses_were_not_sought(call: Call) -> None:
+def _remark_on_near_misses_of_parts(call: Call) -> None:
     """Say that a run scored in parts was not searched for answers that nearly equal assessed ones, as others are."""
     if call.options.discipline == Options().discipline:
         remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 
 
-def _predictions_scored(task: str, line: Line) -> PredictionsScored:
+def _score_predictions(task: str, line: Line) -> PredictionsScored:
+    """Score the predictions of a line, each system of the file by itself. Raises UsageError, InputError."""
     from cs_score.evidence.mode import intervals
     from cs_score.evidence.report import units_option
 
-    given, per_item = Predictions(task, line), line.get("--per-item")
-    of_items = () if per_item is None else units_option(given.mode).outputs(per_item)
-    of_units = options.PER_UNIT.outputs(line.get("--per-unit"))
-    own = [] if line.file is None else [line.file]
-    plan = line.plan([*own, *of_items, *of_units], given.inputs)
+    inputs = Predictions(task, line)
+    planned_outputs = [] if line.file is None else [line.file]
+    unit_file = line.get("--per-item")
+    if unit_file is not None:
+        planned_outputs.extend(units_option(inputs.mode).outputs(unit_file))
+    planned_outputs.extend(options.PER_UNIT.outputs(line.get("--per-unit")))
+    plan = line.plan(planned_outputs, inputs.inputs)
     resampling = read_resampling(line)
     plan.clear()
-    results = given.results_of_file(given.files[0])
-    limits = {}
+    results = inputs.results_of_file(inputs.files[0])
+    intervals_by_name = {}
     if resampling is not None:
-        limits = {name: intervals(result, resampling) for name, result in results.items()}
-    return PredictionsScored(results, limits, per_item)
+        intervals_by_name = {name: intervals(result, resampling) for name, result in results.items()}
+    return PredictionsScored(results, intervals_by_name, unit_file)
 
 
-def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
-    """The table of `--per-unit`, of each run of the files."""
+def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
+    """Return the table of `--per-unit`: numerator and denominator of each unit of each run."""
+    results: dict[str, Any]
     if isinstance(scored, RunsScored):
-        results: dict[str, Any] = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
+        results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
     elif len(scored.results) == 1:
         results = {task: scored.result}
     else:
@@ -514,7 +630,7 @@ def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resa
 
 
 def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
-    """Print what runs would score were all of the pool assessed; return the exit status.
+    """Print what runs would score were all of the pool assessed. Return the exit status.
 
     `most` is how many files of predictions a line may name, None where there is no limit. Raises UsageError,
     InputError.
@@ -525,20 +641,21 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
         return _estimate_from_labels(line, Predictions(task, line, most=most))
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
     resampling = read_resampling(line, always=True)
-    given = Runs(line)
+    inputs = Runs(line)
     with paused_collector():
-        opened = given.open_runs()
+        opened = inputs.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = comparison.run_names(opened.runs)
-        loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
-        scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
+        scored_by_name = {}
+        for name, run in zip(comparison.run_names(opened.runs), opened.runs):
+            loaded_run = inputs.load_with_warnings(gold, run)
+            scored_by_name[name] = analyses.score_for_analysis(loaded_run, gold.options.policy)
         confidence = resampling.confidence if resampling else 95.0
-        found = sampled_pools.estimate_from_sample(scored, inclusion, confidence)
-    return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, found)
+        document = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
+    return print_document(line, sampled_pools.SAMPLED_POOL_PRINTOUT, document)
 
 
 def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
-    """Print what runs of judged answers would score were all labels those of the sample; return the exit status."""
+    """Print what runs of judged answers would score were all labels those of the sample. Return the exit status."""
     second_file = line.get("--second-assessments")
     columns = sampled_labels.STRATUM_COLUMNS
     if second_file is not None:
@@ -549,12 +666,13 @@ def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
     second = sampled_labels.read_second_assessments(next(iter(results.values())), second_file)
     confidence = resampling.confidence if resampling else 95.0
     estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
-    return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+    return print_document(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
-def print_found(line: Line, printout: Printout, found: Any) -> int:
-    """Print a document of statistics in the format of the line."""
-    terminal.print_text(printout.written(found, line.format, terminal.text_width()), terminal.with_deltas)
+def print_document(line: Line, printout: Printout, document: Any) -> int:
+    """Print a document of statistics in the format of the line. Return 0."""
+    text = printout.written(document, line.format, terminal.text_width())
+    terminal.print_text(text, terminal.with_deltas)
     return Status.DONE
 
 
@@ -577,7 +695,10 @@ SCORE_VERB: Final = Verb(
 
 @SCORE_VERB.command
 def score(task: str, line: Line) -> int:
-    """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
+    """Score runs or predictions, print the scores and write the files asked for. Return the exit status.
+
+    Raises CsScoreError where nothing can be scored.
+    """
     if "--inclusion" in line:
         return estimate_from_sample(task, line)
     if "--second-assessments" in line:
@@ -585,8 +706,9 @@ def score(task: str, line: Line) -> int:
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()
-        if (path := line.get("--per-unit")) is not None:
-            storage.write_packed(path, _by_unit(task, scored, read_resampling(line)))
+        unit_file = line.get("--per-unit")
+        if unit_file is not None:
+            storage.write_packed(unit_file, _unit_table(task, scored, read_resampling(line)))
     terminal.print_text(text)
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)

@@ -22,7 +22,7 @@ from cs_score.cli.inputs import Predictions, inputs_named_by, with_analysis_bar
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import print_found
+from cs_score.cli.scoring import print_document
 from cs_score.cli.task_options import own_options
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.options import EDITIONS, PRESETS
@@ -418,7 +418,7 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
     document = aggregated(task_name, line)
     if line.format != "html":
-        return print_found(line, aggregate.PRINTOUT, document)
+        return print_document(line, aggregate.PRINTOUT, document)
     STDOUT.write(encoded([page_of(document)]))
     return Status.DONE
 

@@ -1,0 +1,218 @@
+"""The commands that hold results against others: `check` against limits and a baseline, `verify` against a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.runtime import Late
+from cs_score.cli import locking
+from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli.locking import LOCK_OPTIONS
+from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, read_resampling
+from cs_score.cli.output import STDOUT, print_text, remark, write_text
+from cs_score.cli.scoring import scored_by
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.tables.layout import tsv
+from cs_score.verification.recorded import NotFoundError
+
+if TYPE_CHECKING:
+    from cs_score.verification import checking, locks
+    from cs_score.verification.verifying import Verdict
+else:
+    checking = Late("cs_score.verification.checking")
+    locks = Late("cs_score.verification.locks")
+
+MOST_VALUES: Final = 20
+"""How many differing values of one file are printed."""
+
+_TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
+
+
+def _gate_of(line: Line) -> checking.Gate:
+    """Return the limits that the options ask for. Raises UsageError for options that lack what they are about."""
+    option = line.first("--max-drop --significant --any-baseline")
+    if option is not None and "--baseline" not in line:
+        raise UsageError(f"{option} is about a baseline: give --baseline PATH, too")
+    resampling = read_resampling(line, always=True)
+    option = line.first(_TEST_OPTIONS)
+    if option is not None and "--significant" not in line:
+        raise UsageError(f"{option} is about the test: give --significant, too")
+    if line.first("--min --baseline") is None:
+        raise UsageError(checking.NOTHING_TO_CHECK)
+    return checking.Gate(
+        tuple(checking.read_limit("--min", text) for text in line.texts("--min")),
+        tuple(checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")),
+        resampling if "--significant" in line else None,
+        "--any-baseline" in line,
+    )
+
+
+def _failure_text(format_: str, message: str) -> str:
+    """Return the text for an error of `check` in one of its formats."""
+    return checking.error_text(format_, message)
+
+
+CHECK_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES,
+        sections=[POLICIES],
+        example="--min SF-AP=0.4 $ONE",
+    ),
+    evidence=VerbForm(
+        options=f"--gold --predictions {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES_OF_EVIDENCE,
+        example="--min $MEASURE=0.1 $ONE",
+    ),
+    own_options=(
+        Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
+        Option("--significant", "A drop counts only if the paired test calls it significant"),
+        Option("--any-baseline", "Accept a baseline of other gold or other options"),
+        *LOCK_OPTIONS,
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
+            "cannot be scored, or the baseline cannot be compared.",
+        )
+    ],
+    failure=_failure_text,
+    summary="Hold {task} predictions against limits and a baseline",
+)
+
+
+@CHECK_VERB.command
+def check(task: str, line: Line) -> int:
+    """Hold a run against limits, and print the result. Return the exit status.
+
+    Raises CsScoreError where the run cannot be scored or the baseline cannot be compared.
+    """
+    if "--write-lock" in line:
+        return locking.write_lock(task, line)
+    if "--lock" in line:
+        return _check_lock(task, line)
+    gate = _gate_of(line)
+    with scored_by(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
+        run = checking.of_result(scored.result)
+    baseline = None
+    baseline_path = line.get("--baseline")
+    if baseline_path is not None:
+        baseline = checking.read_baseline(baseline_path, run.name)
+    judgement = gate.judge(run, baseline)
+    if baseline is not None and not gate.minima and not gate.drops:
+        headline_remark = checking.headline_remark(run, baseline)
+        if headline_remark is not None:
+            remark(headline_remark)
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+def _check_lock(task: str, line: Line) -> int:
+    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
+
+    Return the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
+    """
+    locking.refuse_other_limits(line)
+    lock = locks.read_lock(line.text("--lock", ""))
+    conditions = locking.conditions_of(task, line, allows_run=True)
+    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    changes = locks.changes_since(lock, conditions, typed_limits)
+    if changes:
+        judgement = locks.broken(lock, conditions, changes)
+    else:
+        with scored_by(task, line) as scored:
+            run = checking.of_result(scored.result)
+        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+@command(
+    "verify",
+    [FORCE],
+    Parameter(
+        "result",
+        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
+        "signature.json of a batch; or the folder of a batch, for all of these and its tables",
+    ),
+    Parameter(
+        "[files...]",
+        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
+        "where it was",
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
+        )
+    ],
+    formats=("text", "json", "tsv"),
+    example="result.json",
+)
+def verify(line: Line) -> int:
+    """Score a recorded result again, and print for each file whether it is reproduced. Return the exit status.
+
+    Raises CsScoreError where something cannot be verified.
+    """
+    result_file, *input_files = line.words
+    try:
+        if line.format == "text":
+            return _verify_file_by_file(line, result_file, input_files)
+        return _verify_in_one_document(line, result_file, input_files)
+    except NotFoundError as error:
+        if line.format != "text":
+            raise InputError(str(error), file=result_file) from None
+        for text in error.lines:
+            write_text("stderr", f"cs-score: {one_line(f'{result_file}: {text}')}\n")
+        return Status.FAILED
+
+
+def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -> int:
+    """Print the verdict on each file as soon as it is known. Return the exit status."""
+    from cs_score.verification import verifying
+
+    status = Status.DONE
+    for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
+        print_text("\n".join(_lines_of_verdict(verdict)))
+        if not verdict.is_reproduced:
+            status = Status.NOT_KEPT
+    return status
+
+
+def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]) -> int:
+    """Print the verdicts on all files as JSON or TSV. Return the exit status."""
+    from cs_score.verification import verifying
+
+    verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
+    if line.format == "json":
+        STDOUT.write([json_text(verification).encode()])
+    else:
+        STDOUT.write(tsv(verifying.VERIFIED.table(verification)))
+    return Status.DONE if verification.reproduced else Status.NOT_KEPT
+
+
+def _lines_of_verdict(verdict: Verdict) -> list[str]:
+    """Return lines on a file: the first differing values, whether it is reproduced, and notes."""
+    differences = verdict.differences
+    texts = [str(difference) for difference in differences[:MOST_VALUES]]
+    if len(differences) > MOST_VALUES:
+        texts.append(f"... and {len(differences) - MOST_VALUES} more")
+    conclusion = "reproduced"
+    if differences:
+        conclusion = f"differs from its record in {_count_text(len(differences), 'value')}"
+    texts.append(f"{conclusion} ({_count_text(verdict.compared, verdict.unit)} compared)")
+    texts.extend(f"note: {note}" for note in verdict.notes)
+    return [one_line(f"{verdict.file}: {text}") for text in texts]
+
+
+def _count_text(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 value`, `2,000 values`."""
+    text = f"{number:,} {noun}"
+    return text if number == 1 else f"{text}s"
