@@ -64,14 +64,15 @@ def same(ours: Any, theirs: Any) -> None:
 def test_the_file_of_units_of_every_task_gives_its_own_numbers(task: str) -> None:
     runs = runs_of(task)
     expected = compared(task, *TASKS[task], *runs, "--per-unit", "both.tsv")
-    for run in runs:
-        outcome = cs_score("score", task, *TASKS[task], run, "--per-unit", f"{Path(run).name}.tsv")
+    tables = [f"{system}.tsv" for system in expected["systems"]]
+    for run, table in zip(runs, tables):
+        outcome = cs_score("score", task, *TASKS[task], run, "--per-unit", table)
         assert outcome.status == 0, outcome
-        assert Path(f"{Path(run).name}.tsv").read_text().startswith("unit\tcluster\tmeasure\tnumerator\tdenominator\n")
+        assert Path(table).read_text().startswith("unit\tcluster\tmeasure\tnumerator\tdenominator\n")
     both = compared("table", "both.tsv")
     assert both["measure"] == expected["measure"]
     same(both["measures"], expected["measures"])
-    several = compared("table", *(f"{Path(run).name}.tsv" for run in runs))
+    several = compared("table", *tables)
     for measure in (*several["measures"], *expected["measures"]):
         for each in (*measure["systems"], *measure["pairs"]):
             for key in {"name", "a", "b"} & each.keys():
@@ -120,7 +121,7 @@ def test_units_that_are_right_or_wrong_have_the_sign_test() -> None:
     [
         ("unit\tA\tB\nq\t1\tno\n", 1, "t.tsv: line 2: column B: no is no number"),
         ("unit\tA\tB\nq\t1\tnan\n", 1, "t.tsv: line 2: column B: nan is no number"),
-        ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A stands there twice"),
+        ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A occurs twice"),
         ("unit\tA\tB\nall\t1\t1\n", 1, "t.tsv: has no unit"),
         ("unit\tA\tB\nx\t1e200\t0\ny\t0\t1\nz\t1\t1\n", 1, "t.tsv: line 2: column A: 1e200 is too large"),
         (

@@ -171,9 +171,9 @@ class _TableReader:
 
 
 def _repeated_unit(key: _CellKey, table: Delimited, line: int) -> InputError:
-    """Return the error that a unit of a system stands in a table twice."""
+    """Return the error that a unit of a system occurs twice in a table."""
     measure = f" by {key.measure}" if "measure" in table.columns else ""
-    problem = f"unit {key.unit} of {key.system}{measure} stands there twice"
+    problem = f"unit {key.unit} of {key.system}{measure} occurs twice"
     return InputError(problem, file=table.file, place=f"line {line}")
 
 
@@ -183,7 +183,7 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
     `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
     a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
     called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
-    missing cells, numbers too large or too small, a unit that stands there twice.
+    missing cells, numbers too large or too small, a unit that occurs twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []

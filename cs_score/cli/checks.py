@@ -16,7 +16,7 @@ from cs_score.cli.output import STDOUT, print_text, remark, write_text
 from cs_score.cli.scoring import scored_by
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tables.layout import tsv
-from cs_score.verification.recorded import NotFoundError
+from cs_score.verification.places import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.verification import checking, locks

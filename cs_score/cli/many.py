@@ -33,7 +33,7 @@ from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
-from cs_score.report.charts import Drawing, lines
+from cs_score.report.charts import Caption, Drawing, Mark, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
@@ -338,14 +338,9 @@ def _curve(plan: Power) -> Drawing:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
     marked_difference = plan.difference or plan.detectable or 0.0
-    return lines(
-        "power",
-        title,
-        ("Difference of the scores", "Power"),
-        meaning,
-        points_by_curve,
-        mark=(marked_difference, f"{marked_difference:.4f}"),
-    )
+    caption = Caption("power", title, "Difference of the scores", "Power")
+    mark = Mark(marked_difference, f"{marked_difference:.4f}")
+    return lines(caption, meaning, points_by_curve, mark=mark)
 
 
 _TEAMS: Final = Option(

@@ -208,7 +208,7 @@ _DIFFERENCE: Final = (
 _PAGE: Final = (
     "Result",
     "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
-    "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
+    "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
 _POLICIES: Final = (options.POLICY_FORM, options.POLICIES)

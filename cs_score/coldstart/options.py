@@ -168,6 +168,7 @@ MANY: Final = "M"  # any number of justifications
 
 
 def no_discipline(name: str) -> str:
+    """Return the message that there is no discipline of this name."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
 
 
@@ -196,7 +197,7 @@ class Justifications(Record):
 
 
 def is_nothing(text: str | None) -> bool:
-    """Return whether the value of a switch stands for none, as the reference takes an empty text and `0`."""
+    """Return whether the value of a switch means none, as the reference takes an empty text and `0`."""
     return text is None or text in ("", "0")
 
 
@@ -209,7 +210,7 @@ def listed(text: str) -> tuple[str, ...]:
 def as_list(value: object, name: str) -> tuple[str, ...]:
     """Return the items of a list of texts, or of a text with colons between its items.
 
-    Raises UsageError for anything else; `name` is what the message calls it.
+    Raises UsageError for anything else; the message calls it `name`.
     """
     if isinstance(value, str):
         return listed(value)
@@ -223,7 +224,7 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
 class Policy(Record):
     """Which categories count as right, as wrong, and not at all, each in the order given.
 
-    A text stands for a list with colons between its items. Raises UsageError where a category stands on a side that it
+    A text is read as a list with colons between its items. Raises UsageError where a category stands on a side that it
     may not be put on.
     """
 
@@ -245,16 +246,16 @@ class Policy(Record):
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
-        """IGNORE, RIGHT and WRONG as the scorer's switches take them."""
+        """Return IGNORE, RIGHT and WRONG as the scorer's switches take them."""
         return {side: ":".join(self.items(side)) for side in sorted(SIDES)}
 
     @property
     def duplicate_side(self) -> Side | None:
-        """Where duplicates go: the last side that names them (rule policies); None where none does."""
+        """The side of duplicates: the last one that names them (rule policies); None if none does."""
         return next((side for side in reversed(SIDES) if DUPLICATE in self.items(side)), None)
 
     def plain(self) -> dict[str, Sequence[str]]:
-        """What the policy does: the order of right items decides which of two responses is the duplicate, no other."""
+        """Return the sides of the policy as they act: only the order of right items decides (on duplicates)."""
         return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
 
 
@@ -328,12 +329,12 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
 class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
-    `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
-    or a colon-separated list naming the queries to score, `runids` the runs in this order, None for all. `samples`: a
-    bootstrap resample file; `metrics`: those of P, R and F that resamples have values of, since the reference resamples
-    what its tables show. An empty text or `0` for `expand` or `samples` asks for the files that these bring, and for
-    nothing in them. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools
-    that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
+    `expand` is the first part of the names of slot-filling queries made from LDC queries, None for no expansion.
+    `queries` is a file or a colon-separated list of the queries to score, `runids` the runs in this order, None for
+    all. `samples` is a file of resamples; `metrics` says which of P, R and F resamples have values of, since the
+    reference resamples its tables. An empty text or `0` for `expand` or `samples` asks for the files that these bring,
+    and for nothing in them. `follow` is the edition of the reference whose rules hold, `mention_types` the treatment of
+    pools without mention types. Lists and limits may be texts as switches take them. Raises UsageError for wrong ones.
     """
 
     discipline: str = "ASSESSED"
@@ -412,7 +413,7 @@ def _run_ids(text: str) -> tuple[str, ...] | None:
 
 
 def path_of(argument: object, name: str) -> str | None:
-    """Return the path that an argument gives. Raises UsageError for what is no path."""
+    """Return the path that an argument gives. Raises UsageError for any other value."""
     path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
     if path is not None and not isinstance(path, str):
         raise UsageError(f"{name} takes a path, not {argument!r}")
@@ -488,7 +489,7 @@ def _editions_text() -> str:
 
 
 class Rule(enum.Enum):
-    """What an option is about, which says where it stands in signatures and in commands on pages."""
+    """The topic of an option, which decides its place in signatures and in commands on pages."""
 
     EDITION = "the edition of the reference"
     POLICY = "the sides of the policy"
@@ -497,17 +498,17 @@ class Rule(enum.Enum):
 
 
 class ScoringOption(Record, kw_only=True, eq=False):
-    """A row of the table: what one option of scoring is called everywhere, and how its value is read and written.
+    """A row of the table: the names of one option of scoring everywhere, and how its value is read and written.
 
     `name` is the member of an origin in JSON, and the field of `Options` except for the sides of a policy (`is_side`).
     `argument` is the argument in Python, the same name unless given, None where another argument brings the value.
     `switch` is the option of the command line, `value_name` what help calls its value (None: the option is a flag),
-    `meaning` the sentence of help, `shown_default` what help says where there is no value by default.
-    An option `of_calls` is for calls that write files as the reference does, not for those that compare runs.
+    `meaning` the sentence of help, `shown_default` the default that help shows if there is no value by default.
+    An option `of_calls` is for calls that write files as the reference does, not for calls that compare runs.
 
     Functions read a value: `parse` from the text of a switch, `from_python` from an argument. They raise UsageError.
     Others write it: `show` as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when
-    it is read again. `is_recorded` says whether an origin has the option, `setting` is what a signature has of it.
+    it is read again. `is_recorded` says whether an origin has the option, `setting` makes its part of a signature.
     """
 
     name: str
@@ -711,7 +712,7 @@ def options_in_order(*rules: Rule) -> list[ScoringOption]:
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return the options with these values, by the names that origins have; those that are not given are as usual.
+    """Return the options with these values, by the names that origins have; others keep their defaults.
 
     Raises UsageError for impossible values.
     """
@@ -726,7 +727,7 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 
 
 def switch_words(options: Options) -> list[str]:
-    """Return the words of a command line that scores like this, but for those of the policy and its limits."""
+    """Return the words of a command line that scores like this, without the policy and its limits."""
     words = []
     for option in SWITCHES:
         is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
@@ -745,7 +746,7 @@ def read_policies(
 ) -> list[NamedPolicy]:
     """Return the policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
-    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    Parts that are left out are taken from `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
     UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
@@ -803,7 +804,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield what a signature has of the options."""
+    """Yield the settings that a signature has for the options."""
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)
         if setting is not None:

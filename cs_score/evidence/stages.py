@@ -198,7 +198,7 @@ def _positions_by_key(claims: Gold) -> dict[Hashable, int]:
     for position, claim in enumerate(claims.content):
         key = as_key(claim.id)
         if key in positions:
-            problem = f"claim {plain(claim.id)} stands there twice (line {positions[key] + 1}, too)"
+            problem = f"claim {plain(claim.id)} occurs twice (line {positions[key] + 1}, too)"
             raise InputError(problem, file=claims.name, place=f"line {position + 1}")
         positions[key] = position
     return positions

@@ -197,7 +197,7 @@ def check_labels(policy: Policy | None, count_by_label: Mapping[str, int], file:
     """
     for label in RESERVED:
         if label in count_by_label:
-            problem = f"the label {label} has a meaning of its own and may not stand in a file"
+            problem = f"the label {label} has a meaning of its own and may not be used in a file"
             raise InputError(problem, file=file, remedy="call it something else")
     sides = {} if policy is None else policy.sides
     unknown = [label for label in count_by_label if label not in sides]

@@ -49,7 +49,7 @@ class Options(Record):
         str,
         Meta(
             description="The policy: what labels count, right=A:B,half=C,wrong=D,ignore=E, or a FILE.json; every label "
-            "of the files has to stand on a side, UNASSESSED and DUPLICATE are ignored unless named"
+            "of the files has to be on a side, UNASSESSED and DUPLICATE are ignored unless named"
         ),
     ] = ""
     key: Annotated[

@@ -202,12 +202,12 @@ class _Number(str):
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these members. Raise ValueError for a key that stands there twice."""
+    """Return the object of these members. Raise ValueError for a key that occurs twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {quoted(twice)} stands there twice")
+        raise ValueError(f"the key {quoted(twice)} occurs twice")
     return fields
 
 

@@ -212,17 +212,17 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
 def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
     """Report confidences that are illegal, and repair 1 to 1.0."""
     # There are few different confidences among many assertions: each is checked once.
-    reading_by_text = {}
+    confidence_and_codes = {}
     for text in {assertion.confidence for assertion in assertions}:
-        reading = read_confidence(text)
-        if reading[2]:
-            reading_by_text[text] = reading
-    if not reading_by_text:
+        confidence, _, codes = read_confidence(text)
+        if codes:
+            confidence_and_codes[text] = (confidence, codes)
+    if not confidence_and_codes:
         return
     for assertion in assertions:
         text = assertion.confidence
-        if text in reading_by_text:
-            assertion.confidence, _, codes = reading_by_text[text]
+        if text in confidence_and_codes:
+            assertion.confidence, codes = confidence_and_codes[text]
             for code in codes:
                 repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
                 findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
@@ -338,8 +338,8 @@ class _MentionsInDocument(Struct):
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report them.
 
-    A node with one mention in a document gets a canonical one there if the task needs these (`with_canonical`); a node
-    whose canonical mention is no other mention gets that one, too.
+    A node with one mention in a document gets a canonical mention there if the task needs these (`with_canonical`). A
+    canonical mention at a place where the node has no other mention gets a mention by name there.
     """
     for node in nodes:
         if not (node.others or node.mentions) or _has_all_mentions(node):  # as most nodes
@@ -375,7 +375,7 @@ def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
 def _infer_canonical(
     builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
 ) -> None:
-    """Add the canonical mention that a node lacks in a document; report if there are several to choose from."""
+    """Add the canonical mention that a node lacks in a document, or report that there are several to choose from."""
     findings = builder.findings
     if not mentions.canonical and with_canonical:
         candidates = [*mentions.named.values(), *mentions.nominal.values()]

@@ -117,7 +117,7 @@ second hop --line 3
   below "Cy" (run.tab line 2), wrong (INCORRECT)
   ...
   Category INCORRECT_PARENT: its parent is INCORRECT, so that ... (wrong) [run.tab line 2] (rule paths)
-  stands in Q:0:0
+  placed in Q:0:0
   Label: wrong, since -wrong lists INCORRECT_PARENT (rule policies)
 two parents --line 3
   Category INCORRECT_PARENT: the first line that gives the answer ... is UNASSESSED, ... [run.tab line 1] (rule paths)
@@ -151,7 +151,7 @@ orphan --line 2
   Discarded: all lines that give the answer which its query asks about were discarded, or there are none (rule limits)
 duplicate --line 1
   Category DUPLICATE: right, but ... it is a name, and this a description [run.tab line 2] (rule policies)
-  stands in Q:1
+  placed in Q:1
   Label: ignored, since -ignore lists DUPLICATE (rule policies)
 duplicate --line 1 -wrong INCORRECT:DUPLICATE
   Label: ignored, since -ignore lists DUPLICATE, and comes last of those that do (rule policies)
@@ -159,7 +159,7 @@ duplicate --line 1 -ignore UNASSESSED
   Label: duplicate, since no switch lists DUPLICATE (rule policies)
 nominal --line 1 -justifications 1:1
   Category CORRECT: ...; line 2 would name it, but is outranked: ... [run.tab lines 1, 2] (rule nominal-mentions)
-  stands in Q:1
+  placed in Q:1
   Label: ignored, since lines of nodes that are never named are ignored, ... (rule nominal-mentions)
 short --line 1
   Label: neither right nor wrong, since no switch lists INEXACT_SHORT (rule policies)

@@ -14,8 +14,8 @@ from typing import Final
 
 from cs_score.analysis.coldstart.layouts import LAYOUTS
 from cs_score.base.records import Record, field
-from cs_score.batch.plan import FILES as BATCH_FILES
-from cs_score.batch.plan import INDEX
+from cs_score.batch.layout import FILES as BATCH_FILES
+from cs_score.batch.layout import INDEX
 from cs_score.cli.main import find
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example

@@ -56,12 +56,12 @@ FORMS: Final[dict[str, tuple[str, Callable[[bytes], bytes], str]]] = {
     "bzip2 without its ending": ("pool.tab", bz2.compress, "compressed by bzip2"),
     "xz without its ending": ("run.tab", lzma.compress, "compressed by xz"),
     "carriage returns": ("run.tab", lambda data: data.replace(b"\n", b"\r"), "carriage returns only"),
-    "blanks in a run": ("run.tab", separated(" "), "blanks stand between its columns"),
-    "several blanks in a pool": ("pool.tab", separated("   "), "blanks stand between its columns"),
-    "semicolons": ("run.tab", separated(";"), "semicolons stand between"),
-    "commas": ("pool.tab", separated(","), "commas stand between"),
-    "bars": ("run.tab", separated("|"), "vertical bars stand between"),
-    "header": ("run.tab", lambda data: b"FULL_QUERY_ID\tSLOT_NAME\tRUNID\n" + data, "a header stands there"),
+    "blanks in a run": ("run.tab", separated(" "), "its columns are separated by blanks"),
+    "several blanks in a pool": ("pool.tab", separated("   "), "its columns are separated by blanks"),
+    "semicolons": ("run.tab", separated(";"), "separated by semicolons"),
+    "commas": ("pool.tab", separated(","), "separated by commas"),
+    "bars": ("run.tab", separated("|"), "separated by vertical bars"),
+    "header": ("run.tab", lambda data: b"FULL_QUERY_ID\tSLOT_NAME\tRUNID\n" + data, "this line is a header"),
     "header of other names": ("pool.tab", lambda data: b"id\tquery\tanswer\n" + data, "the line after it fits"),
     "NIL line first": ("run.tab", lambda data: b"Q1\tper:age\trunA\tNIL\n" + data, "NIL line of regular slot filling"),
     "NIL line later": ("run.tab", lambda data: data + b"Q1\tper:age\trunA\tNIL\n", "NIL line(s) of regular slot"),
@@ -72,7 +72,7 @@ FORMS: Final[dict[str, tuple[str, Callable[[bytes], bytes], str]]] = {
     "blanks in document ids": (
         "queries.xml",
         lambda data: data.replace(b"<docid>", b"<docid> ").replace(b"</beg>", b" </beg>"),
-        "blanks stand around document ids or offsets",
+        "there are blanks around document ids or offsets",
     ),
     "UTF-16, compressed": ("run.tab.gz", lambda data: gzip.compress(data.decode().encode("utf-16")), "it is UTF-16"),
 }
@@ -137,7 +137,7 @@ def test_queries_that_are_not_called_so_are_known(tmp_path: Path) -> None:
         ("run.tab", b"word\n", "it has 1 column, where layouts have 7, 8, 9, 10 or 11"),
         ("run.tab", RUN.replace(b"0.9", b".9"), "column 8, '.9', is no CONFIDENCE"),
         ("queries.xml", b"<!DOCTYPE html>\n<html>", "queries.xml: it is a web page (HTML)"),
-        ("queries.xml", b"<queries/>", 'queries.xml: no <query id="...">...</query> stands in it'),
+        ("queries.xml", b"<queries/>", 'queries.xml: there is no <query id="...">...</query> in it'),
         ("queries.xml", re.sub(rb"<slot.*</slot1>", b"", QUERIES), "its query asks for no slot"),
     ],
 )
@@ -178,7 +178,7 @@ def test_queries_that_vanish_are_told(tmp_path: Path) -> None:
     changed = query_xml(2).replace("<beg>5<", "<beg>6<")
     (tmp_path / "queries.xml").write_text(text.replace(without_slots, changed))
     said = scored(tmp_path, names).stderr.decode()
-    assert "different queries bear one id (CSX_0002 2 times), and of each id the last one counts" in said
+    assert "different queries have one id (CSX_0002 2 times), and of each id the last one counts" in said
 
 
 @pytest.mark.parametrize("words", [["score"], ["analyze"], [], ["validate-run"]])

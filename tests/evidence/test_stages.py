@@ -121,7 +121,7 @@ def test_only_labels_that_occur_are_in_the_mean() -> None:
     ("stage", "gold", "predictions", "said"),
     [
         ("retrieval", GOLD, [*RETRIEVED, {"claim_id": 9, "doc_ids": []}], "line 4, claim 9: <gold> has no such claim"),
-        ("retrieval", GOLD, [*RETRIEVED, {"claim_id": 3, "doc_ids": []}], "line 4: claim 3 stands there twice"),
+        ("retrieval", GOLD, [*RETRIEVED, {"claim_id": 3, "doc_ids": []}], "line 4: claim 3 occurs twice"),
         ("retrieval", GOLD, RETRIEVED[:2], "predictions for 2 claims, where <gold> has 3; write a line for every"),
         ("label", GOLD, OF_STAGE["label"][:2], "predictions for 2 claims, where <gold> has 3"),
         ("retrieval", GOLD[:1], [{"claim_id": 1, "doc_ids": ["11"]}], "claim 1: 'doc_ids' holds '11' where a whole"),

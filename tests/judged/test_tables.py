@@ -83,7 +83,7 @@ _HEADER: Final = "unit,answer,label"
         ("run.csv", '{"unit": "A"}\n', "JSON"),
         ("run.jsonl", '[{"unit": "A"}]\n', "JSON list"),
         ("run.jsonl", '{"unit": "A", "answer": ["x"]}\n', "line 1: 'answer' is a list"),
-        ("run.jsonl", '{"unit": "A", "unit": "B", "answer": "x"}\n', "line 1: the key 'unit' stands there twice"),
+        ("run.jsonl", '{"unit": "A", "unit": "B", "answer": "x"}\n', "line 1: the key 'unit' occurs twice"),
         ("run.jsonl", "{\n", "line 1: not JSON"),
         ("run.jsonl", "3\n", "an object is expected"),
         ("run.csv", "question,answer,label\nA,x,yes\n", "no column unit"),

@@ -281,7 +281,7 @@ class Examination:
         return {dimension: tuple(groups) for dimension, groups in groups_by_dimension.items()}
 
     def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> Group:
-        """Return the group of the units at these positions, which has so many mistakes, this share of all."""
+        """Return the group of the units at these positions, with its mistakes and their share in all mistakes."""
         table = self.result.table
         sums = replace(table, rows=[table.rows[position] for position in positions]).sums()
         scores = self.mode.scores(sums)

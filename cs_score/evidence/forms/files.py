@@ -226,8 +226,11 @@ def _describe_layout(values: Values) -> str:
     return "the file is a JSON list" if isinstance(values.value, list) else "the file is one JSON object"
 
 
-def _read_lines(text: str, opened: str) -> Values | None:
-    """Read a file with a JSON value on each line; a single line with a list is no such file."""
+def _read_lines(text: str, opening: str) -> Values | None:
+    """Return the values of a file with a JSON value on each line; None for another layout.
+
+    A single line with a list is no such file. `opening` is the Python expression that opens the file.
+    """
     lines = text.split("\n")
     filled_lines = [line for line in lines if line.strip()]
     values = _parse_all(filled_lines)
@@ -236,40 +239,49 @@ def _read_lines(text: str, opened: str) -> Values | None:
     if not lines[-1]:
         lines.pop()  # the end of the last line is no blank line
     if len(filled_lines) < len(lines):
-        expression = f"[json.loads(line) for line in {opened} if line.strip()]"
+        expression = f"[json.loads(line) for line in {opening} if line.strip()]"
         return Values(values, expression, is_lines=True, diagnosis="the file has blank lines")
-    return Values(values, f"[json.loads(line) for line in {opened}]", is_lines=True)
+    return Values(values, f"[json.loads(line) for line in {opening}]", is_lines=True)
 
 
-def _read_document(text: str, opened: str) -> Values | None:
-    """Read a file that is one JSON value."""
+def _read_document(text: str, opening: str) -> Values | None:
+    """Return the value of a file that is one JSON value; `opening` is the expression that opens it. None otherwise."""
     values = _parse_all([text])
-    return None if values is None else Values(values[0], f"json.load({opened})", is_lines=False)
+    return None if values is None else Values(values[0], f"json.load({opening})", is_lines=False)
 
 
-def _read_pretty_printed(text: str, opened: str) -> Values | None:
-    """Read a file with JSON objects that take several lines each, one behind the other."""
+def _read_pretty_printed(text: str, opening: str) -> Values | None:
+    """Return the values of a file with JSON objects that take several lines each; None for another layout.
+
+    `opening` is the Python expression that opens the file.
+    """
     between_objects = "\n}\n{"
     with_commas = text.strip().replace(between_objects, "\n},\n{")
     values = _parse_all([f"[{with_commas}]"])
     if values is None or between_objects not in text:
         return None
-    expression = rf'json.loads("[" + {opened}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
+    expression = rf'json.loads("[" + {opening}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
     return Values(values[0], expression, is_lines=True, diagnosis="the file has objects that take several lines each")
 
 
-def _read_with_heading(text: str, opened: str) -> Values | None:
-    """Read a file with a JSON value on each line but the first, which is a heading."""
+def _read_with_heading(text: str, opening: str) -> Values | None:
+    """Return the values of a file with a JSON value on each line but the first, a heading; None for another layout.
+
+    `opening` is the Python expression that opens the file.
+    """
     lines = text.strip().split("\n")
     values = _parse_all(lines[1:])
     if not values:
         return None
-    expression = f"[json.loads(line) for line in list({opened})[1:]]"
+    expression = f"[json.loads(line) for line in list({opening})[1:]]"
     return Values(values, expression, is_lines=True, diagnosis="the first line is a heading and no JSON")
 
 
-def _read_literals(text: str, opened: str) -> Values | None:
-    """Read a file with values as Python prints them, such as {'id': 1}: one value, or one on each line."""
+def _read_literals(text: str, opening: str) -> Values | None:
+    """Return the values of a file with what Python prints, such as {'id': 1}, once or on each line; None otherwise.
+
+    `opening` is the Python expression that opens the file.
+    """
     diagnosis = "the file is what Python prints and no JSON"
     modules = ("ast", "json")
     try:
@@ -277,8 +289,8 @@ def _read_literals(text: str, opened: str) -> Values | None:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if len(values) == 1:
-        return Values(values[0], f"ast.literal_eval({opened}.read())", False, modules, diagnosis)
-    return Values(values, f"[ast.literal_eval(line) for line in {opened}]", True, modules, diagnosis)
+        return Values(values[0], f"ast.literal_eval({opening}.read())", False, modules, diagnosis)
+    return Values(values, f"[ast.literal_eval(line) for line in {opening}]", True, modules, diagnosis)
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:

@@ -106,7 +106,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
             expression = '[{**q, "_id": i} for i, q in R.items()]'
             return Change(expression, "the file is an object with questions by their id")
         if isinstance(value.get("data"), list) and all(_is_question(question) for question in value["data"]):
-            return Change('R["data"]', "the questions stand below data")
+            return Change('R["data"]', 'the questions are below the key "data"')
         command = files.command_for_task("r4c")
         if command is not None:
             return Advice("this is gold of R4C", command)

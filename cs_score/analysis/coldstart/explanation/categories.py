@@ -115,7 +115,7 @@ def _why_unassessed(line: Response, placement: Placement) -> str:
     reason = "no assessment was met"
     accepting = line.follow_on.accepting
     if accepting is not None and accepting.value_class == placement.class_by_index[line.index]:
-        reason += "; value and place are those of an accepted answer, so that it stands in its class"
+        reason += "; value and place are those of an accepted answer, so that it is placed in its class"
     return reason
 
 
@@ -135,7 +135,7 @@ def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Plac
         return f"{first} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
     if lines_giving:
         parent_class = placement.class_by_index[lines_giving[0].index]
-        reason = f"its parent stands in {parent_class}, while its own answer belongs below {class_above}"
+        reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
         return reason, tuple([at(parent) for parent in lines_giving])
     return f"no line of the run gives the answer which its query asks about ({class_above})", ()
 

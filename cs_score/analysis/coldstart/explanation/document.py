@@ -321,7 +321,7 @@ class Category(Record):
         text = f"Category {self.name}: {self.reason}"
         if self.rests_on:
             text += f" [{_places_in_words(self.rests_on)}]"
-        return [f"{text} (rule {self.rule})", f"stands in {self.stands_in}"]
+        return [f"{text} (rule {self.rule})", f"placed in {self.stands_in}"]
 
 
 class Label(Record):
@@ -514,15 +514,15 @@ class ClassExplanation(Record):
         """Yield the status of the class, then its assessments and lines."""
         yield f"Class {self.name}: {self.status}, {self.reason}"
         slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
-        yield f"stands below {self.row}{slot}"
+        yield f"parent {self.row}{slot}"
         if self.assessments:
             yield ["Assessments:", *self._assessment_texts()]
         else:
             yield "The pool has no accepted answer of it"
         if self.lines:
-            yield ["Lines that stand in it:", *self._line_texts()]
+            yield ["Lines placed in it:", *self._line_texts()]
         else:
-            yield "No line stands in it"
+            yield "No line is placed in it"
         yield self.effect
 
     def _assessment_texts(self) -> Iterator[str]:

@@ -86,7 +86,7 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
                 return _Status("not counted", reason)
         return _Status("missed", "its slot takes one value, and none was found: any class would do (rule counts)")
     if query_case.lines_in_class(name):
-        return _Status("missed", "none of the lines that stand in it counts as right")
+        return _Status("missed", "none of the lines placed in it counts as right")
     return _Status("missed", "no line of the run gives one of its answers")
 
 
