@@ -68,6 +68,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores", "evidence.report:ScoresOfRuns"),
     "check": ("verification.checking:Checked",),
+    "bundle": ("bundle.settings:Bundle",),
     "lock": ("verification.locks:Lock",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),

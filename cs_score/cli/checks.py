@@ -121,7 +121,7 @@ def _check_lock(task: str, line: Line) -> int:
     """
     locking.refuse_other_limits(line)
     lock = locks.read_lock(line.text("--lock", ""))
-    conditions = locking.conditions_of(task, line, allows_run=True)
+    conditions = locking.conditions_of(task, line)
     typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
     changes = locks.changes_since(lock, conditions, typed_limits)
     if changes:
