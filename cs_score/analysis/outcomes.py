@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import aligned, cell, one_line
+from cs_score.base.display import align_columns, cell, one_line
 from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
@@ -293,7 +293,7 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
         ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
         ("B - A", f"{difference.difference:+.4f}", ""),
     ]
-    lines = [title, *aligned(rows, (False, True, False))]
+    lines = [title, *align_columns(rows, (False, True, False))]
     lines += answered_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
     for sentence in comparison_sentences(difference) + note_sentences(difference.notes):
         lines += wrap(one_line(sentence), width)
