@@ -293,7 +293,7 @@ POWER_VERB: Final = Verb(
 def power(task_name: str, line: Line) -> int:
     """Print what difference can be detected, or how many units it needs. Return 0.
 
-    Raises UsageError, InputError where there is nothing to plan from.
+    Raises UsageError, InputError for files from which nothing can be planned.
     """
     deviation = options.positive_number(line, "--sd")
     difference = options.positive_number(line, "--difference")

@@ -149,7 +149,7 @@ class Runs(Scoring):
         return message
 
     def _find_one_run(self) -> ChosenRun:
-        """Return the only run among the files. Raises UsageError where there are several."""
+        """Return the only run among the files. Raises UsageError for several."""
         selection = self.find_runs()
         run_ids = {run.run_id for run in selection.runs}
         if len(run_ids) > 1:
@@ -255,7 +255,7 @@ class Runs(Scoring):
         )
 
     def _warn_of_scores(self, loaded_run: Run, scored_run: Scored) -> None:
-        """Say on standard error what the user should know of a run and its scores."""
+        """Print warnings and remarks on a run and its scores on standard error."""
         _warn_of(loaded_run)
         say_policy(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
