@@ -52,8 +52,9 @@ def test_contributions_sum_to_the_difference() -> None:
     """Two right answers of one class: duplicates count as right, so that 3 are right and 2 found."""
     first = table([(2, 0, 1, 0), (1, 1, 1, 0), (0, 1, 0, 1)])
     second = table([(1, 0, 1, 0), (1, 0, 1, 0), (1, 0, 1, 0)])
-    sides: Any = [dict(enumerate(values.tolist())) for values in (first, second)]
-    contributions: dict[int, float | None] = contributions_of(sides, MODE.formula_of(["micro-f1"]))
+    sums_a: Any = dict(enumerate(first.tolist()))
+    sums_b: Any = dict(enumerate(second.tolist()))
+    contributions: dict[int, float | None] = contributions_of(sums_a, sums_b, MODE.formula_of(["micro-f1"]))
     assert sum(filter(None, contributions.values())) == pytest.approx(micro_f1(second) - micro_f1(first), abs=1e-12)
 
 
