@@ -231,7 +231,7 @@ ANALYZE_VERB: Final = Verb(
         folder="tsv",
     ),
     own_options=_OWN,
-    summary="What each mistake of {task} predictions costs",
+    summary="List what each mistake of {task} predictions costs",
 )
 
 
@@ -274,7 +274,7 @@ EXPLAIN_VERB: Final = Verb(
         sections=[_MISTAKES],
     ),
     own_options=_OWN,
-    summary="How one {unit} of {task} was scored, and what it costs",
+    summary="Explain how one {unit} of {task} was scored, and what it costs",
 )
 
 
@@ -316,7 +316,7 @@ DIFF_VERB: Final = Verb(
     ),
     own_options=_OWN,
     sections=[_DIFFERENCE],
-    summary="Why one {task} system scores higher than another, unit by unit",
+    summary="Explain why one {task} system scores higher than another, unit by unit",
 )
 
 
@@ -356,7 +356,7 @@ REPORT_VERB: Final = Verb(
     ),
     own_options=_OWN,
     sections=[_PAGE],
-    summary="The page of {task} predictions",
+    summary="Make an HTML page of {task} predictions",
 )
 
 
