@@ -14,10 +14,12 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.execution import BatchResult, run_batch
+from cs_score.batch.inputs import InputFile, RunFile, find_runs
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
+from cs_score.batch.plan import BatchOptions, Plan
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import optional_gold_and_predictions
@@ -295,10 +297,10 @@ def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Pla
     """
     run_files = []
     for run in runs:
-        if run.follow == plan.edition:
-            run = replace(run, follow="")
+        if run.edition == plan.edition:
+            run = replace(run, edition="")
         run_files.append(run)
-    editions = dict.fromkeys(run.follow for run in run_files if run.follow)
+    editions = dict.fromkeys(run.edition for run in run_files if run.edition)
     if not editions:
         return plan, run_files
     if not isinstance(plan, ColdStartPlan):

@@ -436,6 +436,9 @@ class Command(click.Command):
     def verb_and_task(self) -> tuple[str, str]:
         """Its name in the table of commands, and the task that it is for."""
         verb, _, task = (self.name or "").partition(" ")
+        if verb in FAMILIES:
+            member, _, task = task.partition(" ")
+            return f"{verb} {member}", task or COLD_START
         if verb in TASKS:
             return "score", verb
         return verb, task or COLD_START
@@ -983,13 +986,17 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "analyze": Entry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
     "explain": Entry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
     "diff": Entry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
-    "report": Entry(_WHY, "Make an HTML page of an analysis or a difference", "verbs", by_task=True),
-    "plot": Entry(_WHY, "Draw one chart of an analysis, as SVG", "verbs"),
+    "report": Entry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
+    "plot": Entry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
     "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
     "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
     "power": Entry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
     "pool-bias": Entry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
+    "bundle codabench": Entry(
+        _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
+    ),
+    "bundle evalai": Entry(_SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True),
     "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "checks", by_task=True),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "checks"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
@@ -1012,6 +1019,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
+
+FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
+"""First words of commands of two words that are no commands themselves, with the second words."""
 
 
 def help_width() -> int:

@@ -32,7 +32,6 @@ from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
-from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
@@ -44,11 +43,13 @@ if TYPE_CHECKING:
     from cs_score.analysis.many import assessors, sampled_pools
     from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.analysis.many.assessors import AssessedResults
+    from cs_score.report import charts
     from cs_score.report import documents as pages
 else:
     assessors = Late("cs_score.analysis.many.assessors")
     pool_biases = Late("cs_score.analysis.many.pool_bias")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    charts = Late("cs_score.report.charts")
     pages = Late("cs_score.report.documents")
 
 MOST_ROWS: Final = 10
@@ -326,7 +327,7 @@ def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
     return plan_from_comparison(document, None, aim)
 
 
-def _curve(plan: Power) -> Drawing:
+def _curve(plan: Power) -> charts.Drawing:
     """Return the chart of power by difference, with a curve for each number of units."""
     points_by_curve: dict[str, list[tuple[float, float]]] = {}
     for point in plan.curve:
@@ -337,14 +338,9 @@ def _curve(plan: Power) -> Drawing:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
     marked_difference = plan.difference or plan.detectable or 0.0
-    return lines(
-        "power",
-        title,
-        ("Difference of the scores", "Power"),
-        meaning,
-        points_by_curve,
-        mark=(marked_difference, f"{marked_difference:.4f}"),
-    )
+    caption = charts.Caption("power", title, "Difference of the scores", "Power")
+    mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
+    return charts.lines(caption, meaning, points_by_curve, mark=mark)
 
 
 _TEAMS: Final = Option(

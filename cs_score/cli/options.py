@@ -385,6 +385,7 @@ EXAMPLE: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.t
 """A run of the samples, with its queries and assessments."""
 
 EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"
+EXAMPLE_OF_GOLD: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab"
 
 FILES: Final = (
     "Any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "

@@ -152,7 +152,7 @@ class AbstractsMode(Mode):
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract that lacks the fewest sentences in the predicted entries."""
+        """Return the gold set that the predicted entries come nearest to, which has the fewest missing sentences."""
         keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):

@@ -87,7 +87,7 @@ def _predicted_documents(
 
 
 def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
-    """Return the document of gold that a predicted id means if it is only written otherwise; None without one."""
+    """Return the document of gold whose id a predicted id is another spelling of; None if there is none."""
     for gold_name in claim.gold:
         if gold_name not in claim.predicted and is_same_text(name, gold_name):
             return gold_name

@@ -212,17 +212,17 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
 def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
     """Report confidences that are illegal, and repair 1 to 1.0."""
     # There are few different confidences among many assertions: each is checked once.
-    reading_by_text = {}
+    confidence_and_codes = {}
     for text in {assertion.confidence for assertion in assertions}:
-        reading = read_confidence(text)
-        if reading[2]:
-            reading_by_text[text] = reading
-    if not reading_by_text:
+        confidence, _, codes = read_confidence(text)
+        if codes:
+            confidence_and_codes[text] = (confidence, codes)
+    if not confidence_and_codes:
         return
     for assertion in assertions:
         text = assertion.confidence
-        if text in reading_by_text:
-            assertion.confidence, _, codes = reading_by_text[text]
+        if text in confidence_and_codes:
+            assertion.confidence, codes = confidence_and_codes[text]
             for code in codes:
                 repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
                 findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))

@@ -116,12 +116,12 @@ def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Ch
     claims = lines[0]
     if not all(isinstance(claim, dict) for claim in claims.values()):
         return None
-    has_number_ids = all(claim_id.isdecimal() for claim_id in claims) and files.has_number_ids()
-    claim_id = "int(i)" if has_number_ids else "i"
+    are_numbers = all(claim_id.isdecimal() for claim_id in claims) and files.has_number_ids()
+    id_expression = "int(i)" if are_numbers else "i"
     diagnosis = "the file is an object with claims by their id"
     if all("evidence" in claim for claim in claims.values()):
-        return Change(f'[{{**c, "id": {claim_id}}} for i, c in R[0].items()]', diagnosis)
-    return Change(f'[{{"id": {claim_id}, "evidence": c}} for i, c in R[0].items()]', diagnosis)
+        return Change(f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]', diagnosis)
+    return Change(f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]', diagnosis)
 
 
 def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> Change | None:
