@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import aligned, cell, one_line
+from cs_score.base.display import align_columns, cell, one_line
 from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
@@ -196,7 +196,7 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
     sides = {side.upper(): difference.origins[side] for side in "ab"}
-    lines = [title, *aligned(rows, (False, True, False)), *answered_lines(sides)]
+    lines = [title, *align_columns(rows, (False, True, False)), *answered_lines(sides)]
     for sentence in comparison_sentences(difference):
         lines += wrap(one_line(sentence), width)
     return [*lines, *(line for note in note_sentences(difference.notes) for line in wrap(one_line(note), width))]

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.rankings import measure_formula
-from cs_score.base.display import one_line, wrapped
+from cs_score.base.display import one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
@@ -533,7 +533,7 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     found += [f"FAIL  {change.message}" for change in checked.changes]
-    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrap_lines(one_line(text), " " * 6)]
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
