@@ -194,7 +194,7 @@ class Parameter(click.Argument):
 
 
 def completions(choices: Choices, context: click.Context, typed: str, finished_items: str = "") -> list[CompletionItem]:
-    """Return the choices that complete a word; the shell offers files where there are none.
+    """Return the choices that complete a word; without choices the shell offers files.
 
     `finished_items` is the beginning of the word that stays as it is: the items of a list before the last one.
     """
@@ -291,7 +291,7 @@ class Line:
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
     ) -> OutputPlan:
-        """Return the checked plan of what is read and written; no file is touched.
+        """Return the checked plan of inputs and outputs; no file is touched.
 
         Raises UsageError or OutputError where an output may not be written.
         """
@@ -444,7 +444,7 @@ class Command(click.Command):
         return verb, task or COLD_START
 
     def run(self, typed: Sequence[str]) -> int:
-        """Do what the words ask for. Return the exit status.
+        """Parse the words, do the work, and return the exit status.
 
         Raises CsScoreError, which is also printed in the format that was asked for, where that has a place for it.
         """
@@ -899,7 +899,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return the other commands that have an option of this or nearly this name; empty where there are none."""
+    """Return the other commands that have an option of this or nearly this name; empty if no command has one."""
     if name in command.option_by_spelling or nearest(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
@@ -939,7 +939,7 @@ def command(
 ) -> Callable[[Body], Callable[[str], Command]]:
     """Return a decorator for the function that does a command's work; it gives the function that makes the command.
 
-    `form` are the fields of `Form`. The table of commands calls what the decorator gives with the command's task.
+    `form` are the fields of `Form`. The table of commands calls the decorated function with the command's task.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
@@ -1025,14 +1025,14 @@ FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai"
 
 
 def help_width() -> int:
-    """Return the number of columns of a help: those of the terminal, at most 100."""
+    """Return the number of columns of a help: the width of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
         return WIDEST
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def version_text() -> str:
-    """Return our version, and those of the programs that commands follow, a line each."""
+    """Return our version and the version of each program that a command follows, a line each."""
     width = max(len(name) for name in COMMANDS)
     lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
     for name, entry in COMMANDS.items():
