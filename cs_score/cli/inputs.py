@@ -15,13 +15,13 @@ from cs_score.cli.task_options import own_arguments
 from cs_score.tasks import COLD_START, mode_named, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import systems
     from cs_score.evidence.mode import Mode
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.tasks import scoring
 else:
     scoring = Late("cs_score.tasks.scoring")
-    comparison = Late("cs_score.analysis.comparison")
+    systems = Late("cs_score.analysis.systems")
 
 
 Value = TypeVar("Value")
@@ -177,7 +177,7 @@ class Predictions:
         self._arguments = arguments
         return result_a, result_b, ("as given", f"policy {result_b.mode.chosen.policy}")
 
-    def several(self) -> comparison.Systems:
+    def several(self) -> systems.Systems:
         """Return the results of all systems by name: that of the file, or of the run where a file has several.
 
         Raises UsageError for too few systems.
@@ -187,7 +187,7 @@ class Predictions:
             self._arguments["run"] = ""
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
-        for file_name, file in zip(comparison.system_names(self.files), self.files):
+        for file_name, file in zip(systems.system_names(self.files), self.files):
             result_by_run = self.results_of_file(file)
             for run, result in result_by_run.items():
                 if len(chosen_runs) > 1 and run not in chosen_runs:
@@ -198,8 +198,8 @@ class Predictions:
         if len(result_by_name) < self._fewest:
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
-        names_by_file = comparison.names_by_file(file_of_each_result, list(result_by_name))
-        return comparison.Systems(result_by_name, names_by_file)
+        names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
+        return systems.Systems(result_by_name, names_by_file)
 
     def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
         """Return the name of a system: its file, or its run if the file has several; of several files run and file."""

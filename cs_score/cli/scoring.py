@@ -39,7 +39,7 @@ from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import comparison, systems
     from cs_score.analysis.coldstart import scored as analyses
     from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from cs_score.tables import layout
     from cs_score.tables.statistics import Printout
 else:
-    comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
+    comparison = Late("cs_score.analysis.comparison")
+    systems = Late("cs_score.analysis.systems")
+    layout = Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
     sampled_labels = Late("cs_score.analysis.many.sampled_labels")
@@ -646,7 +648,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
         opened = inputs.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
         scored_by_name = {}
-        for name, run in zip(comparison.run_names(opened.runs), opened.runs):
+        for name, run in zip(systems.run_names(opened.runs), opened.runs):
             loaded_run = inputs.load_with_warnings(gold, run)
             scored_by_name[name] = analyses.score_for_analysis(loaded_run, gold.options.policy)
         confidence = resampling.confidence if resampling else 95.0

@@ -25,7 +25,7 @@ from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
     chosen,
-    headline,
+    headlines_among,
     substitute_remark,
     usual,
     usual_among,
@@ -377,11 +377,7 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     """
     known = [*run.scores, *run.undefined]
     both = [measure for measure in known if measure in baseline.scores]
-    headline_measure = str(usual_among(run.origin.task, baseline.scores))
-    if headline_measure in both:
-        return [headline_measure]
-    first = [measure for measure in headline(run.origin.task) if measure in both]
-    return first or both
+    return headlines_among([run.origin.task], both, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
