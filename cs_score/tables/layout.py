@@ -162,9 +162,10 @@ class Table(Record):
         """
         rows = self._rows_for_people(top)
         keys = self.layout.keys
-        shown_keys = self.layout.shown or [key for key in keys if key != self.layout.by]
         positions = []
-        for key in shown_keys:
+        for key in self.layout.shown or keys:
+            if key == self.layout.by:
+                continue
             position = keys.index(key)
             if not rows or any(row[position] is not None for row in rows):
                 positions.append(position)
