@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, align_columns, cell, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
@@ -455,15 +455,15 @@ def scores_text(scores: Scores) -> str:
     lines: list[str] = []
     for block in _blocks_of_columns(scores):
         is_right_aligned = [False] + [True] * (len(block) - 1)
-        lines += aligned(list(zip(*block)), is_right_aligned)
+        lines += align_columns(list(zip(*block)), is_right_aligned)
         lines.append("")
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
-        lines += wrapped(why, " " * 11)
+        lines += wrap_lines(why, " " * 11)
     for remark in undefined_remarks(scores):
-        lines += wrapped(f"undefined  {remark}", " " * 11)
+        lines += wrap_lines(f"undefined  {remark}", " " * 11)
     for text in _explanations(scores):
-        lines += wrapped(one_line(text))
+        lines += wrap_lines(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
-from cs_score.base.sources import decoded, plain_name
+from cs_score.base.sources import decode_text, plain_name
 from cs_score.coldstart.layouts import COLUMN_PATTERNS, RUN_2017, SCHEMAS, FileKind, Schema, detect_schema, of_width
 from cs_score.coldstart.options import LATEST, Edition
 
@@ -58,7 +58,7 @@ def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes
     Raises InputError, with a remedy by the look of the bytes, for a line that is not UTF-8.
     """
     try:
-        return decoded(data, name, lines_before)
+        return decode_text(data, name, lines_before)
     except InputError as error:
         remedy = _why_not_utf8(data, name, data if beginning is None else beginning)
         raise InputError(error.problem, file=name, place=error.place, remedy=remedy, code=error.code) from None

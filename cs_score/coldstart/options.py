@@ -140,6 +140,8 @@ DUPLICATE: Final = "DUPLICATE"  # the category that counts on one side only, how
 
 
 class PolicyItem(Record):
+    """A category of responses: the sides of a policy that it may be put on, and its meaning."""
+
     sides: frozenset[str]
     meaning: str
 
@@ -243,6 +245,7 @@ class Policy(Record):
                     raise UsageError(f"Unexpected choice {item} for {side}; legal are {legal}{near}")
 
     def items(self, side: Side) -> tuple[str, ...]:
+        """Return the categories that are put on a side."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
@@ -252,7 +255,10 @@ class Policy(Record):
     @property
     def duplicate_side(self) -> Side | None:
         """The side of duplicates: the last one that names them (rule policies); None if none does."""
-        return next((side for side in reversed(SIDES) if DUPLICATE in self.items(side)), None)
+        for side in reversed(SIDES):
+            if DUPLICATE in self.items(side):
+                return side
+        return None
 
     def plain(self) -> dict[str, Sequence[str]]:
         """Return the sides of the policy as they act: only the order of right items decides (on duplicates)."""
@@ -269,6 +275,7 @@ class NamedPolicy(Record):
     meaning: str = ""
 
     def options(self, base: Options) -> Options:
+        """Return options with this policy and its limits; all else is as in `base`."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
@@ -294,6 +301,7 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
 
 
 def find_preset(name: str) -> NamedPolicy:
+    """Return the published policy of a name. Raises UsageError if there is none."""
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
@@ -363,10 +371,11 @@ class Options(Record):
 
     @property
     def edition(self) -> Edition:
+        """The edition of the reference whose rules hold."""
         return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
-        """Raises UsageError for an unknown discipline; the command line checks this later, as the reference does."""
+        """Raise UsageError for an unknown discipline; the command line checks this later, as the reference does."""
         if self.discipline not in DISCIPLINES:
             raise UsageError(no_discipline(self.discipline))
 
@@ -387,10 +396,12 @@ USUAL: Final = Options()
 
 
 def _unchanged(value: Any) -> Any:
+    """Return a value as it is."""
     return value
 
 
 def _always(option: ScoringOption, options: Options) -> bool:
+    """Return that an option is recorded whatever its value."""
     return True
 
 
@@ -400,10 +411,12 @@ def _is_unusual(option: ScoringOption, options: Options) -> bool:
 
 
 def _has_samples(option: ScoringOption, options: Options) -> bool:
+    """Return whether there are resamples, without which an option has no effect."""
     return options.samples is not None
 
 
 def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
+    """Return items as JSON has them: a list, or null."""
     return None if items is None else list(items)
 
 
@@ -435,11 +448,13 @@ def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
 
 
 def _samples_file(argument: object) -> str | None:
+    """Return the path that the argument `samples` gives. Raises UsageError for any other value."""
     return path_of(argument, "samples")
 
 
 def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    return None
+    """Return that signatures lack an option."""
+    return
 
 
 def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
@@ -461,6 +476,7 @@ def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[In
 
 
 def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the limits on justifications, None for editions that have none."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
@@ -482,6 +498,7 @@ def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _editions_text() -> str:
+    """Return the names of the editions, each with the scores that it made."""
     return ", ".join([f"{edition.name} ({edition.scored})" for edition in EDITIONS.values()])
 
 
@@ -531,10 +548,12 @@ class ScoringOption(Record, kw_only=True, eq=False):
 
     @property
     def is_flag(self) -> bool:
+        """Whether the option takes no value."""
         return self.value_name is None
 
     @property
     def python_name(self) -> str | None:
+        """The argument in Python, None where another argument brings the value."""
         return self.name if self.argument == "" else self.argument
 
     def value_of(self, options: Options) -> Any:
@@ -747,7 +766,7 @@ def read_policies(
     """Return the policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
     Parts that are left out are taken from `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
-    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
+    UsageError for a text that cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
     count_by_name = Counter([policy.name.casefold() for policy in policies])
@@ -758,7 +777,7 @@ def read_policies(
 
 
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
-    """Return the policy of one switch. Raises UsageError."""
+    """Return the policy of one switch, as `read_policies` does. Raises UsageError."""
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -769,21 +788,21 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
         return PRESETS[name] if base.edition.has_limits else replace(PRESETS[name], justifications=limits)
-    chosen = dict(texts)
+    text_by_side = dict(texts)
     for part in parts.split(","):
         key, equals, value = part.partition("=")
         if not equals or (key.upper() not in SIDES and key != _LIMITS) or not key.islower():
             raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
         if key != _LIMITS:
-            chosen[key.upper()] = value
+            text_by_side[key.upper()] = value
         elif base.edition.has_limits:
             limits = Justifications.parse(value)
         else:
             raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
     sides = {}
     for side in SIDES:
-        sides[side.lower()] = tuple([item for item in listed(chosen[side]) if item])
-    return NamedPolicy(name, Policy(**sides), limits, chosen)
+        sides[side.lower()] = tuple([item for item in listed(text_by_side[side]) if item])
+    return NamedPolicy(name, Policy(**sides), limits, text_by_side)
 
 
 # The option in the origin of a result of several runs, or of one in a file of several, each scored by itself.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.display import aligned, one_line
+from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
@@ -546,7 +546,7 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     if tabs:
         lines = ["\t".join(row) for row in rows]
     else:
-        lines = list(aligned(rows, [False, False, True, True, True, False], gap=" "))
+        lines = list(align_columns(rows, [False, False, True, True, True, False], gap=" "))
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     lines.append("")

@@ -122,11 +122,12 @@ def _columns(line: str) -> list[str]:
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
     """Read `LDC_ID:QUERY_ID,QUERY_ID,...`. Raises InputError for a query id that cannot be parsed."""
     ldc_id, _, query_ids = text.partition(":")
-    written = tuple(query_id for query_id in query_ids.split(":")[0].split(",") if query_id)
+    query_ids = query_ids.split(":")[0]
+    texts = tuple([query_id for query_id in query_ids.split(",") if query_id])
     remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
     place = f"line {line_number}"
-    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in written]
-    return Draw(ldc_id, written, tuple([part.short for part in parts]))
+    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in texts]
+    return Draw(ldc_id, texts, tuple([part.short for part in parts]))
 
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0

@@ -202,7 +202,7 @@ class Combining:
                 self._run.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
-        """Remark where a run has no line, or no line has an assessment: usually a wrong id or pool."""
+        """Add a remark on a run without lines, or without assessment of any line: usually a wrong id or pool."""
         if not line_count:
             self.remarks.append(
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"

@@ -133,4 +133,5 @@ def _kind_of_error(error: InputError) -> str:
 
 
 def _place_of_error(error: InputError) -> str:
-    return " ".join(filter(None, (error.file, error.place)))
+    """Return the file and the line that an error names."""
+    return " ".join([part for part in (error.file, error.place) if part])

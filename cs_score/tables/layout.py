@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.display import (
     LONGEST_LINE,
-    aligned,
+    align_columns,
     cell,
     escape_latex,
     escape_markdown,
@@ -209,7 +209,7 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
 
 
 def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table for people: a blank line, the title, and aligned columns; for each part of the table.
+    """Yield the lines of a table for people: a blank line, the title, and align_columns columns; for each part of the table.
 
     `top` is the number of rows of a long table, None for all. If lines are wider than `width` columns of a terminal,
     texts are cut, the longest first, and then the last columns are left out; ids are never cut. None for a width:
@@ -236,7 +236,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
 def _aligned_lines(
     shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
 ) -> Iterable[str]:
-    """Return the headings and rows of a table as aligned lines; without a width texts are not cut."""
+    """Return the headings and rows of a table as align_columns lines; without a width texts are not cut."""
     if width is None:
         longest = LONGEST_LINE
     cells = [[column.title for column in shown_columns]]
@@ -245,7 +245,7 @@ def _aligned_lines(
     if width is not None:
         cells = _fitted(shown_columns, rows, cells, width)
     are_numbers = _are_numbers(shown_columns, rows)
-    return aligned(cells, are_numbers[: len(cells[0])])
+    return align_columns(cells, are_numbers[: len(cells[0])])
 
 
 _PLACE: Final = re.compile(r".*:\d+")
@@ -541,7 +541,7 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether it holds no text: it is then aligned to the right."""
+    """Return for each column whether it holds no text: it is then align_columns to the right."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
@@ -395,7 +395,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
             lines += text(equivalent_pairs.table([measure]), top, SCREEN)
             lines += _wrapped_all(equivalence_sentences)
     for paragraph in _paragraphs_on_screen(comparison):
-        lines += ["", *wrapped(one_line(paragraph))]
+        lines += ["", *wrap_lines(one_line(paragraph))]
     signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
     shared_signatures = list(dict.fromkeys(signatures))
     if shared_signatures:
@@ -422,7 +422,7 @@ def _wrapped_all(sentences: Iterable[str]) -> list[str]:
     """Return sentences as lines that fit on a screen, each on lines of its own."""
     lines: list[str] = []
     for sentence in sentences:
-        lines += wrapped(one_line(sentence))
+        lines += wrap_lines(one_line(sentence))
     return lines
 
 

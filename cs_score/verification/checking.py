@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.rankings import measure_formula
-from cs_score.base.display import one_line, wrapped
+from cs_score.base.display import one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
@@ -25,7 +25,7 @@ from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
     chosen,
-    headline,
+    headlines_among,
     substitute_remark,
     usual,
     usual_among,
@@ -409,11 +409,7 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     first, or else all measures, that both have. A measure that is undefined for the run alone is among them.
     """
     common_measures = [measure for measure in (*run.scores, *run.undefined) if measure in baseline.scores]
-    headline_measure = str(usual_among(run.origin.task, baseline.scores))
-    if headline_measure in common_measures:
-        return [headline_measure]
-    headline_measures = [measure for measure in headline(run.origin.task) if measure in common_measures]
-    return headline_measures or common_measures
+    return headlines_among([run.origin.task], common_measures, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -575,7 +571,7 @@ def checked_text(checked: Checked) -> str:
     sentences += note_sentences(checked.notes)
     lines: list[str] = []
     for sentence in sentences:
-        lines += wrapped(one_line(sentence), " " * 6)
+        lines += wrap_lines(one_line(sentence), " " * 6)
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType, defstruct
 
-from cs_score.base.documents import Json, check_kind, converted, member_place, read_document, record_in
+from cs_score.base.documents import Json, check_kind, convert_value, member_place, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import Origin
@@ -63,7 +63,7 @@ def read_recorded(path: str) -> Recorded:
     if kind == "score":
         _refuse_several(document, path)
         check_kind(document, _type_of_scores(document), path, place)
-        head = converted(document, Head, path, place)
+        head = convert_value(document, Head, path, place)
         check_task(head.origin.task, path, member_place(place, "origin.task"))
         if head.task != head.origin.task:
             problem = f"is {head.task}, its origin {head.origin.task}"
@@ -200,7 +200,7 @@ _ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=
 
 def cold_start_options(options: Json, file: str, place: str) -> Options:
     """Return the options of a Cold Start scoring from the options in its origin. Raises InputError."""
-    values = asdict(converted(options, _ColdStartOptions, file, place))
+    values = asdict(convert_value(options, _ColdStartOptions, file, place))
     try:
         return options_of_values(values)
     except UsageError as error:
@@ -214,7 +214,7 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
     """
     if settings is None:
         return None
-    resampling = converted(settings, Resampling, file, place)
+    resampling = convert_value(settings, Resampling, file, place)
     if resampling.can_grow:
         raise InputError("says no number of resamples", file=file, place=place)
     if resampling.resamples > MANY_RESAMPLES and not is_forced:
@@ -225,4 +225,4 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
     """Return the arguments of an evidence task's `score` from the options in its origin. Raises InputError."""
-    return asdict(converted(options, mode_named(task).options, file, place))
+    return asdict(convert_value(options, mode_named(task).options, file, place))
