@@ -209,7 +209,7 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
 
 
 def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table for people: a blank line, the title, and align_columns columns; for each part of the table.
+    """Yield the lines of a table for people: a blank line, the title, and aligned columns; for each part of the table.
 
     `top` is the number of rows of a long table, None for all. If lines are wider than `width` columns of a terminal,
     texts are cut, the longest first, and then the last columns are left out; ids are never cut. None for a width:
@@ -236,7 +236,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
 def _aligned_lines(
     shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
 ) -> Iterable[str]:
-    """Return the headings and rows of a table as align_columns lines; without a width texts are not cut."""
+    """Return the headings and rows of a table as aligned lines; without a width texts are not cut."""
     if width is None:
         longest = LONGEST_LINE
     cells = [[column.title for column in shown_columns]]
@@ -541,7 +541,7 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether it holds no text: it is then align_columns to the right."""
+    """Return for each column whether it holds no text: it is then aligned to the right."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))
