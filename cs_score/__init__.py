@@ -15,22 +15,14 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Report
+    from cs_score.api.batches import Leaderboard, batch
     from cs_score.api.evidence import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
+    from cs_score.api.findings import Analysis, Comparison, Difference, Explanation
     from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
-    from cs_score.api.insight import analyze, compare, diff, load
-    from cs_score.api.many import (
-        Assessors,
-        Leaderboard,
-        PoolBias,
-        Power,
-        SampledPool,
-        assessors,
-        batch,
-        pool_bias,
-        power,
-        sampled_pool,
-    )
+    from cs_score.api.insight import analyze, compare, diff
+    from cs_score.api.loading import load
+    from cs_score.api.many import Assessors, PoolBias, Power, SampledPool, assessors, pool_bias, power, sampled_pool
+    from cs_score.api.pages import Report
     from cs_score.api.runs import RunResult
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
@@ -85,10 +77,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.documents": "Analysis Comparison Difference Explanation Report",
+    "api.batches": "Leaderboard batch",
+    "api.findings": "Analysis Comparison Difference Explanation",
     "api.evidence": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
-    "api.insight": "analyze compare diff load",
-    "api.many": "Assessors Leaderboard PoolBias Power SampledPool assessors batch pool_bias power sampled_pool",
+    "api.insight": "analyze compare diff",
+    "api.loading": "load",
+    "api.many": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool",
+    "api.pages": "Report",
     "api.gold": "Gold ValidatedRun prepare score validate_run",
     "api.runs": "RunResult",
     "coldstart.options": "Policy",

@@ -1,4 +1,7 @@
-"""Scoring runs works in a copy of the package that lacks the room of knowledge bases, and loads nothing of it."""
+"""Rooms can be taken out: in a copy of the package without one, the commands of all others do and print the same.
+
+The room of knowledge bases is also held to load nothing where plain runs are scored.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,18 +26,109 @@ CALL = ["-expand", "ISLE26", *GOLD, RUN]
 LACKING = "this installation lacks cs_score.knowledge_base"
 
 
-@pytest.fixture(scope="module")
-def without_knowledge_bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a copy of the package, in which one room is missing."""
-    folder = tmp_path_factory.mktemp("without")
+COMMANDS_OF_ROOM = {
+    "knowledge_base": {"validate-kb", "resolve-queries"},
+    "report": {"report", "plot", "compare to a page", "power as a chart"},
+    "batch": {"batch", "check", "verify", "report", "plot", "compare to a page"},
+    "verification": {"check", "verify"},
+}
+"""The commands that go with a room: its own, and those of rooms that need it."""
+
+EVIDENCE = [
+    *("--gold", str(ROOT / "assessments/scifact-gold.jsonl")),
+    *("--predictions", str(ROOT / "submissions/scifact-a.jsonl")),
+]
+
+CALLS = {
+    "bare call": CALL,
+    "score": ["score", *CALL],
+    "analyze": ["analyze", *CALL],
+    "explain": ["explain", "--line", "7", *CALL],
+    "diff": ["diff", *CALL, OTHER],
+    "compare": ["compare", "coldstart", "--bootstrap", "20", *CALL, OTHER],
+    "compare to a page": ["compare", "coldstart", "-o", "page.html", "--bootstrap", "20", *CALL, OTHER],
+    "power": ["power", "--sd", "0.3", "--units", "20"],
+    "power as a chart": ["power", "--sd", "0.3", "--units", "20", "-o", "power.svg"],
+    "pool-bias": ["pool-bias", *CALL, OTHER],
+    "scifact": ["scifact", *EVIDENCE],
+    "analyze scifact": ["analyze", "scifact", *EVIDENCE],
+    "batch": ["batch", "-o", "scored", *CALL, OTHER],
+    "verify": ["verify", "scored/leaderboard.json"],
+    "check": ["check", "--min", "SF-AP=0.1", *CALL],
+    "report": ["report", "-o", "report.html", *CALL],
+    "plot": ["plot", "budget", "analysis.json", "-o", "budget.svg"],
+    "validate-run": ["validate-run", str(ROOT / "queries/sf-queries.xml"), RUN],
+    "validate-kb": ["validate-kb", KNOWLEDGE_BASE],
+    "resolve-queries": ["resolve-queries", str(ROOT / "queries/sf-queries.xml"), "tide.tac.valid", "run.tab.txt"],
+    "help": ["help", "measures"],
+    "problems": ["problems"],
+}
+"""A call of each command on the samples, in an order in which later ones may read what earlier ones wrote."""
+
+DRIVER = """
+import contextlib, io, json, sys
+from cs_score.cli.main import main
+
+outcomes = {}
+for name, words in json.loads(sys.argv[1]).items():
+    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        status = int(main(words))
+    outcomes[name] = [status, *(stream.buffer.getvalue().decode() for stream in (output, errors))]
+print(json.dumps(outcomes))
+"""
+
+
+def _copy_without(room: str, folder: Path) -> Path:
+    """Return a folder with a copy of the package that lacks a room."""
     shutil.copytree(Path(cs_score.__file__).parent, folder / "cs_score")
-    shutil.rmtree(folder / "cs_score" / "knowledge_base")
+    shutil.rmtree(folder / "cs_score" / room)
     # An installation for development would find the room where it is developed.
     (folder / "sitecustomize.py").write_text(
         "import sys\nsys.meta_path[:] = [finder for finder in sys.meta_path if 'Editable' not in repr(finder)]\n",
         "utf-8",
     )
     return folder
+
+
+def _outcomes(package: Path, folder: Path, calls: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Return status, standard output and standard error of calls of a package, made in a folder of their own."""
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    analysis = [sys.executable, "-m", "cs_score", "analyze", "-o", "analysis.json", *CALL]
+    subprocess.run(analysis, cwd=folder, env=environment, capture_output=True, check=True)
+    driver = [sys.executable, "-c", DRIVER, json.dumps(calls)]
+    call = subprocess.run(driver, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert call.returncode == 0, call.stderr
+    outcomes: dict[str, list[Any]] = json.loads(call.stdout)
+    return outcomes
+
+
+@pytest.fixture(scope="module")
+def outcomes_of_the_whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    return _outcomes(ROOT, tmp_path_factory.mktemp("whole") / "calls", CALLS)
+
+
+@pytest.mark.parametrize("room", COMMANDS_OF_ROOM)
+def test_only_the_commands_of_a_room_go_with_it(
+    room: str, tmp_path: Path, outcomes_of_the_whole: dict[str, list[Any]]
+) -> None:
+    (tmp_path / "package").mkdir()
+    outcomes = _outcomes(_copy_without(room, tmp_path / "package"), tmp_path / "calls", CALLS)
+    for name, (status, output, errors) in outcomes.items():
+        if name in COMMANDS_OF_ROOM[room]:
+            assert status != 0, name
+            assert f"cs_score.{room}, which this installation lacks" in errors
+            assert "Traceback" not in errors
+        else:
+            whole_status, whole_output, _ = outcomes_of_the_whole[name]
+            assert (status, _undated(output)) == (whole_status, _undated(whole_output)), (name, errors)
+
+
+@pytest.fixture(scope="module")
+def without_knowledge_bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the package, in which the room of knowledge bases is missing."""
+    return _copy_without("knowledge_base", tmp_path_factory.mktemp("without"))
 
 
 def _call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -55,27 +150,9 @@ def _undated(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.startswith("#At: ") and "$ cs-score " not in line]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        CALL,
-        ["score", *CALL],
-        ["score", "--validate", *CALL],
-        ["analyze", *CALL],
-        ["explain", *CALL],
-        ["diff", *CALL, OTHER],
-        ["compare", "coldstart", "--bootstrap", "20", *CALL, OTHER],
-    ],
-    ids=lambda words: " ".join(words[:2]),
-)
-def test_commands_print_the_same_without_the_room(without_knowledge_bases: Path, words: list[str]) -> None:
-    without, with_room = _output(without_knowledge_bases, *words), _output(ROOT, *words)
-    assert _undated(without) == _undated(with_room)
-
-
-def test_batch_and_verify_work_without_the_room(without_knowledge_bases: Path) -> None:
-    _output(without_knowledge_bases, "batch", "-o", "scored", *CALL, OTHER)
-    assert "reproduced" in _output(without_knowledge_bases, "verify", "scored/leaderboard.json")
+def test_validation_works_without_the_room_of_knowledge_bases(without_knowledge_bases: Path) -> None:
+    words = ["score", "--validate", *CALL]
+    assert _undated(_output(without_knowledge_bases, *words)) == _undated(_output(ROOT, *words))
 
 
 PROGRAM = """

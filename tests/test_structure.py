@@ -42,6 +42,7 @@ ROOMS: Final = (
     "verification",  # verify and check: score again, hold document against document
     "report",  # the page: templates, charts
     "api",  # results as people use them
+    "bundle",  # a scorer with its wheels and gold, packed for evaluation platforms
     "cli",  # the contracts, a module for each group of commands
 )
 """The rooms in order: each imports those before it and itself."""

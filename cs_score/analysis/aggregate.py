@@ -10,17 +10,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.coldstart.budget import KINDS
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.evidence.examination import Examination
 from cs_score.base.documents import Document
+from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
-from cs_score.measures.registry import names
+from cs_score.measures.registry import names, parse
 from cs_score.statistics.options import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
@@ -54,7 +57,8 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
 
     `scores` begin with the measure that the document is about. `limits` says how the limits of the intervals came
     about: level, method, resamples, units, seed; `notes` are what a reader must know of them. Counts below `fewest`
-    are not given. `version` is that of cs-score.
+    are not given. `version` is that of cs-score. `answered` says on how many of gold's units the run was scored where
+    only the units that it predicts count, as `100 of 7,405 questions`.
     """
 
     schema_version: Literal[1] = 1
@@ -64,6 +68,7 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
     notes: tuple[str, ...]
     fewest: int
     mistakes: tuple[MistakeCount, ...]
+    answered: str | UnsetType = UNSET
 
     @property
     def first(self) -> MeasuredScore:
@@ -74,14 +79,16 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
 def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling) -> Aggregate:
     """Return what may be shown of a Cold Start run.
 
-    `measure` comes first; None stands for the headline measure. Raises UsageError for an unknown measure, InputError
-    for one that the run has no score of.
+    `measure` comes first, also where it has no value for the run; None stands for the headline measure. Raises
+    UsageError for an unknown measure, and for one of a single hop.
     """
-    first = str(scored.measure(measure))
+    first = scored.headline if measure is None else parse(measure)
+    if first.hop is not None:
+        raise UsageError(f"{first} is about one hop; --aggregate-only shows scores over all hops alone")
     unit = resampled_unit(scored.run.gold.has_clusters)
     intervals = intervals_of_run(scored.result, replace(resampling, unit=unit))
     counts = _mistakes_by_kind_of_run(scored)
-    return _aggregate(scored.origin.task, first, scored.result.scores, intervals, counts)
+    return _aggregate(scored.origin.task, str(first), scored.result.scores, intervals, counts)
 
 
 def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:
@@ -95,12 +102,18 @@ def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:
 
 def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: Resampling) -> Aggregate:
     """Return what may be shown of the predictions of an evidence task; `measure` comes first."""
-    counts: Counter[str] = Counter()
+    count_by_kind = {_kind_without_label(kind): 0 for kind in result.mode.kinds}
     for entry in Examination(result, measure).entries:
-        counts.update([fault.kind for fault in entry.faults])
-    count_by_kind = {kind: counts[kind] for kind in result.mode.kinds}
+        for fault in entry.faults:
+            count_by_kind[_kind_without_label(fault.kind)] += 1
     intervals = evidence.intervals(result, resampling)
-    return _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+    aggregate = _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+    return replace(aggregate, answered=result.origin.answered or UNSET)
+
+
+def _kind_without_label(kind: str) -> str:
+    """Return a kind of mistakes without the label of gold that it may name: `wrong_answer` of `wrong_answer:WRONG`."""
+    return kind.partition(":")[0]
 
 
 def _aggregate(
@@ -127,6 +140,7 @@ def shown_measures(task: str, scores: Mapping[str, float]) -> Sequence[str]:
     """Return the measures of a task whose tables a run has, over all hops, in the order of the task.
 
     A measure without a value stands among them where others of its table have one: `SF-AP` beside `SF-ALL-Micro-F1`.
+    Tasks but Cold Start have one table.
     """
     tables = {_table_of(measure) for measure in scores}
     return [measure for measure in names(task) if measure in scores or _table_of(measure) in tables]
@@ -137,7 +151,7 @@ def _table_of(measure: str) -> str:
     for table in ("SF", "LDC-MAX", "LDC-MEAN"):
         if measure.startswith(f"{table}-"):
             return table
-    return measure
+    return ""
 
 
 def _measured(measure: str, scores: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
@@ -175,7 +189,11 @@ MISTAKES: Final = Layout(
 
 def notes_of(aggregate: Aggregate) -> list[str]:
     """Return what stands below the tables: how the limits came about, and which version counted."""
-    return [f"Low, High: {aggregate.limits}.", *aggregate.notes, f"cs-score {aggregate.version}, {aggregate.task}."]
+    notes = [f"Low, High: {aggregate.limits}.", *aggregate.notes]
+    if aggregate.answered:
+        notes.append(f"Scored on {aggregate.answered}, those that were predicted.")
+    notes.append(f"cs-score {aggregate.version}, {aggregate.task}.")
+    return notes
 
 
 PRINTOUT: Final = Printout(SCORES, notes_of, before=(MISTAKES,))

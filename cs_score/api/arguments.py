@@ -1,7 +1,7 @@
-"""Arguments of the public functions: checked where they are given, and brought into the form that the library takes.
+"""The arguments of the public functions: they are checked, and converted to the records that the library works with.
 
-A text that stands where a list belongs is read as the scorer's switch of that name reads it; where files belong, one
-path or one open file is a list of one.
+A text in the place of a list is read as the scorer's switch of that name reads it. In the place of files, one path or
+one open file is a list of one.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -48,47 +48,75 @@ Names: TypeAlias = str | Iterable[str]
 Limits: TypeAlias = str | Justifications
 """Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
 
+Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
+"""Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
 
-_TAKEN: Final[Mapping[str, tuple[Any, str]]] = {
-    "None": (type(None), ""),
-    "str": (str, "a text"),
-    "os.PathLike[str]": (os.PathLike, "a path"),  # which may be a text, too
-    "int": (Integral, "a whole number"),
-    "float": (Real, "a number"),
-    "bool": (bool, "True or False"),
-    "Wanted": ((str, Integral, Iterable), "a name or several"),
+USUAL_POLICY: Final = "kb"
+"""The policy that runs are scored under if no argument names another."""
+
+# ---- Types
+
+
+class _Accepted(NamedTuple):
+    """The types of values that an annotation accepts, and what messages call such a value."""
+
+    types: Any
+    description: str
+
+
+_ACCEPTED: Final[Mapping[str, _Accepted]] = {
+    "None": _Accepted(type(None), ""),
+    "str": _Accepted(str, "a text"),
+    "os.PathLike[str]": _Accepted(os.PathLike, "a path"),  # `str | os.PathLike[str]` is called a path
+    "int": _Accepted(Integral, "a whole number"),
+    "float": _Accepted(Real, "a number"),
+    "bool": _Accepted(bool, "True or False"),
+    "Wanted": _Accepted((str, Integral, Iterable), "a name or several"),
 }
-"""Annotations that are checked, what they take, and what messages call it."""
+"""What values are accepted for an annotation, by its text."""
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
 
 
-def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A public function whose arguments are held against their annotations, where these are simple.
+def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Decorate a public function so that it raises UsageError for an argument of another type than annotated.
 
-    It raises UsageError for what is none of the types; all else the function checks itself.
+    Only parameters whose annotation is made of simple types, such as `int | None`, are checked; the function checks all
+    others itself.
     """
     signature = _signature_of(function)
-    parts_of = {name: str(each.annotation).split(" | ") for name, each in signature.parameters.items()}
-    simple = {name: parts for name, parts in parts_of.items() if {*parts} <= {*_TAKEN}}
+    annotations_by_name = _simple_annotations(signature)
 
     @functools.wraps(function)
-    def call(*given: Given.args, **named: Given.kwargs) -> Made:
-        for name, value in signature.bind(*given, **named).arguments.items():
-            parts = simple.get(name, ())
-            is_taken = any(isinstance(value, _TAKEN[part][0]) for part in parts)
-            if parts and (not is_taken or (isinstance(value, bool) and "bool" not in parts)):
-                *_, taken = (_TAKEN[part][1] for part in parts if part != "None")
-                raise UsageError(f"{name} takes {taken}, not {value!r}")
-        return function(*given, **named)
+    def call(*positional: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        for name, value in signature.bind(*positional, **keywords).arguments.items():
+            if name in annotations_by_name:
+                _check_type(name, value, annotations_by_name[name])
+        return function(*positional, **keywords)
 
     call.__dict__["__signature__"] = signature
     return call
 
 
-USUAL_POLICY: Final = "kb"
-"""The policy that runs are scored under where no argument names another."""
+def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
+    """Return the parts of each annotation that has only simple types, by parameter: `int | None` -> `[int, None]`."""
+    annotations_by_name = {}
+    for name, parameter in signature.parameters.items():
+        annotations = str(parameter.annotation).split(" | ")
+        if all(annotation in _ACCEPTED for annotation in annotations):
+            annotations_by_name[name] = annotations
+    return annotations_by_name
+
+
+def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
+    """Raise UsageError if an argument is of none of the types; True and False do not count as numbers."""
+    is_accepted = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
+    if isinstance(value, bool) and "bool" not in annotations:
+        is_accepted = False
+    if not is_accepted:
+        descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
+        raise UsageError(f"{name} takes {descriptions[-1]}, not {value!r}")
 
 
 def _signature_of(function: Callable[..., object]) -> inspect.Signature:
@@ -106,44 +134,50 @@ def _signature_of(function: Callable[..., object]) -> inspect.Signature:
 
 
 def _parameters_of(arguments: type) -> list[inspect.Parameter]:
-    """Return the options of scoring as parameters, with their usual values."""
+    """Return the options of scoring as keyword parameters with their defaults."""
     defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
         defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.usual
     parameters = []
     for name, annotation in arguments.__annotations__.items():
-        parameters.append(
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation.__forward_arg__
-            )
+        parameter = inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation.__forward_arg__
         )
+        parameters.append(parameter)
     return parameters
 
 
-def at_least_one(what: str, given: object) -> None:
-    """Raises UsageError for an argument that is given and no number from 1."""
-    if given is not None and (not isinstance(given, int) or given < 1):
-        raise UsageError(f"{what} takes a number from 1, not {given!r}")
+# ---- Numbers and files
 
 
-def files_of(given: object, what: str) -> list[Input]:
-    """The files that an argument named `what` stands for. Raises UsageError where it is no file and no list of them."""
+def at_least_one(name: str, value: object) -> None:
+    """Raise UsageError if the argument called `name` is neither None nor a whole number from 1."""
+    if value is not None and (not isinstance(value, int) or value < 1):
+        raise UsageError(f"{name} takes a number from 1, not {value!r}")
 
-    def is_file(one: object) -> bool:
-        return isinstance(one, (str, os.PathLike)) or callable(getattr(one, "read", None))
 
-    files: list[Any] = [given]
-    if isinstance(given, Iterable) and not isinstance(given, bytes | bytearray) and not is_file(given):
-        files = [*given]
+def files_of(value: object, name: str) -> list[Input]:
+    """Return the files of the argument called `name`, which may be one file or several.
+
+    Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
+    """
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray) and not _is_file(value):
+        files: list[Any] = list(value)
+    else:
+        files = [value]
     for file in files:
-        if not is_file(file):
-            raise UsageError(f"{what} takes paths or open files, not {file!r}")
+        if not _is_file(file):
+            raise UsageError(f"{name} takes paths or open files, not {file!r}")
     return files
 
 
-Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
-"""Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
+def _is_file(value: object) -> bool:
+    """Return whether a value is a path or an open file."""
+    return isinstance(value, (str, os.PathLike)) or callable(getattr(value, "read", None))
+
+
+# ---- Resampling
 
 
 def resampling_of(
@@ -157,17 +191,13 @@ def resampling_of(
     *,
     force: bool = False,
 ) -> Resampling:
-    """Return the settings that arguments ask for; without a number of resamples as many as significance needs.
+    """Return the settings of intervals and tests that the arguments of these names choose.
 
-    Raises UsageError for impossible ones and for many resamples without `force`, InputError for a table that is none.
+    Without a number of resamples (`bootstrap`) as many are drawn as significance needs. Raises UsageError for
+    impossible values and for many resamples without `force`, InputError for a table of clusters that is none.
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
-    together: Clusters | UnsetType = UNSET
-    if isinstance(clusters, Mapping):
-        together = Clusters("clusters", dict(clusters))
-    elif clusters is not None:
-        together = read_clusters(clusters)
     return Resampling(
         DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed,
@@ -176,57 +206,84 @@ def resampling_of(
         can_grow=bootstrap is None or UNSET,
         correction=correction or UNSET,
         baseline=baseline or UNSET,
-        clusters=together,
+        clusters=_clusters_of(clusters),
     )
 
 
-def limits_of(given: Limits) -> Justifications:
-    """The limits of an argument. Raises UsageError for what are none."""
-    if not isinstance(given, str | Justifications):
-        raise UsageError(f"justifications takes a text such as 1:3, not {given!r}")
-    return Justifications.parse(given) if isinstance(given, str) else given
+def _clusters_of(clusters: Together) -> Clusters | UnsetType:
+    """Return the clusters of units that an argument gives or whose table it names. Raises InputError."""
+    if clusters is None:
+        return UNSET
+    if isinstance(clusters, Mapping):
+        return Clusters("clusters", dict(clusters))
+    return read_clusters(clusters)
 
 
-def policy_of(
-    policy: str | Policy | None, limits: Limits | None, policy_before: Policy, limits_before: Justifications
-) -> tuple[Policy, Justifications]:
-    """The policy and the limits that two arguments choose.
+# ---- Scoring
 
-    A name stands for a published policy with the limits that belong to it; what is not given stays as it was before.
-    Raises UsageError for an unknown name, and for what is neither a name nor a policy.
+
+def limits_of(limits: Limits) -> Justifications:
+    """Return the limits on justifications that an argument gives: `"1:3"`. Raises UsageError for anything else."""
+    if isinstance(limits, Justifications):
+        return limits
+    if not isinstance(limits, str):
+        raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
+    return Justifications.parse(limits)
+
+
+class PolicyAndLimits(NamedTuple):
+    """A policy, and the limits on justifications under which it is applied."""
+
+    policy: Policy
+    limits: Justifications
+
+
+def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
+    """Return the policy and the limits that two arguments choose; for None the defaults hold.
+
+    A name such as `"sf"` chooses a published policy with the limits that belong to it, unless `limits` are given.
+    Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
+    chosen_policy, chosen_limits = defaults
     if isinstance(policy, str):
         preset = find_preset(policy)
-        policy_before, limits_before = preset.policy, preset.justifications
+        chosen_policy = preset.policy
+        chosen_limits = preset.justifications
+    elif isinstance(policy, Policy):
+        chosen_policy = policy
     elif policy is not None:
-        if not isinstance(policy, Policy):
-            raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
-        policy_before = policy
-    return policy_before, limits_before if limits is None else limits_of(limits)
+        raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
+    if limits is not None:
+        chosen_limits = limits_of(limits)
+    return PolicyAndLimits(chosen_policy, chosen_limits)
 
 
 def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     """Return the options of a scoring that arguments choose. Raises UsageError for impossible ones."""
     values: dict[str, Any] = {**arguments}
-    policy, limits = policy_of(
-        values.pop("policy", USUAL_POLICY), values.pop("justifications", None), USUAL.policy, USUAL.justifications
-    )
-    values_of_fields = {}
+    policy = values.pop("policy", USUAL_POLICY)
+    limits = values.pop("justifications", None)
+    chosen = policy_of(policy, limits, PolicyAndLimits(USUAL.policy, USUAL.justifications))
+    fields = {}
     for option in SCORING_OPTIONS:
         if option.python_name in values:
-            values_of_fields[option.name] = option.from_python(values[option.python_name])
-    options = Options(policy=policy, justifications=limits, **values_of_fields)
+            fields[option.name] = option.from_python(values[option.python_name])
+    options = Options(policy=chosen.policy, justifications=chosen.limits, **fields)
     options.check()
     return options
 
 
-def policy_words(given: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
-    """Policies by name as --also-policy takes them. Raises UsageError for what are no policies."""
-    if not isinstance(given, Mapping):
-        return list(as_list(given, "also_policy"))
+def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
+    """Return policies as the option --also-policy takes them: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
+
+    Raises UsageError for a value that is no policy.
+    """
+    if not isinstance(policies, Mapping):
+        return list(as_list(policies, "also_policy"))
     words = []
-    for name, policy in given.items():
+    for name, policy in policies.items():
         if not isinstance(policy, Policy):
             raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
-        words.append(f"{name}:" + ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items()))
+        sides = [f"{side.lower()}={text}" for side, text in policy.texts().items()]
+        words.append(f"{name}:{','.join(sides)}")
     return words

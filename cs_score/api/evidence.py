@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
 from cs_score.api.arguments import checked
-from cs_score.api.documents import AnyResult, Explanation, member
+from cs_score.api.results import AnyResult
+from cs_score.api.shown import member
 from cs_score.api.tables import units_of_predictions
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
@@ -22,17 +24,30 @@ from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
-from cs_score.tasks.scoring import score_predictions
+from cs_score.tasks.scoring import score_predictions, score_systems
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
+    from cs_score.api import findings
+    from cs_score.api.findings import Explanation
     from cs_score.evidence.mode import Result
     from cs_score.statistics.results import ScoreIntervals
+else:
+    findings = Late("cs_score.api.findings")  # scoring has no use for it
 
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or what its JSON holds as Python objects."""
 
 _BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
+"""How the JSON of a result begins: a file that begins otherwise is not overwritten."""
+
+
+class ScoredFiles(NamedTuple):
+    """What predictions were scored from: gold and predictions, which can be read again, and the options by name."""
+
+    gold: Any
+    predictions: Any
+    options: Mapping[str, Any]
 
 
 class EvidenceResult(AnyResult["Result"]):
@@ -45,10 +60,11 @@ class EvidenceResult(AnyResult["Result"]):
     _default = "units"
     _needed = "the predictions, which JSON does not hold; score their file"
 
-    def __init__(self, document: Scores, result: Result | None = None, files: Sequence[Any] = ()) -> None:
-        """`result` and `files` (gold, predictions, options) are those of what was scored, not loaded."""
+    def __init__(self, document: Scores, result: Result | None = None, files: ScoredFiles | None = None) -> None:
+        """Show the scores of `document`; a result that was not loaded from JSON has its `result` and `files`, too."""
         super().__init__(document)
-        self._source, self._files = result, files
+        self._source = result
+        self._files = files
 
     scores: Mapping[str, float] = member("Every official measure by its name; 0 to 1.")
 
@@ -68,29 +84,26 @@ class EvidenceResult(AnyResult["Result"]):
         return () if self._source is None else self._source.notices
 
     def rescore(self, **options: Any) -> EvidenceResult:
-        """The same predictions scored with other options of the task (`any_order`, `references`, ...).
+        """Return the result of the same predictions with other options of the task (`any_order`, `references`, ...).
 
         What is not given stays as it is; files are read again. Raises UsageError for an option that the task lacks and
         for a result that was loaded from JSON, InputError as scoring does.
         """
         self._scored("rescore")
-        gold, predictions, before = self._files
-        known = mode_named(self.task).options.__struct_fields__
-        for name in options:
-            if name not in known:
-                raise UsageError(f"rescore of {self.task} takes {', '.join(known) or 'no options'}, not {name}")
-        return _score(self.task, gold, predictions, {**before, **options})
+        assert self._files is not None
+        _check_options(f"rescore of {self.task}", options, mode_named(self.task).options.__struct_fields__)
+        return _score(self.task, self._files.gold, self._files.predictions, {**self._files.options, **options})
 
     @checked
     def explain(self, unit: Wanted = (), *, measure: str | None = None) -> Explanation:
-        """How units of these ids were scored, gold beside predicted; without any of them, the costliest mistakes.
+        """Explain how units of these ids were scored, gold beside predicted; without ids, the costliest mistakes.
 
         `measure` is what effects are given for, None for the one that ranks leaderboards. Raises InputError where gold
         has no such unit, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
-        return Explanation(task.explain(self._scored("explain"), units, measure))
+        return findings.Explanation(task.explain(self._scored("explain"), units, measure))
 
     @checked
     def write(self, prefix: str | os.PathLike[str]) -> list[str]:
@@ -99,33 +112,38 @@ class EvidenceResult(AnyResult["Result"]):
         Both appear whole or not at all; no input and no file of others is overwritten. Raises UsageError for an output
         that may not be written, OutputError for one that cannot be.
         """
-        stem, units = os.fspath(prefix), units_option(mode_named(self.task)).formats[".tsv"]
-        formats = {f"{stem}.json": _BEGINNING, f"{stem}.tsv": units}
-        planned = [PlannedOutput("prefix", path, Existing.RECOGNISED, each) for path, each in formats.items()]
-        OutputPlan([given.name for given in self._document.origin.inputs], planned).check()
-        texts = (encoded([self.to_json()]), tsv(self._table("units")))
-        write_together(list(zip(formats, texts)))
-        return list(formats)
+        json_path = f"{os.fspath(prefix)}.json"
+        table_path = f"{os.fspath(prefix)}.tsv"
+        beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
+        planned = [
+            PlannedOutput("prefix", json_path, Existing.RECOGNISED, _BEGINNING),
+            PlannedOutput("prefix", table_path, Existing.RECOGNISED, beginning_of_table),
+        ]
+        OutputPlan([file.name for file in self._document.origin.inputs], planned).check()
+        write_together([(json_path, encoded([self.to_json()])), (table_path, tsv(self._table("units")))])
+        return [json_path, table_path]
 
     def __str__(self) -> str:
-        """The text that the command prints; of a loaded result without what was read."""
+        """Return the text that the command prints; that of a loaded result lacks what was read."""
         if self._source is not None:
             return table_text(self._source)
         units = self._document.units
-        sums = dict(zip(units.columns, units.sums()))
-        scores = score_lines(mode_named(self.task), self.scores, sums, self.undefined)
-        return "\n".join((*scores, "", f"signature  {self.signature}"))
+        sum_by_column = dict(zip(units.columns, units.sums()))
+        lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column, self.undefined))
+        lines += ["", f"signature  {self.signature}"]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
-        known = [name for name in headline(self.task) if name in self.scores]
-        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in known)
-        return f"<{self.task}, {len(self.units)} units: {shown}>"
+        measures = [name for name in headline(self.task) if name in self.scores]
+        scores = ", ".join([f"{name} {self.scores[name]:.4f}" for name in measures])
+        return f"<{self.task}, {len(self.units)} units: {scores}>"
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         return intervals(self._scored("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
-        return units_of_predictions(self._document), scores_table(replace(self._document, intervals=UNSET))
+        document_without_intervals = replace(self._document, intervals=UNSET)
+        return [units_of_predictions(self._document), scores_table(document_without_intervals)]
 
 
 @checked
@@ -191,19 +209,30 @@ def pool(
 
     Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
     `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
-    chooses one. Raises as `scifact`. Contract: judged answers.
+    chooses one, and `task("pool").score_each(...)` scores all. Raises as `scifact`. Contract: judged answers.
     """
+    options = {"policy": policy, "key": key, "columns": columns, "run": run}
+    return _score("pool", gold, predictions, _with_texts(options))
+
+
+def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of judged answers in which policy and columns are texts, as the command takes them."""
+    texts = dict(options)
+    policy = options.get("policy")
     if isinstance(policy, Mapping):
-        policy = str(policy_of_sides({side: list(labels) for side, labels in policy.items()}))
+        labels_by_side = {side: list(labels) for side, labels in policy.items()}
+        texts["policy"] = str(policy_of_sides(labels_by_side))
+    columns = options.get("columns")
     if isinstance(columns, Mapping):
-        columns = ",".join(f"{escaped(name)}={escaped(own)}" for name, own in columns.items())
-    return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+        texts["columns"] = ",".join([f"{escaped(name)}={escaped(heading)}" for name, heading in columns.items()])
+    return texts
 
 
 class ScoringTask:
     """A task by its name, perhaps one that another package offers; made by `task`."""
 
     def __init__(self, name: str) -> None:
+        """Look up the task of this name. Raises UsageError if there is none."""
         self.name = name
         self._mode = mode_named(name)
 
@@ -219,10 +248,24 @@ class ScoringTask:
 
     def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
         """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
-        for name in options:
-            if name not in self.options:
-                raise UsageError(f"{self.name} takes {', '.join(self.options) or 'no options'}, not {name}")
-        return _score(self.name, gold, predictions, options)
+        return _score(self.name, gold, predictions, self._accepted(options))
+
+    def score_each(self, gold: Lines | None, predictions: Lines, **options: Any) -> dict[str, EvidenceResult]:
+        """Score each run of a file that holds several (judged answers with a column `run`). Return results by run.
+
+        Options and errors are those of `score`. A file that names no run has one, whose name is empty.
+        """
+        files = _scored_files(gold, predictions, self._accepted(options))
+        results = {}
+        for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
+            files_of_run = files._replace(options=asdict(result.mode.chosen))
+            results[run] = EvidenceResult(document_of(result, with_units=True), result, files_of_run)
+        return results
+
+    def _accepted(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options as the task takes them. Raises UsageError for one that it lacks."""
+        _check_options(self.name, options, self.options)
+        return _with_texts(options) if self.name == "pool" else dict(options)
 
     def __repr__(self) -> str:
         return f"<task {self.name}: {', '.join(self.measures)}>"
@@ -240,26 +283,45 @@ def task(name: str) -> ScoringTask:
 
 
 def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
-    given = None if gold is None else _given(gold, "gold"), _given(predictions, "predictions")
-    result = score_predictions(mode_named(name), *given, **options)
-    return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
+    """Score predictions under a task by its name. Raises InputError and UsageError."""
+    files = _scored_files(gold, predictions, options)
+    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
+    return EvidenceResult(document_of(result, with_units=True), result, files)
+
+
+def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
+    """Return gold and predictions so that they can be read again, and the options. Raises UsageError for no files."""
+    return ScoredFiles(
+        gold=None if gold is None else _repeatable(gold, "gold"),
+        predictions=_repeatable(predictions, "predictions"),
+        options=options,
+    )
+
+
+def _check_options(function: str, options: Iterable[str], known_options: Sequence[str]) -> None:
+    """Raise UsageError, which names `function`, for an option that the task lacks."""
+    for name in options:
+        if name not in known_options:
+            raise UsageError(f"{function} takes {', '.join(known_options) or 'no options'}, not {name}")
 
 
 def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
-    """The result of a stored document. Raises InputError, which calls it `name`, for one without units."""
+    """Return the result of a stored document. Raises InputError, which calls it `name`, for one without units."""
     if not scores.units:
         remedy = "-o FILE.json and to_json store them"
         raise InputError("stored without the statistics of the units", file=name, remedy=remedy)
     return EvidenceResult(scores)
 
 
-def _given(source: Lines, what: str) -> Any:
-    """What can be read again. Raises UsageError for what is no path, no open file and no JSON in Python."""
-    given: Any = source
-    if isinstance(given, Mapping):
-        return given
-    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        return rereadable(given)
-    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
-        raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
-    return list(given)
+def _repeatable(source: Any, name: str) -> Any:
+    """Return the value of the argument called `name` in a form that can be read again: an input, a mapping or a list.
+
+    Raises UsageError for a value that is neither a path nor an open file nor JSON as Python objects.
+    """
+    if isinstance(source, Mapping):
+        return source
+    if isinstance(source, (str, os.PathLike)) or hasattr(source, "read"):
+        return rereadable(source)
+    if isinstance(source, (bytes, bytearray)) or not isinstance(source, Iterable):
+        raise UsageError(f"{name} takes a path, an open file, or what its JSON holds, not {source!r}")
+    return list(source)

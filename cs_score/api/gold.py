@@ -1,4 +1,4 @@
-"""Gold from Python, which is read once; runs scored against it, one or many; and runs validated."""
+"""Gold from Python, which is read once; runs that are scored against it; and the validation of runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Unpack
 
 from cs_score.api import arguments
-from cs_score.api.arguments import Files, Limits, checked
-from cs_score.api.documents import Shown
-from cs_score.api.runs import Lines, RunResult
+from cs_score.api.arguments import Files, Limits, PolicyAndLimits, checked
+from cs_score.api.runs import RunResult, ScoredLines
+from cs_score.api.shown import Shown
 from cs_score.api.tables import OCCURRENCES
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
@@ -40,13 +40,13 @@ class Gold(Record, eq=False):
     """
 
     _prepared: Prepared
-    # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
+    # The pool, if some of its lines follow answers that only runs give: it is then read behind each run.
     _pool: tuple[Input, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
         """Full ids of the queries that are scored, in order."""
-        return tuple(query.full_id for query in self._prepared.selected())
+        return tuple([query.full_id for query in self._prepared.selected()])
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -70,31 +70,36 @@ class Gold(Record, eq=False):
         InputError) where scoring has to stop.
         """
         options = self._prepared.options
-        chosen, limits = arguments.policy_of(policy, justifications, options.policy, options.justifications)
-        files = [*map(rereadable, arguments.files_of(run, "run"))]
+        defaults = PolicyAndLimits(options.policy, options.justifications)
+        chosen = arguments.policy_of(policy, justifications, defaults)
+        files = [rereadable(file) for file in arguments.files_of(run, "run")]
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(noting_folders(self._prepared, files), validates=validate)
+            accounts = []
             if validate or _are_to_be_converted(files):
-                prepared = prepare_inputs(files, PreparationSettings(gold.table, limits, validate))
-                loaded = load_prepared(gold, Preparation([*prepared.files, *self._pool], prepared.runs), limits)
+                settings = PreparationSettings(gold.table, chosen.limits, validate)
+                prepared = prepare_inputs(files, settings)
                 accounts = [run.account for run in prepared.runs]
+                files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)
+                loaded_run = load_prepared(gold, files_to_load, chosen.limits)
             else:
-                loaded = load_run(gold, [*files, *self._pool], limits)
-                accounts = []
-            return RunResult(Lines(loaded, chosen, limits, accounts=accounts))
+                loaded_run = load_run(gold, [*files, *self._pool], chosen.limits)
+            return RunResult(ScoredLines(loaded_run, chosen.policy, chosen.limits, accounts=accounts))
 
     def __repr__(self) -> str:
-        found = len(self._prepared.links.assessments)
-        pool = f"{len(self._pool)} files of assessments, read with each run" if self._pool else f"{found} assessments"
+        if self._pool:
+            pool = f"{len(self._pool)} files of assessments, read with each run"
+        else:
+            pool = f"{len(self._prepared.links.assessments)} assessments"
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
 
 
 def _are_to_be_converted(files: Iterable[Input]) -> bool:
     """Return whether any of the files, or of those in folders, becomes a run only by conversion."""
-    for given in files:
-        for file in members(given):
+    for file_or_folder in files:
+        for file in members(file_or_folder):
             if converter_for(file) is not None:
                 return True
     return False
@@ -118,18 +123,18 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
     query_files = arguments.files_of(queries, "queries")
     if not query_files:
         raise UsageError("queries takes at least one file")
-    given = arguments.files_of(pool, "pool")
-    _refuse_swapped(query_files, given)
+    pool_files = arguments.files_of(pool, "pool")
+    _refuse_swapped(query_files, pool_files)
     with paused_collector():
-        opened = open_gold(query_files, scoring)
-        if not given:
-            return Gold(opened)
-        opened = noting_folders(opened, given)
-        files = tuple(map(rereadable, given))
+        gold = open_gold(query_files, scoring)
+        if not pool_files:
+            return Gold(gold)
+        gold = noting_folders(gold, pool_files)
+        repeatable_files = tuple([rereadable(file) for file in pool_files])
         try:
-            return Gold(with_pool(opened, files))
+            return Gold(with_pool(gold, repeatable_files))
         except NoAnswerYetError:
-            return Gold(opened, files)
+            return Gold(gold, repeatable_files)
         except RunInPoolError as error:
             raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None
 
@@ -178,6 +183,7 @@ class ValidatedRun(Shown):
     _default = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
+        """Hold the validated run, None if it has errors, its problems and remarks, and the names of its inputs."""
         self._text = text
         self._problems = problems
         self._remarks = remarks
@@ -216,18 +222,22 @@ class ValidatedRun(Shown):
         write_whole(path, encoded((text,)))
 
     def __str__(self) -> str:
-        """The validated run, or of one with errors one line."""
+        """Return the validated run, or one line about a run with errors."""
         return repr(self) if self._text is None else self._text
 
     def __repr__(self) -> str:
-        lines = "no lines" if self._text is None else f"{self._text.count(chr(10))} lines"
+        if self._text is None:
+            lines = "no lines"
+        else:
+            line_count = self._text.count("\n")
+            lines = f"{line_count} lines"
         return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
 
     def _tables(self) -> Iterable[Table]:
         return [OCCURRENCES.table(self._problems.occurrences())]
 
 
-# Long for what its arguments mean.
+# Long for what its arguments mean: all it does is to check them and to hand them on.
 @checked
 def validate_run(
     run: Files,
@@ -247,18 +257,24 @@ def validate_run(
 
     Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
     """
-    files, query_files = arguments.files_of(run, "run"), arguments.files_of(queries, "queries")
+    files = arguments.files_of(run, "run")
+    query_files = arguments.files_of(queries, "queries")
     if not files or not query_files:
         raise UsageError("validate_run takes at least one run file and one query file")
     limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
     list_file = path_of(documents, "documents")
-    known = None if list_file is None else read_document_list(list_file)
+    document_list = None if list_file is None else read_document_list(list_file)
+    document_lengths = None if document_list is None else document_list.lengths
     problems = RecordingLog()
-    loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)
-    opened = [*map(rereadable, files)]
-    validated = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments).validated()
+    loaded_queries = load_queries(query_files, expand, problems, document_lengths)
+    repeatable_files = [rereadable(file) for file in files]
+    run_check = check_run(
+        repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
+    )
+    validated = run_check.validated()
     text = None if problems.has_errors else "".join(validated.pieces)
-    why = "a line that it hangs on was skipped"
-    dropped = [f"lines of query {query} are left out: {why}" for query in validated.dropped]
+    remarks = list(validated.remarks)
+    for query in validated.dropped:
+        remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")
     inputs = [name_of(file) for file in (*files, *query_files)]
-    return ValidatedRun(text, problems, (*validated.remarks, *dropped), inputs)
+    return ValidatedRun(text, problems, tuple(remarks), inputs)

@@ -1,28 +1,22 @@
-"""What results are asked from Python: why a score is what it is, why two differ, which of several differ; and
-documents read back."""
+"""Questions to results from Python: why a score is as it is, why two differ, which of several systems differ."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any
 
+from cs_score.analysis.any_table import compare_table, read_table
 from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.analysis.comparison import compare_table, read_table
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
-from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, refuse_incomplete, task_of
-from cs_score.api.evidence import EvidenceResult, loaded_evidence
-from cs_score.api.many import Assessors, Leaderboard, PoolBias, Power, Results, SampledPool
-from cs_score.api.runs import RunResult, loaded_result
-from cs_score.base.documents import document_in, document_record, read_document
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.findings import Analysis, Comparison, Difference
+from cs_score.api.results import task_of
+from cs_score.api.runs import RunResult
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.base.sources import Input, name_of
-from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import Policy, as_list, read_policies
-from cs_score.report.documents import checked as checked_document
 from cs_score.statistics.options import Correction, IntervalMethod
-from cs_score.verification.recorded import scores_in
 
 
 @checked
@@ -42,7 +36,7 @@ def analyze(
     clusters: Together = None,
     force: bool = False,
 ) -> Analysis:
-    """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
+    """Explain why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
     `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policy` is the one in force, `kb`,
     `sf` or a Policy, None for that of the result; `also_policy`, by name or with their Policy, are others to give the
@@ -59,15 +53,17 @@ def analyze(
         if policy is not None or policy_words(also_policy) or by or run is not None or bootstrap is not None:
             raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
         return Analysis(task.analyze(result._for_analysis("analyze"), measure, top=top), top)
-    scored = (result if policy is None else result.rescore(policy))._for_analysis("analyze", run)
+    if policy is not None:
+        result = result.rescore(policy)
+    scored = result._for_analysis("analyze", run)
     options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
     policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
     groups = [by] if isinstance(by, str) else as_list(by, "by")
     resampling = None
     if bootstrap is not None:
         resampling = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
-    found = task.analyze(scored, measure, top=top, policies=policies, by=groups, resampling=resampling)
-    return Analysis(found, top)
+    analysis = task.analyze(scored, measure, top=top, policies=policies, by=groups, resampling=resampling)
+    return Analysis(analysis, top)
 
 
 @checked
@@ -85,7 +81,7 @@ def diff(
     clusters: Together = None,
     force: bool = False,
 ) -> Difference:
-    """Why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
+    """Explain why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
 
     A run against itself under another policy is `diff(run, run.rescore("sf"))`. `names` are what the two are called,
     `top` is the number of units, answers and classes to list, None for all; interval and p-values come from
@@ -101,14 +97,22 @@ def diff(
     if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
     for result in (a, b):
-        _ = isinstance(result, RunResult) and result.run_id  # one run
-    sides = a._for_analysis("diff"), b._for_analysis("diff")
-    return Difference(task.diff(*sides, measure, names=(names[0], names[1]), top=top, resampling=settings), top)
+        if isinstance(result, RunResult):
+            result.require_one_run()
+    difference = task.diff(
+        a._for_analysis("diff"),
+        b._for_analysis("diff"),
+        measure,
+        names=(names[0], names[1]),
+        top=top,
+        resampling=settings,
+    )
+    return Difference(difference, top)
 
 
 @checked
 def compare(
-    results: Results | str | os.PathLike[str],
+    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult] | str | os.PathLike[str],
     *,
     measure: str | Iterable[str] = (),
     bootstrap: int | None = None,
@@ -139,58 +143,17 @@ def compare(
     compared. The pages on statistics of the documentation say how the numbers come about.
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
-    wanted = [name.strip() for name in texts if name.strip()]
-    chosen: Any = {"measures": wanted, "primary": primary, "common": common, "equivalence": equivalence}
+    measures = [name.strip() for name in texts if name.strip()]
+    choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
-        return Comparison(compare_table(read_table([results]), settings, **chosen), is_chosen=bool(wanted))
+        comparison = compare_table(read_table([results]), settings, **choices)
+        return Comparison(comparison, is_chosen=bool(measures))
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
     if not results:
         raise UsageError("a comparison needs at least two systems")
     task = task_of("compare", *results.values())
-    scored = {name: result._to_compare() for name, result in results.items()}
-    return Comparison(compare_systems(task, scored, settings, **chosen), is_chosen=bool(wanted))
-
-
-Found: TypeAlias = (
-    Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias | SampledPool | Assessors
-)
-"""What is found of results, each by the kind of its document."""
-
-_KINDS: Final[Mapping[Any, Any]] = {
-    "analysis": Analysis,
-    "difference": Difference,
-    "explanation": Explanation,
-    "comparison": Comparison,
-    "leaderboard": Leaderboard,
-    "power": Power,
-    "pool-bias": PoolBias,
-    "sampled-pool": SampledPool,
-    "assessors": Assessors,
-}
-
-
-def load(given: Input) -> RunResult | EvidenceResult | Found:
-    """What the JSON that `to_json` and `--format json` make holds: a result, an analysis, a difference, ...
-
-    `given` is a path, an open file, or the text itself. What is loaded has the scores, tables, text and signature of
-    what was stored. What needs the files (`rescore`, `explain`, `compare`, `analyze`, `write` of a run) raises
-    UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
-    """
-    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
-        name, value = "the JSON", document_in(given, "the JSON")
-    elif isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        name, value = name_of(given), read_document(given)
-    else:
-        raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
-    kind = str(value.get("kind"))
-    if kind in _KINDS:
-        read = checked_document if kind in ("analysis", "difference") else document_record
-        found: Found = _KINDS[kind](read(value, name))
-        refuse_incomplete(found, name)
-        return found
-    scores = scores_in(value, name)
-    result = loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
-    refuse_incomplete(result, name)
-    return result
+    scored_by_name = {name: result._to_compare() for name, result in results.items()}
+    comparison = compare_systems(task, scored_by_name, settings, **choices)
+    return Comparison(comparison, is_chosen=bool(measures))

@@ -1,9 +1,8 @@
-"""Many runs from Python: scored as a batch; and what a test set, a pool and its assessors can show of them."""
+"""Test sets from Python: how large they must be, and how a pool and its assessors change the scores of runs."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias, Unpack
 
 from cs_score.analysis.many.assessors import (
@@ -25,71 +24,27 @@ from cs_score.analysis.many.sampled_labels import (
 from cs_score.analysis.many.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
-from cs_score.api.documents import WIDTH, AnyResult, Comparison, Document, member, task_of
 from cs_score.api.evidence import EvidenceResult
-from cs_score.api.runs import RunResult, switches_of
+from cs_score.api.findings import Comparison
+from cs_score.api.results import AnyResult, task_of
+from cs_score.api.runs import RunResult
+from cs_score.api.shown import WIDTH, Document, member
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
-from cs_score.batch.documents import OK
-from cs_score.batch.execution import run_batch
-from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
-from cs_score.batch.plan import BatchOptions, find_runs
 from cs_score.coldstart.gold import open_gold
-from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments
-from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.options import ScoringArguments
 from cs_score.coldstart.scorer import runs_of
-from cs_score.measures.registry import COLD_START_MODE, find
-from cs_score.report.documents import page_maker
+from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics import planning
-from cs_score.statistics.options import Correction, IntervalMethod, Resampling
-from cs_score.statistics.results import Comparison as Compared
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import Comparison as ComparisonDocument
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import CURVE, POWER, Printout
 
 Results: TypeAlias = Mapping[str, RunResult] | Mapping[str, EvidenceResult]
 """Results of one task by the names of their systems."""
-
-
-class Leaderboard(Document):
-    """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
-
-    Its one table has the scores by measure as columns, and limits of intervals as `SF-AP:low` and `SF-AP:high`. `tier`
-    is the group of rows that do not differ significantly from its first, `p_above` the p-value of the difference from
-    the row above; both corrected for all pairs of rows.
-    """
-
-    _default, _cited = "leaderboard", ("measure",)
-
-    def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
-        super().__init__(document)
-        self._remarks = tuple(remarks)
-
-    measure: str = member("The measure that ranks the runs.")
-
-    @property
-    def failed(self) -> int:
-        """How many scorings did not come to their end, or met problems that are errors."""
-        return len({(row.policy, row.run) for row in self._document.rows if row.state != OK})
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What you should know of the batch, one line each."""
-        return self._remarks
-
-    def __str__(self) -> str:
-        """The text that the command prints."""
-        return leaderboard_text(self._document)
-
-    def __repr__(self) -> str:
-        scored = len({(row.policy, row.run) for row in self._document.rows})
-        return f"<leaderboard by {self.measure}: {scored} scored, {self.failed} failed>"
-
-    def _tables(self) -> Iterable[Table]:
-        return [leaderboard_layout(self._document).table(self._document)]
 
 
 class Statistics(Document):
@@ -98,7 +53,7 @@ class Statistics(Document):
     _printout: ClassVar[Printout]
 
     def __str__(self) -> str:
-        """The text that the command prints."""
+        """Return the text that the command prints."""
         return self._printout.text(self._document, WIDTH)
 
     def _tables(self) -> Iterable[Table]:
@@ -108,22 +63,26 @@ class Statistics(Document):
 class Power(Statistics):
     """What difference a paired test detects, and how many units one needs; made by `power` and `load`."""
 
-    _default, _printout = "power", POWER
+    _default = "power"
+    _printout = POWER
 
     standard_deviation: float = member("That of the units' differences, of the pair that needs the most.")
     detectable: float | None = member(
         "The smallest difference that is detected with these units; None where there is none, or no number of units.",
-        lambda found: found or None,
+        lambda number: number or None,
     )
     needed: int | None = member(
         "The units that the difference asked for needs; None where none was, or they are too many to be said.",
-        lambda found: found or None,
+        lambda number: number or None,
     )
 
     def __repr__(self) -> str:
-        numbers = {name: getattr(self, name) for name in ("standard_deviation", "detectable", "needed")}
-        shown = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
-        return f"<power of a paired test: {shown.replace('_', ' ')}>"
+        parts = [f"standard deviation {self.standard_deviation:.4g}"]
+        if self.detectable is not None:
+            parts.append(f"detectable {self.detectable:.4g}")
+        if self.needed is not None:
+            parts.append(f"needed {self.needed:.4g}")
+        return f"<power of a paired test: {', '.join(parts)}>"
 
     def _tables(self) -> Iterable[Table]:
         return [*super()._tables(), CURVE.table(self._document)]
@@ -132,107 +91,41 @@ class Power(Statistics):
 class TwoRankings(Statistics):
     """A document of statistics that ranks the same runs twice."""
 
-    _what: ClassVar[str]
+    _subject: ClassVar[str]
+    """What the rankings are about, for `repr`."""
 
     tau_b: float | None = member("Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied.")
 
     def __repr__(self) -> str:
         tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
-        return f"<{self._what} of {len(self._document.runs)} runs: tau-b {tau}>"
+        return f"<{self._subject} of {len(self._document.runs)} runs: tau-b {tau}>"
 
 
 class PoolBias(TwoRankings):
     """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
 
-    _default, _printout, _what = "pool-bias", POOL_BIAS_PRINTOUT, "pool bias"
+    _default = "pool-bias"
+    _printout = POOL_BIAS_PRINTOUT
+    _subject = "pool bias"
 
 
 class SampledPool(Statistics):
     """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
 
-    _default, _printout = "sampled-pool", SAMPLED_POOL_PRINTOUT
+    _default = "sampled-pool"
+    _printout = SAMPLED_POOL_PRINTOUT
 
     def __repr__(self) -> str:
-        runs = (f"{each.run} {each.precision.estimate:.4f}" for each in self._document.runs)
+        runs = [f"{run.run} {run.precision.estimate:.4f}" for run in self._document.runs]
         return f"<sampled pool, {self._document.measure}: {', '.join(runs)}>"
 
 
 class Assessors(TwoRankings):
     """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
 
-    _default, _printout, _what = "assessed", ASSESSORS_PRINTOUT, "two assessors"
-
-
-# Long for what its arguments mean: all it does is to check them and to hand them on.
-@checked
-def batch(
-    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    queries: Files,
-    pool: Files,
-    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
-    measure: str | None = None,
-    jobs: int | None = None,
-    resume: bool = False,
-    validate: bool = False,
-    html: bool = False,
-    bootstrap: int | None = None,
-    seed: int = 0,
-    confidence: float = 95.0,
-    interval: IntervalMethod | None = None,
-    clusters: Together = None,
-    correction: Correction | None = None,
-    baseline: str | None = None,
-    force: bool = False,
-    **options: Unpack[CallArguments],
-) -> Leaderboard:
-    """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
-
-    `runs` are files, folders or patterns. `also_policy`, by name or with their Policy, stand beside `policy`. `measure`
-    is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
-    `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
-    and index.html over all; `force` replaces files of others and draws more than 100,000
-    resamples. With `bootstrap` scores have bootstrap intervals, and
-    rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
-    `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
-
-    Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
-    where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
-    What is wrong with one run stands in its row.
-    """
-    page = page_maker() if html else None
-    scoring = arguments.options_of(options)
-    policy = options.get("policy", arguments.USUAL_POLICY)
-    tests = None
-    if bootstrap is not None:
-        tests = arguments.resampling_of(
-            bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
-        )
-    policies = policies_of_batch(
-        scoring,
-        scoring.policy.texts(),
-        policy if isinstance(policy, str) else "given",
-        arguments.policy_words(also_policy),
-        option="also_policy",
-    )
-    plan = cold_start_plan(
-        arguments.files_of(queries, "queries"),
-        arguments.files_of(pool, "pool"),
-        scoring,
-        policies,
-        switches=tuple(switches_of(scoring, Layout())),
-        resampling=tests,
-        validates=validate,
-        page=page,
-    )
-    ranking = None if measure is None else find(measure, plan.measures())
-    if measure is not None and ranking is None:
-        raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
-    arguments.at_least_one("jobs", jobs)
-    found, remarks = find_runs([name_of(run) for run in arguments.files_of(runs, "runs")], None, (RUN_SUFFIX,))
-    settings = BatchOptions(os.fspath(output), ranking, resume, force, jobs)
-    return Leaderboard(run_batch(plan, found, settings, remarks.append).leaderboard, remarks)
+    _default = "assessed"
+    _printout = ASSESSORS_PRINTOUT
+    _subject = "two assessors"
 
 
 @checked
@@ -263,11 +156,11 @@ def power(
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
-        compared = comparison._document
+        document = comparison._document
     else:
-        [given] = arguments.files_of(comparison or (), "comparison")
-        compared = record_in(read_document(given), Compared, name_of(given))
-    return Power(planning.plan_from_comparison(compared, measure, aim))
+        [file] = arguments.files_of(comparison or (), "comparison")
+        document = record_in(read_document(file), ComparisonDocument, name_of(file))
+    return Power(planning.plan_from_comparison(document, measure, aim))
 
 
 @checked
@@ -287,13 +180,12 @@ def pool_bias(
 
     Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
     """
-    asked, given, assessed = (
-        [*map(rereadable, arguments.files_of(files, what))]
-        for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
-    )
+    query_files = _repeatable_files(queries, "queries")
+    run_files = _repeatable_files(runs, "runs")
+    pool_files = _repeatable_files(pool, "pool")
     scoring = arguments.options_of(options)
     with paused_collector():
-        pooled_runs = PooledRuns(open_gold(asked, scoring), assessed, runs_of(given))
+        pooled_runs = PooledRuns(open_gold(query_files, scoring), pool_files, runs_of(run_files))
         return PoolBias(measure_pool_bias(pooled_runs, teams, measure))
 
 
@@ -301,7 +193,7 @@ def pool_bias(
 def sampled_pool(
     runs: Results, inclusion: Input, *, second_assessments: Input | None = None, confidence: float = 95.0
 ) -> SampledPool:
-    """What runs, by name, would score were all of their answers assessed, from a sample of the assessments.
+    """Estimate what runs, by name, would score were all of their answers assessed, from a sample of the assessments.
 
     The runs are of Cold Start, or results of `pool`. `inclusion` is a table of the probabilities with which answers
     were assessed, as `cs-score score --inclusion` takes it; `confidence` that of the limits, a percentage. For judged
@@ -311,18 +203,26 @@ def sampled_pool(
     nothing was assessed.
     """
     confidence = Resampling(1, confidence=confidence).confidence
-    given = _results("sampled_pool", runs, AnyResult)
-    task = task_of("sampled_pool", *given.values())
+    result_by_name = _results("sampled_pool", runs, AnyResult)
+    task = task_of("sampled_pool", *result_by_name.values())
     if task.name != COLD_START_MODE:
-        results = {name: result._scored("sampled_pool") for name, result in given.items()}
-        columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
-        second = read_second_assessments(next(iter(results.values())), second_assessments)
-        estimates = estimate_from_labels(results, second, read_inclusion(inclusion, columns), confidence)
-        return SampledPool(estimates)
+        return _estimate_from_labels(result_by_name, inclusion, second_assessments, confidence)
     if second_assessments is not None:
         raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
-    scored = {name: run._for_analysis("sampled_pool") for name, run in given.items()}
-    return SampledPool(estimate_from_sample(scored, read_inclusion(inclusion), confidence))
+    scored_by_name = {name: run._for_analysis("sampled_pool") for name, run in result_by_name.items()}
+    return SampledPool(estimate_from_sample(scored_by_name, read_inclusion(inclusion), confidence))
+
+
+def _estimate_from_labels(
+    result_by_name: Mapping[str, Any], inclusion: Input, second_assessments: Input | None, confidence: float
+) -> SampledPool:
+    """Return the estimates for results of judged answers, whose labels a file of second assessments may correct."""
+    scored_by_name = {name: result._scored("sampled_pool") for name, result in result_by_name.items()}
+    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
+    any_result = next(iter(scored_by_name.values()))
+    corrections = read_second_assessments(any_result, second_assessments)
+    estimates = estimate_from_labels(scored_by_name, corrections, read_inclusion(inclusion, columns), confidence)
+    return SampledPool(estimates)
 
 
 @checked
@@ -337,35 +237,50 @@ def assessors(
     clusters: Together = None,
     force: bool = False,
 ) -> Assessors:
-    """What a second assessor changes: results of the same systems, by name, over either gold standard.
+    """Show what a second assessor changes: results of the same systems, by name, over either gold standard.
 
     `measure` is the one that ranks leaderboards unless given, `bootstrap` the number of resamples, `confidence` a
     percentage, `clusters` as in `compare`; more than 100,000 resamples are drawn with `force` alone.
 
     Raises UsageError for impossible arguments, InputError where the systems or their units differ.
     """
-    sides = [_results("assessors", each, AnyResult) for each in (results, second_assessments)]
-    if list(sides[0]) != list(sides[1]):
-        raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
-    task = task_of("assessors", *sides[0].values(), *sides[1].values())
-    first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    judgments: list[JudgedAnswers] = []
-    for side in sides:
-        result = next(iter(side.values()))
-        if isinstance(result, RunResult):
-            judgments.append(judged_answers_of_pool(result._scored("assessors").run.gold))
-        elif isinstance(result, EvidenceResult) and result._source is not None:
-            judgments.append(judged_answers_of_result(result._source))
-    assessed = AssessedResults(first, second)
-    if len(judgments) == len(sides):
-        has_labels = task.name != COLD_START_MODE and bool(judgments[0])
-        assessed = AssessedResults(first, second, judgments[0], judgments[1], has_labels=has_labels)
+    first_results = _results("assessors", results, AnyResult)
+    second_results = _results("assessors", second_assessments, AnyResult)
+    if list(first_results) != list(second_results):
+        raise UsageError(
+            f"other systems over the second assessments: {', '.join(second_results)}, not {', '.join(first_results)}"
+        )
+    task = task_of("assessors", *first_results.values(), *second_results.values())
+    first_scored = {name: result._to_compare() for name, result in first_results.items()}
+    second_scored = {name: result._to_compare() for name, result in second_results.items()}
+    assessed = AssessedResults(first_scored, second_scored)
+    first_judgments = _judged_answers(next(iter(first_results.values())))
+    second_judgments = _judged_answers(next(iter(second_results.values())))
+    if first_judgments is not None and second_judgments is not None:
+        has_labels = task.name != COLD_START_MODE and bool(first_judgments)
+        assessed = AssessedResults(
+            first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels
+        )
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
     return Assessors(compare_assessors(task, assessed, measure, settings))
 
 
-def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:
-    """Results by name. Raises UsageError for anything else."""
-    if not isinstance(given, Mapping) or not given or not all(isinstance(each, kind) for each in given.values()):
-        raise UsageError(f"{what} takes results by name, such as {{'mine': run}}, not {given!r}")
-    return given
+def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
+    """Return the judgments of the gold standard of a result; None if it was loaded from JSON, which lacks them."""
+    if isinstance(result, RunResult):
+        return judged_answers_of_pool(result._scored("assessors").run.gold)
+    if isinstance(result, EvidenceResult) and result._source is not None:
+        return judged_answers_of_result(result._source)
+    return None
+
+
+def _repeatable_files(files: Files, name: str) -> list[Input]:
+    """Return the files of the argument called `name`, each of which can be read again. Raises UsageError."""
+    return [rereadable(file) for file in arguments.files_of(files, name)]
+
+
+def _results(function: str, results: object, kind: type) -> Mapping[str, Any]:
+    """Return results by name, all of one kind. Raises UsageError, which names `function`, for anything else."""
+    if isinstance(results, Mapping) and results and all(isinstance(result, kind) for result in results.values()):
+        return results
+    raise UsageError(f"{function} takes results by name, such as {{'mine': run}}, not {results!r}")

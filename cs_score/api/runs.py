@@ -8,20 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.analysis.coldstart.explanation.explanation import explain
-from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
-from cs_score.analysis.coldstart.scored import score_for_analysis
-from cs_score.api.arguments import Limits, Names, checked, policy_of
-from cs_score.api.documents import AnyResult, Explanation
+from cs_score.api.arguments import Limits, Names, PolicyAndLimits, checked, policy_of
+from cs_score.api.results import AnyResult
 from cs_score.api.tables import PROBLEMS, QUERIES, RANKINGS, RESPONSES, ROWS, SCORES, units_of_runs
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, write_whole
 from cs_score.base.records import replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
@@ -36,18 +33,28 @@ from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table
-from cs_score.verification.recorded import cold_start_options
 
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart import scored as scored_runs
+    from cs_score.analysis.coldstart.explanation import explanation
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
+    from cs_score.api import findings
+    from cs_score.api.findings import Explanation
+    from cs_score.coldstart.documents import RunScores
     from cs_score.statistics.results import ScoreIntervals
+    from cs_score.verification import recorded
+else:  # scoring has no use for them
+    explanation = Late("cs_score.analysis.coldstart.explanation.explanation")
+    findings = Late("cs_score.api.findings")
+    recorded = Late("cs_score.verification.recorded")
+    scored_runs = Late("cs_score.analysis.coldstart.scored")
 
 
-class Lines:
-    """The lines of runs as they were scored under a policy, by which they can be scored again.
+class ScoredLines:
+    """The lines of runs as they were scored under a policy, from which they can be scored again without reading files.
 
-    What limits on justifications discard changes no score and is only reported, so it is worked out when somebody asks
-    for the problems.
+    Limits on justifications discard lines. Which lines, changes no score and is only reported, so it is worked out
+    when somebody asks for the problems.
     """
 
     def __init__(
@@ -55,51 +62,54 @@ class Lines:
         loaded: Run,
         policy: Policy,
         limits: Justifications,
-        before: Sequence[OneRun] = (),
+        earlier_results: Sequence[OneRun] = (),
         *,
         accounts: Sequence[str] = (),
     ) -> None:
-        """Score lines that have been loaded. `before`: results of the same lines under another policy.
+        """Score loaded lines.
 
-        `accounts` say what preparing the runs has left out, a sentence for each run. Raises InputError where scoring
-        has to stop.
+        `earlier_results` are those of the same lines under another policy; they save time. `accounts` say what
+        converting or validating has left out, a sentence for each run. Raises InputError where scoring has to stop.
         """
         self._loaded = loaded
         self.accounts = accounts
         self.limits = limits
-        self._found = ProblemLog()
+        self._problems_of_scoring = ProblemLog()
         with paused_collector():
             if limits.most is None:
-                _ = self.run  # such limits may be impossible
-            self.scores_only = score_runs(replace(loaded, limits=limits), policy, self._found, before)
+                _ = self.run  # raises InputError if such limits are impossible for these lines
+            self.scores_only = score_runs(
+                replace(loaded, limits=limits), policy, self._problems_of_scoring, earlier_results
+            )
 
-    def under(self, policy: Policy, limits: Justifications) -> Lines:
-        """The same lines under another policy and other limits; no file is read.
+    def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
+        """Return the same lines scored under another policy and other limits; no file is read.
 
-        Raises UsageError for other limits than those that the run was validated for: they choose its lines.
+        Raises UsageError for other limits than those that the run was validated for: validation has left out lines
+        that are beyond them.
         """
         if self._loaded.gold.validates and limits != self.limits:
             raise UsageError(
                 f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return Lines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
+        return ScoredLines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
 
     @cached_property
     def run(self) -> Run:
-        """The lines, held to the limits."""
+        """The lines of the run, of which those beyond the limits are marked as discarded."""
         with paused_collector():
             return under_limits(self._loaded, self.limits)
 
     @cached_property
     def result(self) -> Result:
-        """The whole result."""
+        """The result with all problems: those of loading, of the limits, and of scoring."""
         problems = self.run.problems.branch()
-        problems.take_over(self._found)
+        problems.take_over(self._problems_of_scoring)
         return replace(self.scores_only, problems=tuple(problems))
 
 
-class RunResult(AnyResult[Lines]):
+class RunResult(AnyResult[ScoredLines]):
     """The result of scoring a run, or all runs of one call; made by `Gold.score`, `score`, `rescore` and `load`.
 
     Results never change, and may be read by several threads at a time and pickled. Their tables: `rows` of the score
@@ -110,9 +120,10 @@ class RunResult(AnyResult[Lines]):
     _default = "rows"
     _needed = "the lines of the run, which JSON does not hold; score its files"
 
-    def __init__(self, lines: Lines | None, stored: Scores | None = None, options: Options | None = None) -> None:
-        """What was scored has its lines, what was loaded the stored document and its options."""
-        self._source, self._stored = lines, stored
+    def __init__(self, lines: ScoredLines | None, stored: Scores | None = None, options: Options | None = None) -> None:
+        """Show the scores of `lines` or, if the result was loaded from JSON, a stored document and its options."""
+        self._source = lines
+        self._stored = stored
         self._options = options if lines is None else lines.scores_only.options
 
     @property
@@ -127,7 +138,7 @@ class RunResult(AnyResult[Lines]):
     @property
     def run_id(self) -> str:
         """The id of the run. Raises UsageError where the files held none or several (see `run_ids`)."""
-        return self._the_run[0]
+        return self._only_run.run_id
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -141,7 +152,7 @@ class RunResult(AnyResult[Lines]):
         In the order of `.summary` and `.ap`. Raises UsageError where the files held none or several runs: see
         `scores_by_run`.
         """
-        return self._the_run[1]
+        return self._only_run.scores
 
     @property
     def undefined(self) -> Mapping[str, str]:
@@ -150,8 +161,7 @@ class RunResult(AnyResult[Lines]):
         A run whose lines have no node ids has no average precision. Raises UsageError where the files held none or
         several runs.
         """
-        _ = self.run_id
-        return self._document.runs[0].undefined or {}
+        return self._only_run.undefined or {}
 
     @cached_property
     def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
@@ -161,7 +171,8 @@ class RunResult(AnyResult[Lines]):
     @property
     def units(self) -> tuple[str, ...]:
         """The ids of the units that resampling draws: LDC queries, or SF queries where none are known."""
-        return tuple(dict.fromkeys(row["id"] for row in self.rows("units")))
+        unit_ids = [row["id"] for row in self.rows("units")]
+        return tuple(dict.fromkeys(unit_ids))
 
     @property
     def policy(self) -> Policy:
@@ -172,8 +183,10 @@ class RunResult(AnyResult[Lines]):
     @property
     def justifications(self) -> str:
         """The limits on justifications in force, such as `1:3`."""
+        if self._source is not None:
+            return str(self._source.limits)
         assert self._options is not None
-        return str(self._options.justifications if self._source is None else self._source.limits)
+        return str(self._options.justifications)
 
     @property
     def errors(self) -> int:
@@ -186,14 +199,15 @@ class RunResult(AnyResult[Lines]):
         return self._document.warnings if self._source is None else self._source.result.warning_count
 
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
-        """The same run under another policy; no file is read again, and what the lines met is kept.
+        """Return the result of the same run under another policy; no file is read again.
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
         is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
         was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
         """
         lines = self._scored("rescore")
-        return RunResult(lines.under(*policy_of(policy, justifications, self.policy, lines.limits)))
+        chosen = policy_of(policy, justifications, PolicyAndLimits(self.policy, lines.limits))
+        return RunResult(lines.rescore(chosen.policy, chosen.limits))
 
     @checked
     def explain(
@@ -206,18 +220,19 @@ class RunResult(AnyResult[Lines]):
         answer: Wanted = (),
         measure: str | None = None,
     ) -> Explanation:
-        """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
+        """Explain why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
 
         Each is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop, `line`
         numbers or `FILE:N`, `answer` values in which `*` stands for any text. `measure` is what effects are given for;
         None for the one that ranks leaderboards. Raises InputError for what is not there, with the nearest names,
         UsageError where the files held no run or several, and for a result that was loaded from JSON.
         """
-        _ = self.run_id
+        self.require_one_run()
         scored = self._for_analysis("explain")
-        return Explanation(
-            explain(scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure)
+        document = explanation.explain(
+            scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure
         )
+        return findings.Explanation(document)
 
     @checked
     def write(
@@ -235,79 +250,89 @@ class RunResult(AnyResult[Lines]):
         not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
         loaded from JSON.
         """
-        layout = outputs.Layout(outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields"), tabs)
-        try:
-            outputs.check_fields(layout.fields)
-        except InputError as error:
-            raise UsageError(str(error)) from None
+        layout = _layout_of(fields, tabs=tabs)
         with paused_collector():
-            result, stem = self._scored("write").result, os.fspath(prefix)
-            options, switches = result.options, switches_of(result.options, layout)
-            files = [f"{stem}.{file.ending}" for file in outputs.written(switches, options.edition)]
-            planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in files]
-            if error_file is not None:
-                planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
-            OutputPlan([given.name for given in result.origin.inputs], planned).check()
-            named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
-            params = outputs.params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
-            with outputs_together():
-                for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
-                    write_whole(f"{stem}.{ending}", blocks)
-                if error_file is not None:
-                    write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
-            return [output.path for output in planned]
+            result = self._scored("write").result
+            return _write_files(result, layout, os.fspath(prefix), error_file)
 
     def to_json(self) -> str:
-        """The whole result as JSON, the text that `--json` writes; `load` reads it."""
+        """Return the whole result as JSON, the text that `--json` writes; `load` reads it."""
         with paused_collector():
-            return json_text(self._stored or document_of(self._scored("to_json").result))
+            document = self._stored
+            if document is None:
+                document = document_of(self._scored("to_json").result)
+            return json_text(document)
 
     def __str__(self) -> str:
-        """The text that `cs-score score` prints."""
+        """Return the text that `cs-score score` prints."""
         return scores_text(choose(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
-        runs = " ".join(self.run_ids) or "no run"
-        shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
-        scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
-        under = f"{runs} under {self._document.origin.settings[0]}, {self.justifications}"
-        return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
+        names = " ".join(self.run_ids) or "no run"
+        text = f"{names} under {self._document.origin.settings[0]}, {self.justifications}"
+        if len(self.run_ids) == 1:
+            measures = [name for name in headline(COLD_START_MODE) if name in self.scores]
+            scores = [f"{name} {self.scores[name]:.4f}" for name in measures[:3]]
+            if scores:
+                text += f": {', '.join(scores)}"
+        return one_line(f"<{text}>")
 
     @property
-    def _the_run(self) -> tuple[str, Mapping[str, float]]:
-        """The id and the scores of the only run."""
-        runs = self.scores_by_run
-        if len(runs) != 1:
-            there = f"{len(runs)} runs ({', '.join(runs)})" if runs else "no run"
-            raise UsageError(f"the result holds {there}, not one; see run_ids and scores_by_run")
-        return next(iter(runs.items()))
+    def _only_run(self) -> RunScores:
+        """The stored or computed scores of the only run. Raises UsageError where there are none or several."""
+        runs = self._document.runs
+        if len(runs) == 1:
+            return runs[0]
+        run_ids = ", ".join([run.run_id for run in runs])
+        number = f"{len(runs)} runs ({run_ids})" if runs else "no run"
+        raise UsageError(f"the result holds {number}, not one; see run_ids and scores_by_run")
 
-    def _for_analysis(self, what: str, run: str | None = None) -> ToAnalyse:
-        lines = self._scored(what)
+    def require_one_run(self) -> None:
+        """Raise UsageError where the files held no run or several."""
+        _ = self._only_run
+
+    def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.Scored:
+        """Return the run that analyses begin with: the one called `run`, or the only one.
+
+        Raises UsageError, which names `method`, for a loaded result and where it is not clear which run is meant.
+        """
+        lines = self._scored(method)
         if len(self.run_ids) != 1 or run not in (None, self.run_id):
-            return score_for_analysis(lines.run, self.policy, run)
+            return scored_runs.score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
-        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._document.origin, self.signature)
+        return scored_runs.Scored(
+            run=lines.run,
+            run_id=self.run_id,
+            policy=self.policy,
+            result=result,
+            stopped=None,
+            origin=self._document.origin,
+            signature=self.signature,
+        )
 
     def _to_compare(self) -> Result:
-        _ = self.run_id  # one run each
+        self.require_one_run()
         return self._scored("compare").result
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
-        _ = self.run_id
+        self.require_one_run()
         return intervals(self._scored("intervals").result, settings)[0]
 
     @cached_property
     def _document(self) -> Scores:
-        """The document, of what was scored without the parts of its runs."""
-        return self._with()
+        """The document of the result. That of a result that was scored has scores alone, no details of its runs."""
+        return self._document_with()
 
-    def _with(self, *parts: str, all_problems: bool = False) -> Scores:
-        """The document with some of its parts; of what was loaded, all."""
+    def _document_with(self, *parts: str, all_problems: bool = False) -> Scores:
+        """Return the document with some details of its runs (`tables`, `responses` ...); a loaded one has all it has.
+
+        Problems of limits on justifications are among its problems with `all_problems` alone.
+        """
         if self._source is None:
             assert self._stored is not None
             return self._stored
-        return document_of(self._source.result if all_problems else self._source.scores_only, parts=parts)
+        result = self._source.result if all_problems else self._source.scores_only
+        return document_of(result, parts=parts)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -315,39 +340,91 @@ class RunResult(AnyResult[Lines]):
         return tuple(_TABLES)
 
     def _table(self, name: str | None) -> Table:
-        return self._named(name, _TABLES)(self._with)
+        source = self._choose(name, _TABLES)
+        document = self._document_with(*source.parts, all_problems=source.needs_all_problems)
+        return source.table_of(document)
 
     def _notes(self) -> Sequence[str]:
-        return f"{self.errors} errors, {self.warnings} warnings", *super()._notes()
+        return [f"{self.errors} errors, {self.warnings} warnings", *super()._notes()]
 
 
-_TABLES: Final[Mapping[str, Callable[[Callable[..., Scores]], Table]]] = {
-    "rows": lambda document: ROWS.table(document("tables")),
-    "queries": lambda document: QUERIES.table(document("queries", "tables", "average_precision")),
-    "responses": lambda document: RESPONSES.table(document("responses")),
-    "rankings": lambda document: RANKINGS.table(document("average_precision")),
-    "problems": lambda document: PROBLEMS.table(document(all_problems=True)),
-    "units": lambda document: units_of_runs(document("units")),
-    "scores": lambda document: SCORES.table(document()),
+class _TableSource(NamedTuple):
+    """How a table of a result is made: the function that makes it, and the parts of the document that it needs."""
+
+    table_of: Callable[[Scores], Table]
+    parts: tuple[str, ...] = ()
+    needs_all_problems: bool = False
+
+
+_TABLES: Final[Mapping[str, _TableSource]] = {
+    "rows": _TableSource(ROWS.table, ("tables",)),
+    "queries": _TableSource(QUERIES.table, ("queries", "tables", "average_precision")),
+    "responses": _TableSource(RESPONSES.table, ("responses",)),
+    "rankings": _TableSource(RANKINGS.table, ("average_precision",)),
+    "problems": _TableSource(PROBLEMS.table, needs_all_problems=True),
+    "units": _TableSource(units_of_runs, ("units",)),
+    "scores": _TableSource(SCORES.table),
 }
+"""The tables of a result by name."""
 
 
 def loaded_result(scores: Scores, name: str) -> RunResult:
-    """The result of a stored document. Raises InputError, which calls it `name`, for options that there are not."""
-    return RunResult(None, scores, cold_start_options(scores.origin.options, name, "origin.options"))
+    """Return the result of a stored document. Raises InputError, which calls it `name`, for impossible options."""
+    return RunResult(None, scores, recorded.cold_start_options(scores.origin.options, name, "origin.options"))
+
+
+# ---- The files of a result
+
+
+def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.Layout:
+    """Return the layout of the score tables with these columns; None: the usual ones. Raises UsageError."""
+    names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
+    layout = outputs.Layout(names, tabs)
+    try:
+        outputs.check_fields(layout.fields)
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    return layout
+
+
+def _write_files(
+    result: Result, layout: outputs.Layout, prefix: str, error_file: str | os.PathLike[str] | None
+) -> list[str]:
+    """Write the files of a result, `PREFIX.sf` and so on, and the problem report if a file is named for it.
+
+    Returns their paths. Raises UsageError and OutputError.
+    """
+    options = result.options
+    inputs = result.origin.inputs
+    switches = switches_of(options, layout)
+    paths = [f"{prefix}.{file.ending}" for file in outputs.written(switches, options.edition)]
+    planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in paths]
+    if error_file is not None:
+        planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
+    OutputPlan([file.name for file in inputs], planned).check()
+    file_words = [file.name for file in inputs if file.role not in (QUERY_LIST, SAMPLES)]
+    params = outputs.params_of(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
+    shown_result = _resampled_as_shown(result, layout)
+    with outputs_together():
+        for ending, blocks in outputs.file_blocks(shown_result, layout, params):
+            write_whole(f"{prefix}.{ending}", blocks)
+        if error_file is not None:
+            report = outputs.whole_report(result)
+            write_whole(error_file, [outputs.doubly_encoded(report, options.edition)])
+    return [output.path for output in planned]
 
 
 def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
-    """The result with resamples of just the scores that its tables show: the reference resamples these."""
+    """Return the result with resamples of exactly the scores that its tables show, as the reference resamples them."""
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:
         return result
-    runs = [
-        run
-        if run.bootstrap is None
-        else replace(run, bootstrap=bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics))
-        for run in result.runs
-    ]
+    runs = []
+    for run in result.runs:
+        if run.bootstrap is not None:
+            resampled = bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+            run = replace(run, bootstrap=resampled)
+        runs.append(run)
     return replace(result, runs=tuple(runs))
 
 

@@ -1,40 +1,55 @@
-"""The tables of results from Python, as layouts over their documents. Scores are not rounded."""
+"""The tables of results and findings from Python, each a layout over the document of the result. Nothing is rounded."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.records import asdict
-from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
-from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import parse
-from cs_score.problems.log import Occurrence
-from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Rows, Table, columns
+
+if TYPE_CHECKING:
+    from cs_score.coldstart.documents import Scores
+    from cs_score.evidence.report import Scores as EvidenceScores
+    from cs_score.problems.log import Occurrence
+    from cs_score.statistics.results import ScoreIntervals
+    from cs_score.statistics.units import Units
 
 
 def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
-    """A table with the columns of these keys, and what some of them mean."""
-    return Layout(name, "", tuple(Column(key, meaning=meanings.get(key, "")) for key in keys.split()), rows)
+    """Return the layout of a table. `keys` are the names of its columns with blanks between; `meanings` explain some.
+
+    `rows` finds the rows of the table in a document.
+    """
+    table_columns = [Column(key, meaning=meanings.get(key, "")) for key in keys.split()]
+    return Layout(name, "", tuple(table_columns), rows)
 
 
-def _scores(document: Scores) -> Iterable[Mapping[str, Any]]:
-    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+# ---- Averages
+
+
+def _score_rows(document: Scores) -> Iterable[Mapping[str, Any]]:
+    """Return a row for each run, average and hop: `{"average": "SF-ALL-Micro", "hop": "0", "P": .5, "R": .4, ...}`."""
+    row_by_key: dict[tuple[str, str, str], dict[str, Any]] = {}
     for run in document.runs:
         for name, score in run.scores.items():
             measure = parse(name)
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
-            key = {"run_id": run.run_id, "average": average, "hop": measure.level}
-            rows.setdefault((run.run_id, average, measure.level), key)[measure.statistic] = score
-    return rows.values()
+            key = (run.run_id, average, measure.level)
+            if key not in row_by_key:
+                row_by_key[key] = {"run_id": run.run_id, "average": average, "hop": measure.level}
+            row_by_key[key][measure.statistic] = score
+    return row_by_key.values()
 
 
-SCORES: Final = _layout("scores", "run_id average hop P R F1 AP", _scores, hop="as text; ALL: all hops")
+SCORES: Final = _layout("scores", "run_id average hop P R F1 AP", _score_rows, hop="as text; ALL: all hops")
 """Every average, as in .summary and .ap."""
+
+# ---- Rows of the score tables
 
 _COUNTS: Final = (
     "ground_truth submitted correct incorrect inexact incorrect_parent unassessed redundant right wrong ignored "
@@ -44,11 +59,14 @@ _TO_BE_FOUND: Final = "classes to be found"
 
 
 def _table_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of the score tables of each run, without averages."""
     for run in document.runs:
-        for table, of_table in (run.tables or {}).items():
-            for row in of_table.rows:
-                counts = {} if row.counts is None else asdict(row.counts)
-                yield {"run_id": run.run_id, "table": table, **asdict(row), **counts}
+        for table_name, table in (run.tables or {}).items():
+            for row in table.rows:
+                values = {"run_id": run.run_id, "table": table_name, **asdict(row)}
+                if row.counts is not None:
+                    values |= asdict(row.counts)
+                yield values
 
 
 ROWS: Final = _layout(
@@ -62,48 +80,78 @@ ROWS: Final = _layout(
 """Rows of the score tables without averages, a query or a class of its answers each; means of LDC-MEAN have no counts.
 """
 
+# ---- Queries
 
-def _queries(document: Scores) -> Iterator[Mapping[str, Any]]:
+
+def _query_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each run and query, with the sums of its rows in the SF table and its average precision."""
     for run in document.runs:
-        counts_of: dict[str, list[Counts]] = defaultdict(list)
-        for row in run.tables["SF"].rows if run.tables and "SF" in run.tables else ():
-            if row.counts is not None:
-                counts_of[row.name.partition(":")[0]].append(row.counts)
-        ranked = (run.average_precision.tables if run.average_precision else {}).get("SF")
-        of_all = [row for row in ranked.rows if row.level == ALL_LEVELS] if ranked else []
-        scores = {row.name: row.average_precision for row in of_all}
+        counts_by_query = _counts_by_query(run)
+        precision_by_query = _average_precision_by_query(run)
         for query, unit in (run.queries or {}).items():
-            counts = sum_counts(counts_of[query])
-            ratios = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
-            own = {"run_id": run.run_id, "query": query, "unit": unit, "average_precision": scores.get(query)}
-            yield {**own, **asdict(counts), **ratios}
+            counts = sum_counts(counts_by_query[query])
+            yield {
+                "run_id": run.run_id,
+                "query": query,
+                "unit": unit,
+                "average_precision": precision_by_query.get(query),
+                **asdict(counts),
+                "precision": counts.precision,
+                "recall": counts.recall,
+                "f1": counts.f1,
+            }
+
+
+def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:
+    """Return the counts of each row of a run's SF table, by the query that the row belongs to; none for other keys."""
+    counts_by_query: dict[str, list[Counts]] = defaultdict(list)
+    if run.tables and "SF" in run.tables:
+        for row in run.tables["SF"].rows:
+            if row.counts is not None:
+                query = row.name.partition(":")[0]
+                counts_by_query[query].append(row.counts)
+    return counts_by_query
+
+
+def _average_precision_by_query(run: Any) -> dict[str, float | None]:
+    """Return the average precision of a run over all hops, by query; empty if the run has no rankings."""
+    if not run.average_precision or "SF" not in run.average_precision.tables:
+        return {}
+    rows = run.average_precision.tables["SF"].rows
+    return {row.name: row.average_precision for row in rows if row.level == ALL_LEVELS}
 
 
 QUERIES: Final = _layout(
     "queries",
     f"run_id query unit {_COUNTS} average_precision",
-    _queries,
+    _query_rows,
     unit="what resampling draws: its LDC query where that is known, else the query itself",
     ground_truth=_TO_BE_FOUND,
     average_precision="of all hops; missing where there is no ranking",
 )
 """Slot-filling queries with all their rows of the SF table added up."""
 
+# ---- Responses
 
-def _responses(document: Scores) -> Iterator[Mapping[str, Any]]:
+
+def _response_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each response of each run, with the assessment that it matched."""
     for run in document.runs:
-        for each in run.responses or ():
-            row = {**asdict(each), "run_id": run.run_id, "post_policy": ",".join(each.post_policy)}
-            if (met := each.assessment) is not None:
-                row |= {"assessment_file": met.file, "assessment_line": met.line, "assessment_class": met.class_}
-            yield row
+        for response in run.responses or ():
+            values = {**asdict(response), "run_id": run.run_id, "post_policy": ",".join(response.post_policy)}
+            assessment = response.assessment
+            if assessment is not None:
+                values["assessment_file"] = assessment.file
+                values["assessment_line"] = assessment.line
+                values["assessment_class"] = assessment.class_
+            yield values
 
 
 RESPONSES: Final = _layout(
     "responses",
     "run_id row query file line node value confidence assessment_file assessment_line assessment_class pre_policy "
     "post_policy",
-    _responses,
+    _response_rows,
     row="the query or class below which it counts",
     query="the query that it answers",
     node="its node with the query before it; missing in layouts without nodes",
@@ -113,20 +161,26 @@ RESPONSES: Final = _layout(
 )
 """Lines of the run that were counted, and what they counted as."""
 
+# ---- Rankings
 
-def _rankings(document: Scores) -> Iterator[Mapping[str, Any]]:
+
+def _ranking_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each ranked node of each ranking; one row without a rank for a ranking without nodes."""
     for run in document.runs:
-        for ranking in run.average_precision.rankings if run.average_precision else ():
-            head = {**asdict(ranking), "run_id": run.run_id}
-            yield from ({**head, **asdict(node), "rank": rank} for rank, node in enumerate(ranking.nodes, 1))
+        if not run.average_precision:
+            continue
+        for ranking in run.average_precision.rankings:
+            values_of_ranking = {**asdict(ranking), "run_id": run.run_id}
             if not ranking.nodes:
-                yield head
+                yield values_of_ranking
+            for rank, node in enumerate(ranking.nodes, 1):
+                yield {**values_of_ranking, **asdict(node), "rank": rank}
 
 
 RANKINGS: Final = _layout(
     "rankings",
     "run_id query level average_precision ground_truth rank node confidence mapped_class value line",
-    _rankings,
+    _ranking_rows,
     level="a hop or ALL",
     average_precision="of the whole ranking",
     ground_truth="what it is divided by; missing where the slot is unknown",
@@ -137,59 +191,79 @@ RANKINGS: Final = _layout(
 )
 """Nodes in the ranking of a query at a level; a ranking without nodes has one row without rank."""
 
+# ---- Problems of a scoring
 
-def _problems(document: Scores) -> Iterator[Mapping[str, Any]]:
+
+def _problem_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each place of each problem; a problem that belongs to no place has one row without it."""
     for problem in document.problems or ():
         for place in problem.places:
-            yield {**asdict(problem), **({} if place is None else asdict(place))}
+            values = asdict(problem)
+            if place is not None:
+                values = {**values, **asdict(place)}
+            yield values
 
 
 PROBLEMS: Final = _layout(
     "problems",
     "code severity message occurrences file line",
-    _problems,
+    _problem_rows,
     occurrences="at all places of the message",
     line="a number, or text such as `In query CSX_0001` where the place is no line",
 )
 """A row for each place."""
 
-
-def _unit_rows(units: Units, **run: str) -> Iterator[Mapping[str, Any]]:
-    return ({**run, "id": name, **dict(zip(units.columns, row))} for name, row in zip(units.ids, units.rows))
+# ---- Units
 
 
 def units_of_runs(document: Scores) -> Table:
-    """What each unit that resampling draws adds to the averages."""
-    names = dict.fromkeys(name for run in document.runs if run.units for name in run.units.columns)
-    rows = (row for run in document.runs if run.units for row in _unit_rows(run.units, run_id=run.run_id))
-    return Layout("units", "", columns("run_id", "id", *names), lambda _: rows).table(document)
+    """Return the table of the units of each run: for each unit that resampling draws, what it adds to the averages."""
+    statistics: dict[str, None] = {}
+    rows: list[dict[str, Any]] = []
+    for run in document.runs:
+        if run.units:
+            statistics |= dict.fromkeys(run.units.columns)
+            rows += [{"run_id": run.run_id, **row} for row in _unit_rows(run.units)]
+    return Layout("units", "", columns("run_id", "id", *statistics), lambda _: rows).table(document)
 
 
 def units_of_predictions(document: EvidenceScores) -> Table:
-    """The statistics of each claim, instance or question, of whose sums every measure is made."""
+    """Return the table of the statistics of each claim, instance or question; their sums make every measure."""
     units = document.units
     assert units
-    return Layout("units", "", columns("id", *units.columns), lambda _: _unit_rows(units)).table(document)
+    rows = list(_unit_rows(units))
+    return Layout("units", "", columns("id", *units.columns), lambda _: rows).table(document)
 
 
-INTERVALS: Final = _layout(
-    "intervals",
-    "measure score low high note",
-    lambda found: (
-        {**asdict(one), "measure": name, "score": one.point, "note": one.note or None}
-        for name, one in found.scores.items()
-    ),
-)
+def _unit_rows(units: Units) -> Iterator[dict[str, Any]]:
+    """Yield the id and the statistics of each unit."""
+    for unit_id, statistics in zip(units.ids, units.rows):
+        yield {"id": unit_id, **dict(zip(units.columns, statistics))}
 
 
-def _occurrences(found: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
-    return ({**asdict(each), "severity": str(each.severity)} for each in found)
+# ---- Intervals and problems of a validation
+
+
+def _interval_rows(intervals: ScoreIntervals) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each measure: its score, the limits of the interval, and a note on these if there is any."""
+    for measure, interval in intervals.scores.items():
+        yield {**asdict(interval), "measure": measure, "score": interval.point, "note": interval.note or None}
+
+
+INTERVALS: Final = _layout("intervals", "measure score low high note", _interval_rows)
+"""The bootstrap intervals of the scores."""
+
+
+def _occurrence_rows(occurrences: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each problem of a validation."""
+    for occurrence in occurrences:
+        yield {**asdict(occurrence), "severity": str(occurrence.severity)}
 
 
 OCCURRENCES: Final = _layout(
     "problems",
     "code severity message file line within column text repaired times",
-    _occurrences,
+    _occurrence_rows,
     within="a place that is no line, such as a query",
     column="the name of the column",
     text="what is wrong, as written",

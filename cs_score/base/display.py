@@ -67,7 +67,7 @@ def _escape_as_json(match: re.Match[str]) -> str:
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line of at most `limit` characters.
 
-    Backslashes are doubled, so that no two texts look alike; those of JSON stay as they are.
+    Backslashes are doubled, so that no two texts look alike; JSON stays as it is.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)
@@ -107,7 +107,7 @@ def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
     return min(width, SCREEN) if is_screen else width
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
+def wrap_lines(text: str, indent: str = "") -> list[str]:
     """Return a text in lines of at most 80 columns, all but the first indented. No word is broken."""
     return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
@@ -120,7 +120,7 @@ def with_minus_signs(text: str) -> str:
     return _MINUS_OF_NUMBER.sub(lambda match: match.group().replace("-", "\u2212"), text)
 
 
-def aligned(
+def align_columns(
     rows: Sequence[Sequence[str]],
     to_the_right: Sequence[bool],
     *,
@@ -132,7 +132,9 @@ def aligned(
     All rows have the same number of cells, which must be safe to print already. `to_the_right` says which columns are
     aligned to the right. `width_of` measures a cell.
     """
-    widths = [max(width_of(text) for text in column) for column in zip(*rows)]
+    widths = []
+    for column in zip(*rows):
+        widths.append(max(width_of(text) for text in column))
     lines = []
     for row in rows:
         padded_cells = []
@@ -163,9 +165,10 @@ def columns_of(text: str) -> int:
 
     columns = 0
     for character in text:
-        if unicodedata.combining(character):
-            continue
-        columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if unicodedata.east_asian_width(character) in "WF":
+            columns += 2
+        elif not unicodedata.combining(character):
+            columns += 1
     return columns
 
 

@@ -68,6 +68,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores", "evidence.report:ScoresOfRuns"),
     "check": ("verification.checking:Checked",),
+    "bundle": ("bundle.settings:Bundle",),
     "lock": ("verification.locks:Lock",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),
@@ -331,7 +332,7 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
     Raises InputError with the place for another kind, version or shape. `place` is that of the object in the file.
     """
     check_kind(value, kind, file, place)
-    return converted(value, kind, file, place)
+    return convert_value(value, kind, file, place)
 
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
@@ -358,7 +359,7 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
         )
 
 
-def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
+def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
     """Convert a value of a document to a record or another type.
 
     Raises InputError with the place where it does not fit. `place` is that of the value in the file.

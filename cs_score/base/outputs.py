@@ -103,7 +103,7 @@ def outputs_together() -> Iterator[None]:
 
     None appears where one cannot be written or the user interrupts. Files that were written before an input turned out
     to be wrong stay: they were written on purpose, such as a report of problems. So do results where standard error is
-    closed. The files of a block within another block appear with those of the outer one. Raises OutputError where a
+    closed. The files of a block within another block appear at the end of the outer block. Raises OutputError where a
     file cannot get its name.
     """
     outer_outputs = _PENDING.get()
@@ -153,7 +153,7 @@ def outputs_at_once() -> Iterator[None]:
 def _second_name(path: str) -> str | None:
     """Give a file a second name in its folder, by which it can be brought back, and return this name.
 
-    None where there is no file, or its file system gives no second names.
+    None where the file does not exist, or its file system gives no second names.
     """
     second_name = _temporary_path(path)
     try:

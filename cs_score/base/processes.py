@@ -111,13 +111,15 @@ class Pool(Generic[T, R]):
             future, item = self._pending.popleft()
             self._compute(future, item)
             return [future]
-        done = self._hand_out_items()
-        for connection in wait(list(self._workers), 0 if done else seconds):
+        done_futures = self._hand_out_items()
+        if done_futures:
+            seconds = 0
+        for connection in wait(list(self._workers), seconds):
             assert isinstance(connection, Connection)
             future_of_item = self._receive(connection)
             if future_of_item is not None:
-                done.append(future_of_item)
-        return done
+                done_futures.append(future_of_item)
+        return done_futures
 
     def _compute(self, future: Future[R], item: T) -> None:
         """Do the work for an item in this process."""
@@ -200,7 +202,7 @@ class Pool(Generic[T, R]):
         return owner_end
 
     def _remove_worker(self, connection: Connection) -> None:
-        """Kill a worker, if it is alive, and forget it."""
+        """Remove a worker from the pool, and end its process."""
         worker = self._workers.pop(connection)
         worker.process.kill()
         worker.process.join()

@@ -40,7 +40,7 @@ def ignore_signals() -> None:
 
 
 def _handle_signals_with(handler: _Handler) -> None:
-    """Set the handler of all stop signals but for those that are ignored, as in a background job of a script."""
+    """Set the handler of all stop signals; ignored signals stay ignored, as in a background job of a script."""
     for number in STOP_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -66,7 +66,7 @@ def _handle_after(seconds: float, handler: _Handler, number: int) -> None:
 
 
 def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
-    """Act on a signal a little later where Python dropped its exception, as it does in destructors."""
+    """Handle a signal once more, a little later, where Python dropped its exception, as it does in destructors."""
     if not isinstance(dropped.exc_value, (KeyboardInterrupt, SystemExit)):
         sys.__unraisablehook__(dropped)
         return
@@ -104,7 +104,7 @@ def delayed_signals() -> Iterator[None]:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Switch the cyclic garbage collector off for the block; it would walk all living rows again and again.
+    """Pause the cyclic garbage collector during the block; it would walk all living rows again and again.
 
     Objects made in the block count as old afterwards, so that the collector does not walk them at once. Ctrl-C may
     interrupt any call, also the calls made here, and leaves the collector on all the same.

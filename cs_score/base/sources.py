@@ -81,7 +81,7 @@ class _HashingReader(io.RawIOBase):
         return size
 
 
-def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
+def decode_text(data: bytes, name: str, lines_before: int = 0) -> str:
     """Decode the bytes of a file, or of a part of it after `lines_before` lines.
 
     Raises InputError with the line that is not UTF-8; `name` is that of the file.
@@ -128,7 +128,7 @@ class Source:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """Read the rest of the input, and return the digest of its content; `role` is what the input is for.
+        """Read the rest of the input, and return the digest of its content; `role` is the purpose of the input.
 
         Raises InputError where it cannot be read.
         """

@@ -28,7 +28,9 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
-from cs_score.batch.plan import RESERVED, InputFile, Plan, Prepared, RunFile, RunFiles, Scored, outcome_of, page_name
+from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.layout import RESERVED_NAMES, page_name
+from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, outcome_of
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
@@ -140,7 +142,7 @@ def policies_of_batch(
     others = read_policies(further_policies, options, policy_texts, "--also-policy")
     name = policy_name if others else ""
     for other in others:
-        if other.name in RESERVED:
+        if other.name in RESERVED_NAMES:
             raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
         if other.name == name:
             raise UsageError(f"{option} {name} is the policy in force already")
@@ -202,7 +204,7 @@ class PreparedColdStart(Prepared):
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         """Return the inputs and options that the scores and files of a run are made from under a policy."""
-        prepared = self._for_edition(run.follow)
+        prepared = self._for_edition(run.edition)
         if prepared is not self:
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
@@ -226,7 +228,7 @@ class PreparedColdStart(Prepared):
 
         The run is loaded once for all policies in a row that have the same limits on justifications.
         """
-        prepared = self._for_edition(run.follow)
+        prepared = self._for_edition(run.edition)
         named_policies = [prepared._policy_by_name[name] for name in policies]
         for limits, group in itertools.groupby(named_policies, key=attrgetter("justifications")):
             yield from prepared._score_under_limits(run, limits, list(group))

@@ -19,11 +19,13 @@ from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.batch import store
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
+from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.layout import INDEX, PROBLEMS, is_page
 from cs_score.batch.leaderboard import make_leaderboard
 from cs_score.batch.lock import locked
-from cs_score.batch.plan import INDEX, BatchOptions, InputFile, Plan, Prepared, RunFile, Scored, is_page
+from cs_score.batch.plan import BatchOptions, Plan, Prepared, Scored
 from cs_score.batch.progress import Progress
-from cs_score.batch.tables import PROBLEMS, document_of, files_of, overview_of, problem_lines, write_problem_report
+from cs_score.batch.tables import document_of, files_of, overview_of, problem_lines, write_problem_report
 from cs_score.batch.workers import Job, Scorer, dask_backend, local_backend, run_jobs
 
 
@@ -73,7 +75,7 @@ def _edition_by_run(plan: Plan, runs: Iterable[RunFile], *, may_differ: bool) ->
 
     Raises UsageError if they differ and may not.
     """
-    edition_by_run = {run.name: run.follow or plan.edition for run in runs}
+    edition_by_run = {run.name: run.edition or plan.edition for run in runs}
     editions = dict.fromkeys(edition_by_run.values())
     if len(editions) == 1:
         return {}
@@ -242,7 +244,7 @@ class _Batch:
                 with local_backend(scorer, process_count) as backend:
                     self._take_all(run_jobs(jobs, backend, progress))
             else:
-                scorer = Scorer(self._plan.travelling(self._options.ships))
+                scorer = Scorer(self._plan.for_remote_worker(ships=self._options.ships))
                 with dask_backend(scorer, self._options.dask) as backend:
                     self._take_all(run_jobs(self._jobs_to_send(jobs), backend, progress))
         finally:  # no worker writes any more
@@ -255,7 +257,7 @@ class _Batch:
         jobs_to_send = []
         for job in jobs:
             try:
-                file = job.run.file.travelling(self._options.ships)
+                file = job.run.file.for_remote_worker(ships=self._options.ships)
             except CsScoreError as error:
                 self._take_all(job.fail(str(error)))
             else:

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from cs_score.analysis.many.overview import System
 from cs_score.analysis.many.rankings import RowTests, TestedRow, compare_rows, measure_formula
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
@@ -417,7 +417,7 @@ def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     sentences_below = _notes(board)
     sentences_below += [one_line(failure, 300) for failure in failures[:most]]
     for sentence in sentences_below:
-        lines += wrapped(sentence)
+        lines += wrap_lines(sentence)
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
     lines += [f"signature  {signature}" for signature in signatures(board)]

@@ -23,7 +23,9 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_wr
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.batch.plan import BEGINNINGS, FILES, INDEX, BatchOptions, Plan, RunFile, RunFiles, is_page
+from cs_score.batch.inputs import RunFile
+from cs_score.batch.layout import BEGINNINGS, FILES, INDEX, is_page
+from cs_score.batch.plan import BatchOptions, Plan, RunFiles
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.problems.reports import OPTION

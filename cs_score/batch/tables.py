@@ -251,9 +251,6 @@ def files_of(board: Leaderboard, overview: many.Overview) -> dict[str, Iterator[
 
 # ---- Problems
 
-PROBLEMS: Final = "problems.tsv"
-"""The name of the table of problems."""
-
 
 def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
     """Yield the rows of `problems.tsv`: for each run its problems, its remarks, and why it failed if it did."""

@@ -19,7 +19,8 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.batch import store
-from cs_score.batch.plan import Plan, Prepared, RunFile, Scored, outcome_of
+from cs_score.batch.inputs import RunFile
+from cs_score.batch.plan import Plan, Prepared, Scored, outcome_of
 from cs_score.batch.progress import Progress
 
 CONNECT_SECONDS: Final = 8

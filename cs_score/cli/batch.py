@@ -14,10 +14,12 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.batch.evidence import EvidencePlan, runs_of_systems
 from cs_score.batch.execution import BatchResult, run_batch
+from cs_score.batch.inputs import InputFile, RunFile, find_runs
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
+from cs_score.batch.plan import BatchOptions, Plan
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import optional_gold_and_predictions
@@ -33,6 +35,7 @@ from cs_score.measures.registry import find
 from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
+    from cs_score.evidence.mode import Mode
     from cs_score.report import documents as pages
 else:
     pages = Late("cs_score.report.documents")  # memory that a batch without pages keeps
@@ -146,11 +149,20 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         # A worker elsewhere may not see a file that an option names.
-        options=asdict(mode.with_options(own_arguments(task, line)).chosen),
+        options=asdict(_mode_of_batch(task, line).chosen),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
     return _BatchInputs(plan, predictions)
+
+
+def _mode_of_batch(task: str, line: Line) -> Mode:
+    """Return the mode of a task with the options of a line, except the one that chooses a run of a file."""
+    mode = mode_named(task)
+    arguments = own_arguments(task, line)
+    if mode.option_of_systems:
+        arguments[mode.option_of_systems] = ""
+    return mode.with_options(arguments)
 
 
 BATCH_VERB: Final = Verb(
@@ -185,7 +197,7 @@ def batch(task: str, line: Line) -> int:
     Raises CsScoreError where nothing can be scored.
     """
     chosen_runs = line.texts("--run")
-    if chosen_runs:
+    if task == COLD_START and chosen_runs:
         line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
     inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
     batch_options = _batch_options(line, inputs.plan)
@@ -193,6 +205,8 @@ def batch(task: str, line: Line) -> int:
     runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
     for text in remarks:
         _remark(text)
+    if task != COLD_START:
+        runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
     plan, runs = _with_editions(inputs.plan, runs, line)
     try:
         result = run_batch(plan, runs, batch_options, _remark)
@@ -295,10 +309,10 @@ def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Pla
     """
     run_files = []
     for run in runs:
-        if run.follow == plan.edition:
-            run = replace(run, follow="")
+        if run.edition == plan.edition:
+            run = replace(run, edition="")
         run_files.append(run)
-    editions = dict.fromkeys(run.follow for run in run_files if run.follow)
+    editions = dict.fromkeys(run.edition for run in run_files if run.edition)
     if not editions:
         return plan, run_files
     if not isinstance(plan, ColdStartPlan):

@@ -16,7 +16,7 @@ from cs_score.cli.output import STDOUT, print_text, remark, write_text
 from cs_score.cli.scoring import scored_by
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tables.layout import tsv
-from cs_score.verification.recorded import NotFoundError
+from cs_score.verification.places import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.verification import checking, locks
@@ -121,7 +121,7 @@ def _check_lock(task: str, line: Line) -> int:
     """
     locking.refuse_other_limits(line)
     lock = locks.read_lock(line.text("--lock", ""))
-    conditions = locking.conditions_of(task, line, allows_run=True)
+    conditions = locking.conditions_of(task, line)
     typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
     changes = locks.changes_since(lock, conditions, typed_limits)
     if changes:

@@ -42,7 +42,7 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 def write_lock(task: str, line: Line) -> int:
     """Write the lock that a command line without a run asks for, and print what it fixes.
 
-    Raises UsageError where a run is among the files, where there is no limit, and where the file exists.
+    Raises UsageError for a run among the files, without a limit, and if the file exists.
     """
     other = line.first("--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids")
     if other is not None:
@@ -55,43 +55,44 @@ def write_lock(task: str, line: Line) -> int:
     path = line.text("--write-lock", "")
     planned = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
     line.plan(planned)
-    lock = locks.make_lock(conditions_of(task, line, allows_run=False), minima)
+    lock = locks.make_lock(conditions_of(task, line, refusal="--write-lock comes before there is a run"), minima)
     write_packed(path, [json_text(lock).encode()])
     print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
     return Status.DONE
 
 
-def conditions_of(task: str, line: Line, *, allows_run: bool) -> Origin:
-    """Return what the scores of a run depend on beside the run: the options of scoring, and the gold, with hashes.
+def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
+    """Return the conditions of a run's scores: the options of scoring, and the gold with its hashes.
 
-    Raises UsageError for a run among the files unless the line may name one, InputError for gold that cannot be read.
+    With a `refusal` there must be no run: it begins the UsageError for one among the files. Raises InputError for gold
+    that cannot be read.
     """
     if task == COLD_START:
-        return _conditions_of_runs(line, allows_run=allows_run)
+        return _conditions_of_runs(line, refusal=refusal)
     mode = mode_named(task).with_options(own_arguments(task, line))
-    gold_file, words = optional_gold_and_predictions(mode, line, is_one=allows_run)
+    gold_file, words = optional_gold_and_predictions(mode, line, is_one=not refusal)
     if gold_file is None:
-        raise UsageError("a lock fixes what a run is scored against: name the assessments with --gold FILE")
-    if words and not allows_run:
-        raise UsageError(f"--write-lock comes before there is a run: leave out {' '.join(words)}")
+        raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
+    if words and refusal:
+        raise UsageError(f"{refusal}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
     assert gold is not None
     origin = mode.origin(asdict(mode.chosen), gold.digest, gold.digest)
     return replace(origin, inputs=(gold.digest,))
 
 
-def _conditions_of_runs(line: Line, *, allows_run: bool) -> Origin:
+def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
     """Return the options, queries and assessments of Cold Start runs."""
     runs = Runs(line)
     if "-" in (*runs.queries, *runs.files):
-        raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")
+        raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_per_run
     options.check()
     if not runs.queries:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
     files, assessments = run_files(runs.files, runs.knowledge_bases)
-    if files and not allows_run:
-        raise UsageError(f"--write-lock comes before there is a run: leave out {name_of(files[0])}")
+    if files and refusal:
+        raise UsageError(f"{refusal}: leave out {name_of(files[0])}")
     if not assessments:
         raise UsageError("no assessments (pool) among the files; name queries and assessments")
     with paused_collector():

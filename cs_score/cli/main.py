@@ -16,7 +16,19 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, nearest
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import ABOUT, BEFORE, COMMANDS, SCORE, Command, Misuse, Status, help_width, load, version_text
+from cs_score.cli.core import (
+    ABOUT,
+    BEFORE,
+    COMMANDS,
+    FAMILIES,
+    SCORE,
+    Command,
+    Misuse,
+    Status,
+    help_width,
+    load,
+    version_text,
+)
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
 
@@ -30,7 +42,7 @@ SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
 
 
 def first_page() -> str:
-    """Return the page of `cs-score --help`: what the program does, lines to copy, the commands, and where to go on."""
+    """Return the page of `cs-score --help`: a sentence on the program, lines to copy, the commands, further help."""
     formatter = click.HelpFormatter(width=min(help_width(), 80))
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
@@ -42,9 +54,9 @@ def first_page() -> str:
     formatter.write_paragraph()
     text = (
         f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(evidence_tasks)}. "
-        "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what "
-        "these are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is "
-        "called like a command is written ./NAME."
+        "cs-score help COMMAND shows its options and an example, cs-score help measures (policies, formats, "
+        "exit-statuses) explains these, cs-score -help lists the switches of a call without a command, as the Perl "
+        "scorer has them. Write ./NAME for a file that is called like a command."
     )
     formatter.write(f"{textwrap.fill(text, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()
@@ -57,7 +69,13 @@ def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Seq
         text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
         formatter.write(textwrap.indent(text, "  ") + "\n")
         return
-    rows = [(name, COMMANDS[name].summary) for name in names]
+    rows = []
+    for name in names:
+        family = name.partition(" ")[0]
+        if family not in FAMILIES:
+            rows.append((name, COMMANDS[name].summary))
+        elif name == f"{family} {FAMILIES[family][0]}":
+            rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
     if group == SCORE:
         first_task, *other_tasks = evidence_tasks
         rows.append((first_task, f"Short for score {first_task}; {', '.join(other_tasks)} likewise"))
@@ -81,7 +99,7 @@ class Tree(click.Group):
         return list(self._command_names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command by name, None where there is none."""
+        """Return a command by name, None for an unknown name."""
         if name == self._default or name in self._command_names:
             return self._load(name)
         return None
@@ -93,7 +111,7 @@ class Tree(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what may complete a word: names of commands, and what the default command takes."""
+        """Return the completions of a word: names of commands, and the words of the default command."""
         items = super().shell_complete(ctx, incomplete)
         default = self._load(self._default)
         with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
@@ -102,14 +120,18 @@ class Tree(click.Group):
 
 
 def root() -> Tree:
-    """Return all commands: each by its name, those of tasks below their verb, the scorer without any."""
+    """Return the tree of all commands: each by its name, the tasks of a verb below it, the scorer without a name."""
     names = [name for name in COMMANDS if name and " " not in name]
+    names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
     return Tree("cs-score", names, _command_of_first_word, "")
 
 
 def _command_of_first_word(word: str) -> click.Command:
     """Return the command that a first word names; for a verb with tasks, the tree of its tasks."""
+    if word in FAMILIES:
+        members = FAMILIES[word]
+        return Tree(word, members, lambda member: _command_of_first_word(f"{word} {member}"), members[0])
     if word in TASKS:
         return load("score", word)
     if not COMMANDS[word].by_task:
@@ -125,30 +147,41 @@ def _command_of_first_word(word: str) -> click.Command:
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, else the scorer, and the words behind its name.
 
-    Raises UsageError for a first word that is no file, but nearly the name of a command or a task.
+    Raises UsageError for a first word that is no file, but nearly the name of a command or a task, and where a family
+    of commands such as `bundle` is named without one of its commands.
     """
     first, *rest = words or [""]
     second = rest[0] if rest else ""
+    if f"{first} {second}" in COMMANDS:
+        return _with_task(f"{first} {second}", rest[1:])
+    if first in FAMILIES:
+        raise UsageError(f"say which: {' or '.join([f'{first} {member}' for member in FAMILIES[first]])}")
     if first not in COMMANDS and first in TASKS:
         return load("score", first), rest
     if first not in COMMANDS or not first:
         _refuse_mistyped(first, "command")
         return load(""), list(words)
-    if f"{first} {second}" in COMMANDS:
-        return load(f"{first} {second}"), rest[1:]
-    if not COMMANDS[first].by_task:
-        return load(first), rest
-    if second in TASKS:
-        return load(first, second), rest[1:]
-    _refuse_mistyped(second, "task")
-    return load(first), rest
+    return _with_task(first, rest)
+
+
+def _with_task(name: str, rest: list[str]) -> tuple[Command, list[str]]:
+    """Return a command, for the task that the next word names if it has several, and the words behind that.
+
+    Raises UsageError for a next word that is no file, but nearly the name of a task.
+    """
+    if not COMMANDS[name].by_task or not rest:
+        return load(name), rest
+    if rest[0] in TASKS:
+        return load(name, rest[0]), rest[1:]
+    _refuse_mistyped(rest[0], "task")
+    return load(name), rest
 
 
 def _refuse_mistyped(word: str, kind: str) -> None:
     """Raise UsageError for a word that is no file, but nearly the name of a `command` or a `task`."""
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
-    names = [name for name in COMMANDS if name] if kind == "command" else []
+    names = [name for name in (*COMMANDS, *FAMILIES) if name] if kind == "command" else []
     suggestion = nearest(word, [*names, *TASKS])
     if suggestion:
         raise UsageError(f"no {kind} `{word}`, and no such file{suggestion}")
@@ -167,7 +200,7 @@ _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run cs-score and return its exit status (see README-Usage); `arguments` default to those of the process.
 
-    What goes wrong is one line on standard error, never a traceback.
+    Every failure is one line on standard error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     failed: int = Status.REFERENCE
@@ -223,7 +256,9 @@ def interrupted() -> int:
 
 
 def _reason(error: OSError | ImportError) -> str:
-    """Return what went wrong with the system, in words for people."""
+    """Return what went wrong with the system or the installation, in words for people."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cs_score."):
+        return f"this needs {error.name}, which this installation lacks; install cs-score as a whole"
     if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
         return _NO_MEMORY
     try:

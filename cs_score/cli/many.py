@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from cs_score.analysis import comparison
+from cs_score.analysis import any_table, comparison
 from cs_score.analysis.exported import read_names
+from cs_score.analysis.systems import run_names
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
@@ -32,7 +33,6 @@ from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
-from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from cs_score.analysis.many import assessors, sampled_pools
     from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.analysis.many.assessors import AssessedResults
+    from cs_score.report import charts
     from cs_score.report import documents as pages
 else:
     assessors = Late("cs_score.analysis.many.assessors")
     pool_biases = Late("cs_score.analysis.many.pool_bias")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    charts = Late("cs_score.report.charts")
     pages = Late("cs_score.report.documents")
 
 MOST_ROWS: Final = 10
@@ -149,8 +151,8 @@ def compare_table(line: Line) -> int:
     Raises UsageError, InputError for a file that is no such table.
     """
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
-    return _print_comparison(line, comparison.compare_table(tables, resampling, **_comparison_arguments(line)))
+    tables = any_table.read_table(line.words, read_names(line.text("--columns", "")))
+    return _print_comparison(line, any_table.compare_table(tables, resampling, **_comparison_arguments(line)))
 
 
 def _comparison_arguments(line: Line) -> dict[str, Any]:
@@ -206,7 +208,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
         opened = inputs.open_runs()
-        names = comparison.run_names(opened.runs)
+        names = run_names(opened.runs)
         for assessments in (opened.assessments, [second_file]):
             gold = with_pool(opened.gold, assessments)
             if not gold.links.assessments:
@@ -282,7 +284,7 @@ POWER_VERB: Final = Verb(
             "As .svg the curve of power by difference.",
         )
     ],
-    summary="What difference of {task} systems a test set detects",
+    summary="Plan a test of {task} systems: detectable difference, units needed",
     needs_files=False,
 )
 
@@ -291,7 +293,7 @@ POWER_VERB: Final = Verb(
 def power(task_name: str, line: Line) -> int:
     """Print what difference can be detected, or how many units it needs. Return 0.
 
-    Raises UsageError, InputError where there is nothing to plan from.
+    Raises UsageError, InputError for files from which nothing can be planned.
     """
     deviation = options.positive_number(line, "--sd")
     difference = options.positive_number(line, "--difference")
@@ -326,7 +328,7 @@ def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
     return plan_from_comparison(document, None, aim)
 
 
-def _curve(plan: Power) -> Drawing:
+def _curve(plan: Power) -> charts.Drawing:
     """Return the chart of power by difference, with a curve for each number of units."""
     points_by_curve: dict[str, list[tuple[float, float]]] = {}
     for point in plan.curve:
@@ -337,14 +339,9 @@ def _curve(plan: Power) -> Drawing:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
     marked_difference = plan.difference or plan.detectable or 0.0
-    return lines(
-        "power",
-        title,
-        ("Difference of the scores", "Power"),
-        meaning,
-        points_by_curve,
-        mark=(marked_difference, f"{marked_difference:.4f}"),
-    )
+    caption = charts.Caption("power", title, "Difference of the scores", "Power")
+    mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
+    return charts.lines(caption, meaning, points_by_curve, mark=mark)
 
 
 _TEAMS: Final = Option(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.cli.core import NO_FORM, Command, Form, Line, Option, Parameter, Section
-from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_TWO, LEGEND, select_options
+from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
 from cs_score.cli.task_options import own_options
 from cs_score.tasks import COLD_START, mode_named, stage_named
 
@@ -35,7 +35,8 @@ class VerbForm(NamedTuple):
     sections: Sequence[Section] = ()
     """Parts of its help behind those that the verb has for all tasks."""
     example: str = "$ONE"
-    """The words of a call on the samples: $ONE is a run or predictions, $TWO two of them, $MEASURE a measure."""
+    """The words of a call on the samples: $ONE is a run or predictions, $TWO two of them, $GOLD gold alone, $MEASURE
+    a measure."""
     folder: str = ""
     """The format that -o writes into a folder."""
 
@@ -61,9 +62,9 @@ class Verb(NamedTuple):
     def command(self, work: Work) -> Callable[[str], Command]:
         """Return the function that makes the command of a task, from the function that does the work (a decorator).
 
-        The verb has the name of that function.
+        The verb has the name of that function: `bundle_codabench` is called `bundle codabench`.
         """
-        verb_name = work.__name__
+        verb_name = work.__name__.replace("_", " ")
 
         def make(task: str) -> Command:
             if task == COLD_START:
@@ -142,13 +143,14 @@ _SAMPLES: Final = {
 
 
 def _example(task: str, words: str) -> str:
-    """Return the words of an example with the samples of a task in the place of $ONE, $TWO and $MEASURE."""
+    """Return the words of an example with the samples of a task in the place of $ONE, $TWO, $GOLD and $MEASURE."""
     if task == COLD_START:
-        return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO)
+        return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO).replace("$GOLD", EXAMPLE_OF_GOLD)
     sample = _SAMPLES.get(task)
     if sample is None:  # a task of another package, whose files are not among our samples
         one_system = "--gold GOLD --predictions PREDICTIONS"
         two_systems = "--gold GOLD A B"
+        gold_alone = "--gold GOLD --sample SUBMISSION"
         measure = mode_named(task).measures[0]
     else:
         gold = f"--gold assessments/{task}-gold.{sample.ending}"
@@ -156,5 +158,7 @@ def _example(task: str, words: str) -> str:
         system_b = f"submissions/{task}-b.{sample.ending}"
         one_system = f"{gold} --predictions {system_a}{sample.options}"
         two_systems = f"{gold} {system_a} {system_b}{sample.options}"
+        gold_alone = f"{gold}{sample.options}"
         measure = sample.measure
-    return words.replace("$ONE", one_system).replace("$TWO", two_systems).replace("$MEASURE", measure)
+    words = words.replace("$ONE", one_system).replace("$TWO", two_systems)
+    return words.replace("$GOLD", gold_alone).replace("$MEASURE", measure)

@@ -1,4 +1,4 @@
-"""The verbs that explain a score, `analyze`, `explain`, `diff`, `report` and `plot`, written once for all tasks."""
+"""The verbs that explain a score, `analyze`, `explain` and `diff`, written once for all tasks."""
 
 from __future__ import annotations
 
@@ -10,31 +10,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from cs_score.analysis.coldstart.counted_table import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
 from cs_score.base.display import escape_latex, escape_markdown
-from cs_score.base.documents import refusing_incomplete
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
+from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import answered_lines
 from cs_score.cli import options
-from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import Predictions, inputs_named_by, with_analysis_bar
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import print_document
-from cs_score.cli.task_options import own_options
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.options import EDITIONS, PRESETS
-from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
-from cs_score.report.page import MOST_ROWS, page_template
-from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis import aggregate
-    from cs_score.analysis.aggregate import Aggregate
     from cs_score.tasks.task import Task
 else:
     aggregate = Late("cs_score.analysis.aggregate")
@@ -43,7 +36,7 @@ else:
 
 
 def clear_folder(line: Line, task: Task, kind: str) -> None:
-    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove those of an earlier call.
+    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove the tables of an earlier call.
 
     Earlier tables are recognised by their first columns. Raises UsageError or OutputError, also for a path that is no
     folder.
@@ -118,7 +111,7 @@ def _print_markup(task: Task, document: Any, format_: str, top: int | None) -> N
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return lines that say on how many units the scores are, where only those that were answered count."""
+    """Return lines that say on how many units the scores are, if only the answered ones count."""
     if hasattr(document, "origins"):
         lines = answered_lines({side.upper(): origin for side, origin in document.origins.items()})
     else:
@@ -146,18 +139,14 @@ _MARKUP: Final = {
 
 # ---- The verbs
 
-_RUNS: Final = f"{SCORING} --knowledge-base -runids --run"
-_SIDE_B: Final = "--policy-b --pool-b --follow-b"
-_ANALYSIS_OF_RUNS: Final = f"{_RUNS} --measure --policy --also-policy --top --by {INTERVALS}"
-_ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
-_DIFFERENCE_OF_RUNS: Final = f"{_RUNS} --policy --measure {_SIDE_B} --top {INTERVALS}"
-_DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVALS}"
-_AGGREGATE_OF_RUNS: Final = f"{_RUNS} --measure --policy {INTERVALS}"
-_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVALS}"
-_ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
-"""Options of `report` that every kind of page takes."""
+RUNS_OPTIONS: Final = f"{SCORING} --knowledge-base -runids --run"
+SIDE_B: Final = "--policy-b --pool-b --follow-b"
+ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVALS}"
+ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
+DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVALS}"
+DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVALS}"
 
-_OWN: Final = (
+OWN_OPTIONS: Final = (
     Option(
         "--aggregate-only",
         "Only what participants of a closed evaluation may see: scores with intervals, and counts of mistakes of the "
@@ -205,33 +194,27 @@ _DIFFERENCE: Final = (
     "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
     "is in favour of the second. cs-score report --compare makes a page of it.",
 )
-_PAGE: Final = (
-    "Result",
-    "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
-    "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
-    "extra report: pip install 'cs-score[report]'",
-)
 _POLICIES: Final = (options.POLICY_FORM, options.POLICIES)
 _FORMATS: Final = "text json tsv markdown latex"
 
 
 ANALYZE_VERB: Final = Verb(
     runs=VerbForm(
-        options=f"{_ANALYSIS_OF_RUNS} --all --force",
+        options=f"{ANALYSIS_OF_RUNS} --all --force",
         formats=_FORMATS,
         files=_FILES_OF_RUNS,
         sections=[_ANALYSIS, *_POLICIES],
         folder="tsv",
     ),
     evidence=VerbForm(
-        options=f"{_ANALYSIS_OF_EVIDENCE} --all --force",
+        options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
         formats=_FORMATS,
         files=options.FILES_OF_EVIDENCE,
         sections=[_MISTAKES],
         folder="tsv",
     ),
-    own_options=_OWN,
-    summary="What each mistake of {task} predictions costs",
+    own_options=OWN_OPTIONS,
+    summary="List what each mistake of {task} predictions costs",
 )
 
 
@@ -241,13 +224,13 @@ def analyze(task_name: str, line: Line) -> int:
     task = task_named(task_name)
     is_whole = line.format != "text" or line.folder is not None or "--all" in line
     inputs = inputs_named_by(task_name, line)
-    return deliver(line, task, _analysis(task, line, inputs, is_whole=is_whole))
+    return deliver(line, task, analyze_inputs(task, line, inputs, is_whole=is_whole))
 
 
-def _analysis(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Return the analysis of one run or of one system's predictions.
 
-    `is_whole` asks for everything, also what a first screen does not show. Raises UsageError, InputError.
+    `is_whole` asks for everything, not only for a first screen. Raises UsageError, InputError.
     """
     top = top_of(line)
     measure = task.measure_of(line.get("--measure"))
@@ -273,8 +256,8 @@ EXPLAIN_VERB: Final = Verb(
         files=options.FILES_OF_EVIDENCE,
         sections=[_MISTAKES],
     ),
-    own_options=_OWN,
-    summary="How one {unit} of {task} was scored, and what it costs",
+    own_options=OWN_OPTIONS,
+    summary="Explain how one {unit} of {task} was scored, and what it costs",
 )
 
 
@@ -297,7 +280,7 @@ def explain(task_name: str, line: Line) -> int:
 
 DIFF_VERB: Final = Verb(
     runs=VerbForm(
-        options=f"{_DIFFERENCE_OF_RUNS} --all --force",
+        options=f"{DIFFERENCE_OF_RUNS} --all --force",
         formats="text json tsv",
         files=(
             "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
@@ -308,15 +291,15 @@ DIFF_VERB: Final = Verb(
         folder="tsv",
     ),
     evidence=VerbForm(
-        options=f"{_DIFFERENCE_OF_EVIDENCE} --all --force",
+        options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
         formats=_FORMATS,
         files="Predictions A and B, behind gold where --gold does not name it",
         example="$TWO",
         folder="tsv",
     ),
-    own_options=_OWN,
+    own_options=OWN_OPTIONS,
     sections=[_DIFFERENCE],
-    summary="Why one {task} system scores higher than another, unit by unit",
+    summary="Explain why one {task} system scores higher than another, unit by unit",
 )
 
 
@@ -324,10 +307,10 @@ DIFF_VERB: Final = Verb(
 def diff(task_name: str, line: Line) -> int:
     """Print or write the difference between two runs or two systems. Return the exit status."""
     task = task_named(task_name)
-    return deliver(line, task, _difference(task, line))
+    return deliver(line, task, compute_difference(task, line))
 
 
-def _difference(task: Task, line: Line) -> Any:
+def compute_difference(task: Task, line: Line) -> Any:
     """Return the difference between the two runs or systems of a command line. Raises UsageError, InputError."""
     top = top_of(line)
     resampling = read_resampling(line, always=True)
@@ -336,167 +319,3 @@ def _difference(task: Task, line: Line) -> Any:
     measure = task.measure_of(line.get("--measure"))
     result_a, result_b, names = inputs.both()
     return task.diff(result_a, result_b, measure, names=names, top=top, resampling=resampling)
-
-
-REPORT_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"--compare --aggregate-only {_ANALYSIS_OF_RUNS} {_SIDE_B} --force",
-        formats="html text json tsv",
-        files=(
-            "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
-            "assessments; with --compare two runs"
-        ),
-        example="-o report.html $ONE",
-    ),
-    evidence=VerbForm(
-        options=f"--compare --aggregate-only {_ANALYSIS_OF_EVIDENCE} {INTERVALS} --force",
-        formats="html text json tsv",
-        files="Gold and predictions in this order; with --compare two predictions",
-        example="-o report.html $ONE",
-    ),
-    own_options=_OWN,
-    sections=[_PAGE],
-    summary="The page of {task} predictions",
-)
-
-
-@REPORT_VERB.command
-def report(task_name: str, line: Line) -> int:
-    """Print the page of one run, of two, or of an earlier analysis. Return the exit status.
-
-    In another format it is what analyze and diff print. Raises UsageError, InputError.
-    """
-    is_page = line.format == "html"
-    if is_page and "--output" not in line:
-        raise UsageError("-o PATH must be given for a page")
-    if is_page:
-        page_template()  # raises where the extra for pages is not installed, before anything is scored
-    if "--aggregate-only" in line:
-        return _report_aggregate(task_name, line)
-    if task_name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        return _report_document(line)
-    task = task_named(task_name)
-    if "--compare" in line:
-        _refuse_other_options(line, _options_of_differences(task_name), "is not for --compare")
-        document = _difference(task, line)
-        most_rows = top_of(line)
-    else:
-        _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
-        document = _analysis(task, line, inputs_named_by(task_name, line), is_whole=True)
-        most_rows = MOST_ROWS if task_name == COLD_START else None
-    if not is_page:
-        return deliver(line, task, document)
-    STDOUT.write(encoded([page_of(shortened(document, most_rows))]))
-    return Status.DONE
-
-
-def _report_document(line: Line) -> int:
-    """Print the page of a document that analyze, diff or batch wrote. Return the exit status.
-
-    Raises UsageError for options that say what to analyse, InputError where the file is no such document.
-    """
-    file = line.words[0]
-    _refuse_other_options(line, (), f"says what to analyse, but {file} is an analysis already")
-    if line.format != "html":
-        raise UsageError(f"--format {line.format}: {file} is an analysis already; report makes its page")
-    document = read_document(file)
-    with refusing_incomplete(file):
-        page = page_of(document)
-    STDOUT.write(encoded([page]))
-    return Status.DONE
-
-
-def _report_aggregate(task_name: str, line: Line) -> int:
-    """Print what participants of a closed evaluation may see of a run, as a page or in another format.
-
-    Raises UsageError for options that ask for more, InputError where the run cannot be scored.
-    """
-    if task_name == COLD_START:
-        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_RUNS.split()]
-    else:
-        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_EVIDENCE.split(), *_own_option_names(task_name)]
-    _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
-    document = aggregated(task_name, line)
-    if line.format != "html":
-        return print_document(line, aggregate.PRINTOUT, document)
-    STDOUT.write(encoded([page_of(document)]))
-    return Status.DONE
-
-
-def aggregated(task_name: str, line: Line) -> Aggregate:
-    """Score what a command line names, and return what participants of a closed evaluation may see of it.
-
-    Raises UsageError, InputError where the run cannot be scored.
-    """
-    task = task_named(task_name)
-    measure = task.measure_of(line.get("--measure"))
-    resampling = read_resampling(line, always=True) or Resampling()
-    result: Any = inputs_named_by(task_name, line).one()
-    if task_name == COLD_START:
-        return aggregate.aggregate_of_run(result, measure, resampling)
-    return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
-
-
-def _own_option_names(task_name: str) -> list[str]:
-    """Return the names of the options that an evidence task has alone."""
-    return ["--stage", *(option.long for option in own_options(task_name))]
-
-
-def _options_of_analyses(task_name: str) -> list[str]:
-    """Return the options that say what a page of one run or system shows."""
-    if task_name == COLD_START:
-        return [*_ANALYSIS_OF_RUNS.split(), "--also-policy"]
-    return [*_ANALYSIS_OF_EVIDENCE.split(), "--also-policy", *_own_option_names(task_name)]
-
-
-def _options_of_differences(task_name: str) -> list[str]:
-    """Return the options that say what a page of a difference shows."""
-    if task_name == COLD_START:
-        return ["--compare", *_DIFFERENCE_OF_RUNS.split(), "--policy-b"]
-    return ["--compare", *_DIFFERENCE_OF_EVIDENCE.split(), "--policy-b", *_own_option_names(task_name)]
-
-
-def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
-    """Raise UsageError for an option that has no meaning for the page that is asked for."""
-    allowed = _ALWAYS.union(allowed_options)
-    for name in line.switches:
-        if name not in allowed:
-            raise UsageError(f"{name} {reason}")
-
-
-_CHARTS: Final = (
-    ("budget", "The gain from correcting each kind of mistakes alone"),
-    ("cumulated", "The score with one kind after the other corrected"),
-    ("groups", "Precision, recall and F1 by slot, hop and so on"),
-    ("sweep", "Scores by confidence threshold"),
-    ("reliability", "How often answers of a confidence are right"),
-    ("confusions", "Categories by slot, or labels predicted for those of gold"),
-    ("precision", "Precision at each rank of a query's nodes"),
-    ("contributions", "What units contribute to the difference of two runs"),
-    ("leaderboard", "Scores of many runs with intervals and tiers"),
-    ("heatmap", "Scores of queries, claims and so on by runs"),
-    ("difficulty", "What is to be found, by how many runs have found it"),
-    ("agreement", "How many right answers runs share"),
-    ("systems", "What more and more runs find together"),
-    ("stability", "How well rankings by other measures and policies agree"),
-)
-
-
-@command(
-    "plot",
-    (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
-    Parameter("kind", "The chart", choices=lambda _: CHART_KINDS),
-    Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
-    needs_output=True,
-    sections=[("Charts", _CHARTS)],
-    formats=("svg",),
-    example="budget analysis.json -o budget.svg",
-)
-def plot(line: Line) -> int:
-    """Print a chart of a document as SVG. Return the exit status. Raises UsageError, InputError."""
-    kind, file = line.words
-    document = read_document(file)
-    with refusing_incomplete(file):
-        chart = chart_of(document, kind, line.get("--of"))
-    STDOUT.write([chart.standalone().encode()])
-    return Status.DONE

@@ -38,6 +38,7 @@ def is_knowledge_base(file: Input) -> bool:
 
 
 def _lines_of(source: Source) -> Iterator[bytes]:
+    """Yield the lines of a file."""
     for block in line_blocks(source, _BLOCK):
         yield from block.split(b"\n")
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, align_columns, cell, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
@@ -198,7 +198,7 @@ PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", 
 def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
     """Return a result as a document.
 
-    It is whole unless only some of PARTS are asked for. `intervals` are those of its runs, or none.
+    It is whole unless only some of PARTS are asked for. `intervals` has the intervals of each run, or nothing.
     """
     origin = result.origin
     if intervals:
@@ -236,7 +236,7 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
-    """Return the scores whose measures match a pattern; without patterns those that people are shown first.
+    """Return the scores whose measures match a pattern; without patterns the ones that people see first.
 
     Raises UsageError for a pattern that no measure of any run matches, InputError where no run has a value of any of
     them.
@@ -258,7 +258,7 @@ def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return which measure stands in for average precision, and why; None where a run has an average precision."""
+    """Return which measure replaces average precision, and why; None where a run has an average precision."""
     edition = result.options.edition
     reasons = []
     if not edition.has_rankings:
@@ -309,7 +309,7 @@ def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
 def _run_scores(
     result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScores:
-    """Return what a document has of a run: its scores, and those of PARTS that are asked for."""
+    """Return the record of a run: its scores, and the PARTS that are asked for."""
     values: dict[str, object] = {}
     if "units" in parts:
         values["units"] = _units(result, run)
@@ -455,15 +455,15 @@ def scores_text(scores: Scores) -> str:
     lines: list[str] = []
     for block in _blocks_of_columns(scores):
         is_right_aligned = [False] + [True] * (len(block) - 1)
-        lines += aligned(list(zip(*block)), is_right_aligned)
+        lines += align_columns(list(zip(*block)), is_right_aligned)
         lines.append("")
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
-        lines += wrapped(why, " " * 11)
+        lines += wrap_lines(why, " " * 11)
     for remark in undefined_remarks(scores):
-        lines += wrapped(f"undefined  {remark}", " " * 11)
+        lines += wrap_lines(f"undefined  {remark}", " " * 11)
     for text in _explanations(scores):
-        lines += wrapped(one_line(text))
+        lines += wrap_lines(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
@@ -490,7 +490,7 @@ def _width(column: Sequence[str]) -> int:
 
 
 def _explanations(scores: Scores) -> list[str]:
-    """Return sentences on how the limits of chosen scores came about; none where there are no intervals."""
+    """Return sentences on how the limits of chosen scores came about; nothing without intervals."""
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
@@ -555,7 +555,7 @@ def _rows(scores: Scores) -> Iterator[dict[str, object]]:
 
 
 def scores_tsv(scores: Scores) -> str:
-    """Return chosen scores for programs; where there are intervals each row says how they came about."""
+    """Return chosen scores for programs; each row with an interval says how that came about."""
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
         keys += SETTINGS_COLUMNS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
-from cs_score.base.sources import decoded, plain_name
+from cs_score.base.sources import decode_text, plain_name
 from cs_score.coldstart.layouts import COLUMN_PATTERNS, RUN_2017, SCHEMAS, FileKind, Schema, detect_schema, of_width
 from cs_score.coldstart.options import LATEST, Edition
 
@@ -53,19 +53,19 @@ class FirstLine(NamedTuple):
 
 
 def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes | None = None) -> str:
-    """Return the text of a file, or of a part of it behind some lines; `beginning` is then what the file begins with.
+    """Return the text of a file, or of a part of it behind some lines; `beginning` are then its first bytes.
 
-    Raises InputError with the line that is not UTF-8, and with what the bytes look like.
+    Raises InputError, with a remedy by the look of the bytes, for a line that is not UTF-8.
     """
     try:
-        return decoded(data, name, lines_before)
+        return decode_text(data, name, lines_before)
     except InputError as error:
         remedy = _why_not_utf8(data, name, data if beginning is None else beginning)
         raise InputError(error.problem, file=name, place=error.place, remedy=remedy, code=error.code) from None
 
 
 def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
-    """Return what bytes look like that are not UTF-8, with the line to type."""
+    """Return a guess at the form of bytes that are not UTF-8, with the line to type."""
     remedy = _why_no_text(beginning, file)
     if remedy is not None:
         return remedy
@@ -76,6 +76,7 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
 
 
 def _why_no_text(data: bytes, file: str) -> str | None:
+    """Return the kind of a file that is no text, and the remedy, by its first bytes; None if it may be text."""
     for beginning, encoding in _UTF16:
         if data.startswith(beginning):
             return f"it is {encoding}: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
@@ -96,6 +97,7 @@ def _why_no_text(data: bytes, file: str) -> str | None:
 
 
 def _utf16_without_mark(data: bytes, file: str) -> str:
+    """Return the remedy for UTF-16 that lacks a byte-order mark."""
     encoding = "UTF-16LE" if data[1:2] == b"\0" else "UTF-16BE"
     return f"it is UTF-16: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
 
@@ -115,15 +117,17 @@ def line_to_type(program: str, file: str, prefix: str) -> str:
 
 
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
-    """Return what a file looks like whose first line fits no layout, with the line to type or what is wanted."""
-    for recognise in (_of_another_kind, _with_other_line_ends, _with_other_separators):
-        if (remedy := recognise(line, edition)) is not None:
+    """Return why the first line of a file fits no layout, with the line to type or the form that is wanted."""
+    for recognize in (_of_another_kind, _with_other_line_ends, _with_other_separators):
+        remedy = recognize(line, edition)
+        if remedy is not None:
             return remedy
     columns = line.text.rstrip("\t").split("\t")
     if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
         return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    for recognise in (_of_nil_answers, _with_header, _with_empty_end):
-        if (remedy := recognise(line, edition)) is not None:
+    for recognize in (_of_nil_answers, _with_header, _with_empty_end):
+        remedy = recognize(line, edition)
+        if remedy is not None:
             return remedy
     schemas = of_width(len(columns), edition)
     if not schemas:
@@ -134,13 +138,14 @@ def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
 
 
 def _why_wrong_width(width: int) -> str:
+    """Return that no layout has so many columns, and how many layouts have."""
     *widths, widest = sorted({len(schema.columns) for schema in SCHEMAS})
     columns = "1 column" if width == 1 else f"{width} columns"
     return f"it has {columns}, where layouts have {', '.join(map(str, widths))} or {widest} {_GUIDE}"
 
 
 def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return what a file is that is no table of text."""
+    """Return the kind of a file that is no table of text, and the remedy; None for a table."""
     if "\0" in line.text:
         return _utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
@@ -157,6 +162,7 @@ def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
+    """Return that lines end in carriage returns only, and the remedy; None if they do not."""
     if b"\n" in line.beginning or b"\r" not in line.beginning.rstrip(b"\r"):
         return None
     remedy = line_to_type(r"tr '\r' '\n'", line.file, "lines")
@@ -164,7 +170,7 @@ def _with_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
-    """Return what stands between the columns of a line in the place of tabs."""
+    """Return which separators a line has in the place of tabs, and the remedy; None if it has tabs."""
     if "\t" in line.text:
         return None
     for separator, name in _NAME_BY_SEPARATOR.items():
@@ -190,21 +196,21 @@ def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
 
     There are none where the line has fewer words than the layout has columns.
     """
-    before = schema.columns.index("VALUE")
-    after = len(schema.columns) - before - 1
+    start = schema.columns.index("VALUE")
+    count_after = len(schema.columns) - start - 1
     if len(words) < len(schema.columns):
         return []
-    end = len(words) - after
-    return [*words[:before], " ".join(words[before:end]), *words[end:]]
+    end = len(words) - count_after
+    return [*words[:start], " ".join(words[start:end]), *words[end:]]
 
 
 def _awk_of_words(schema: Schema) -> str:
     """Return the call of awk that puts tabs between the columns of lines in which only the answer has blanks."""
-    before = schema.columns.index("VALUE")
-    after = len(schema.columns) - before - 1
-    first = [f"${number}" for number in range(1, before + 1)]
-    last = [f"$(NF-{number})" for number in range(after - 1, 0, -1)]
-    join = f'v = ${before + 1}; for (i = {before + 2}; i <= NF - {after}; i++) v = v " " $i'
+    count_before = schema.columns.index("VALUE")
+    count_after = len(schema.columns) - count_before - 1
+    first = [f"${number}" for number in range(1, count_before + 1)]
+    last = [f"$(NF-{number})" for number in range(count_after - 1, 0, -1)]
+    join = f'v = ${count_before + 1}; for (i = {count_before + 2}; i <= NF - {count_after}; i++) v = v " " $i'
     return f"awk -v OFS='\\t' '{{{join}; print {', '.join([*first, 'v', *last, '$NF'])}}}'"
 
 
@@ -223,6 +229,7 @@ def without_nil_lines(file: str) -> str:
 
 
 def _of_nil_answers(line: FirstLine, edition: Edition) -> str | None:
+    """Return that a line says that a query has no answer, and the remedy; None if it does not."""
     if not is_nil_line(line.text.rstrip("\t").split("\t")):
         return None
     problem = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
@@ -230,6 +237,7 @@ def _of_nil_answers(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_header(line: FirstLine, edition: Edition) -> str | None:
+    """Return that the first line is a header, and the remedy; None if it is not."""
     columns = line.text.rstrip("\t").split("\t")
     names = sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns)
     if names < 2 and (len(columns) == 1 or detect_schema(line.next_text.rstrip("\t").split("\t"), edition) is None):
@@ -285,7 +293,7 @@ def without_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return what a folder without files of this ending holds, and how to name it."""
+    """Return the contents of a folder without files of this ending, and how to name them."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:
@@ -302,4 +310,5 @@ def describe_folder(folder: str, suffix: str) -> str:
 
 
 def _has_member(path: str, suffix: str) -> bool:
+    """Return whether a path is a folder with files of this ending."""
     return os.path.isdir(path) and any(plain_name(name).endswith(suffix) for name in os.listdir(path))

@@ -42,7 +42,7 @@ class RunInPoolError(InputError):
 
 
 class QueryGold(Record, eq=False):
-    """What the pool says of one query: the tree of its classes, and their assessments.
+    """The gold of one query: the tree of its classes, and their assessments.
 
     `problems` are reported with every run. `failure` is why there is no tree.
     """
@@ -92,9 +92,9 @@ class Gold(Record, eq=False):
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what is sent to a worker: gold without what was derived.
+        """Return the parts that gold is made of in a worker; the worker derives the rest anew.
 
-        What another thread may be adding to is copied.
+        Dictionaries that another thread may be adding to are copied.
         """
         known_answers = None if self.known is None else self.known.copy()
         replacements = {"derived": Derived(), "_samples": [*self._samples], "known": known_answers}
@@ -144,7 +144,7 @@ class Gold(Record, eq=False):
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
-        """Return what the pool says of a query, by the links of a run; kept for all runs if it has no problems."""
+        """Return the gold of a query, by the links of a run; it is kept for all runs if it has no problems."""
         query_gold = self.derived.gold_by_query.get(query.short_id)
         if query_gold is not None:
             return query_gold
@@ -167,7 +167,7 @@ class Gold(Record, eq=False):
     def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
         """Return in how many documents the classes of other queries were found, by the assessments of these.
 
-        `assessments` are those of `query`, whose lines may name a class of another query.
+        `assessments` are the assessments of `query`; they may name a class of another query.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:
@@ -206,8 +206,8 @@ def open_gold(
 ) -> Gold:
     """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet.
 
-    `file_by_role` has the files to read in the place of those that options name: a list of queries, resamples.
-    `problems` keeps what is found before an error. Raises InputError for files that cannot be read.
+    `file_by_role` has files to read in the place of the ones that options name: a list of queries, resamples.
+    `problems` keeps the problems met before an error. Raises InputError for files that cannot be read.
     """
     if problems is None:
         problems = ProblemLog()
@@ -257,7 +257,7 @@ def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:
 
 
 def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
-    """Return gold with its pool loaded, for runs to be scored one by one; `problems` is a branch of those of gold.
+    """Return gold with its pool loaded, for runs to be scored one by one; `problems` is a branch of gold's log.
 
     Raises InputError for an unknown discipline, a line that cannot be linked, files of an unknown layout, and a run.
     """
@@ -331,7 +331,7 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The runs to score, in order: those that were chosen, else all that have lines."""
+        """The runs to score, in order: the chosen ones, else all that have lines."""
         chosen_ids = self.gold.options.runids
         return sorted(self.lines) if chosen_ids is None else list(chosen_ids)
 
@@ -373,7 +373,7 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
 
 
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
-    """Return what was loaded over gold as a run; assessments that were loaded with it become part of its gold."""
+    """Return the lines that were loaded over gold as a run; assessments loaded with it become part of its gold."""
     links = loading.links
     if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
         gold = gold.changed(links=links, assessed=by_query(links.assessments))
@@ -411,7 +411,7 @@ def by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, di
 class Unit(Record):
     """What one unit is scored from: its queries, and the lines of the run by base id of the query.
 
-    AP pools the runs of a call (rule pooled-runs): `nodes` are those of all runs, `other_run` is the result of an
+    AP pools the runs of a call (rule pooled-runs): `nodes` are the nodes of all runs, `other_run` is the result of an
     earlier run of the call in this unit. `earlier_result` is the result of the same lines under another policy: they
     have the same assessments.
     """
@@ -436,8 +436,8 @@ def units_of(
 ) -> Iterator[Unit]:
     """Yield the units of a run: those with lines in the order of the lines, then the others that are selected.
 
-    `hop_limits` names the queries if not those of gold. `units_of_other_runs` and `earlier_results` have what the
-    fields `other_run` and `earlier_result` of the units are to be, by unit.
+    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` become the fields
+    `other_run` and `earlier_result` of the units, by unit.
     """
     gold = run.gold
     if hop_limits is None:

@@ -203,11 +203,11 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The classes of one query by name, and those of other queries that its pool lines name.
+    """The classes of one query by name, and classes of other queries that its pool lines name.
 
-    `root` is the full id of the query, `other_roots` those of the other queries, which must be among the expanded ones
-    of `ldc_of` if there are any. `single` says whether the slot below an inner node takes one value. `above` lists a
-    parent before its children. `ground_truth` has the number of classes to be found below each inner node, without
+    `root` is the full id of the query, `other_roots` the full ids of other queries, which must be among the expanded
+    ones of `ldc_of` if there are any. `single` says whether the slot below an inner node takes one value. `above` lists
+    a parent before its children. `ground_truth` has the number of classes to be found below each inner node, without
     component `0`.
     """
 
@@ -231,7 +231,7 @@ class ClassTree(Struct):
 
     @property
     def inner_nodes(self) -> list[str]:
-        """Return the nodes with classes below them, each of which has a row in the tables."""
+        """Return the nodes with classes below them; each has a row in the tables."""
         return [name for name in (self.root, *self.other_roots, *self.above) if name in self.ground_truth]
 
     def is_root(self, name: str) -> bool:
@@ -239,7 +239,7 @@ class ClassTree(Struct):
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """Return 0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
+        """Return 0 for the query, 1 for the classes of its answers, 2 for the classes of the second hop."""
         if name.startswith(self.root):
             return name.count(":") - self.root.count(":")
         return name.count(":")
@@ -489,7 +489,7 @@ class Tally(NamedTuple):
 class Row(Struct):
     """The responses below one inner node while they are counted.
 
-    `right` and `redundant` are those that count so by now; `last_right` has the last right response of each class.
+    `right` and `redundant` are the responses that count so by now; `last_right` is the last right one of each class.
     """
 
     submitted: list[Response] = field(default_factory=list)

@@ -11,6 +11,8 @@ from cs_score.coldstart.options import LATEST, Edition
 
 
 class FileKind(Enum):
+    """The kinds of files with lines of answers."""
+
     RUN = "run"
     ASSESSMENTS = "assessments"
 
@@ -41,19 +43,23 @@ class Schema(Record):
     columns: tuple[str, ...]
 
     def position(self, column: str) -> int | None:
+        """Return the position of a column from 0, None if the layout lacks it."""
         return self.columns.index(column) if column in self.columns else None
 
     def exists(self, edition: Edition) -> bool:
+        """Return whether an edition knows the layout."""
         return edition.has_nodes or "NODEID" not in self.columns
 
     def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
-        """Numbers and names of the columns that do not hold what this layout has there."""
-        return [
-            (number, name)
-            for number, (name, text) in enumerate(zip(self.columns, columns), 1)
-            if not re.fullmatch(COLUMN_PATTERNS[name], text)
-            or (name == "VALUE_TYPE" and edition.slot_filling_only and text.lower() not in VALUE_TYPES_2016)
-        ]
+        """Return the numbers and names of the columns of a line that do not fit this layout."""
+        misfits = []
+        for number, (name, text) in enumerate(zip(self.columns, columns), 1):
+            is_type_of_later_edition = (
+                name == "VALUE_TYPE" and edition.slot_filling_only and text.lower() not in VALUE_TYPES_2016
+            )
+            if is_type_of_later_edition or not re.fullmatch(COLUMN_PATTERNS[name], text):
+                misfits.append((number, name))
+        return misfits
 
 
 _ANSWER: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES"
@@ -81,9 +87,11 @@ RUN_2014, _, RUN_2017, _, ASSESSMENTS_2016, _ = SCHEMAS
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    """Return the layout that a line fits in every column, None where it fits none."""
-    fitting = (schema for schema in of_width(len(columns), edition) if not schema.misfits(columns, edition))
-    return next(fitting, None)
+    """Return the layout that a line fits in every column, None if it fits none."""
+    for schema in of_width(len(columns), edition):
+        if not schema.misfits(columns, edition):
+            return schema
+    return None
 
 
 def of_width(width: int, edition: Edition) -> list[Schema]:

@@ -24,7 +24,7 @@ that takes one value; all lines that give the answer its query asks about were d
 
 
 class Discard(NamedTuple):
-    """Why a line was discarded first: by which limit, and in favour of which lines (of none for `parent`)."""
+    """Why a line was discarded first: by which limit, and in favour of which lines (no line for `parent`)."""
 
     limit: Limit
     kept: Sequence[Response] = ()
@@ -118,7 +118,7 @@ class DiscardRules:
                     self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
-        """Discard the lines of one node that are too many of their document, then those that are too many in all."""
+        """Discard the lines of a node beyond the limit for each document, then those beyond its own limit."""
         lines_by_document: dict[str, list[Response]] = defaultdict(list)
         for line in self._unmarked(lines):
             lines_by_document[line.docid].append(line)
@@ -176,7 +176,7 @@ class DiscardRules:
             self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
-        """Return the sort key of a node among those that compete for one value; the smallest wins.
+        """Return the sort key of a node among its rivals for one value; the smallest wins.
 
         The most confident node comes first, then those with lines left, then by first line. Raises InputError where
         the confidence cannot be computed.
@@ -212,7 +212,7 @@ class _Descent:
         return self._lines_by_query.get(target, ())
 
     def remove(self, line: Response, marked: AbstractSet[int]) -> None:
-        """Remove a line that is about to be discarded; `marked` are the indexes of those that were before."""
+        """Remove a line that is about to be discarded; `marked` are the indexes of lines discarded before."""
         if line.index in marked:
             return
         self._answer_counts[line.target] -= 1

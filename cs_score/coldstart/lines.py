@@ -409,7 +409,7 @@ def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
 
 
 class _SlotFacts(NamedTuple):
-    """What the inventory says of the slots of a query; the fields are those of `LinkedQuery`."""
+    """The entries of the inventory on the slots of a query, as fields of `LinkedQuery`."""
 
     known_slot: str | None
     single: bool
@@ -418,7 +418,7 @@ class _SlotFacts(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _about_slots(slots: tuple[str, ...]) -> _SlotFacts:
-    """Return what the inventory says of the slots that are still to be filled."""
+    """Look up the slots that are still to be filled in the inventory."""
     unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
     predicate = find_predicate(slots[0]) if slots else None
     if predicate is None:
@@ -448,7 +448,7 @@ def best_first(lines: Iterable[Response]) -> list[Response]:
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
-    """Return the confidence of a node from those of its lines (rule node-confidence).
+    """Return the confidence of a node from the confidences of its lines (rule node-confidence).
 
     The i-th best confidence weighs 1/i, and the `most` best count (None: all). The sum is divided by the weights of
     `most` lines, also where the node has fewer: 0.9 and 0.8 with 3 give (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.

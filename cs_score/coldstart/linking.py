@@ -47,7 +47,7 @@ class NoAnswerYetError(InputError):
 
 
 class _AssessmentColumns(NamedTuple):
-    """Where the columns of an assessment layout are; those of mention types are None in layouts without them."""
+    """The positions of the columns of an assessment layout; mention types are None in layouts without them."""
 
     query: int
     answer: int
@@ -131,7 +131,7 @@ class Loading:
         self._clear_starts: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in order; a folder stands for its files.
+        """Load runs and assessments in order; of a folder its files.
 
         Raises InputError for lines that cannot be linked and unknown layouts.
         """
@@ -206,7 +206,7 @@ class Loading:
             # Linking the same file again goes on with the next line.
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
-        """Remark on correct answers that are taken for no name because of the text in the column of mention types."""
+        """Add a remark on correct answers that count as no names by the text in the column of mention types."""
         at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
         if at_type is None or self._edition.ignores_each_nominal:
             return
@@ -230,7 +230,7 @@ class Loading:
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Remark on lines that say that a query has no answer, which Cold Start runs do not have."""
+        """Add a remark on lines that say that a query has no answer, which Cold Start runs do not have."""
         nil_lines = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
@@ -505,13 +505,15 @@ class Loading:
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
         if parts.short in self._ids_of_other_editions:
-            other = self._edition_with_other_hashes()
-            return f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
+            edition = self._edition_with_other_hashes()
+            return (
+                f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {edition} here"
+            )
         if parts.level:
             small_letters = parts.short.lower()
             if parts.short != small_letters and self.links.follow_on(small_letters):
-                written = f"{full_id.rpartition('_')[0]}_{small_letters}"
-                return f"an earlier line gives the answer; the id is written in small letters: {written}"
+                small_id = f"{full_id.rpartition('_')[0]}_{small_letters}"
+                return f"an earlier line gives the answer; the id is written in small letters: {small_id}"
             return "no earlier line has given the answer that it asks about; parent lines must come first"
         if parts.prefix and self.table.would_expand_to(parts.short):
             return f"it is an entry point of an LDC query: score with -expand {parts.prefix.rpartition('_')[0]}"
@@ -558,7 +560,7 @@ class Loading:
         return None, target
 
     def _canonical(self, answer: Answer, number: int, text: str) -> Answer:
-        """Return an answer with canonical provenances, and report what is wrong with them."""
+        """Return an answer with canonical provenances, and report their problems."""
         edition = self._edition
         relation_text, value, value_text = answer
         lengths = self._document_lengths
@@ -572,13 +574,13 @@ class Loading:
         return relation.canonical, value, provenance.canonical
 
     def _report_spans(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
-        """Report what is wrong with the spans of a provenance."""
+        """Report the problems of the spans of a provenance."""
         for problem in provenance.problems:
             detail = Detail(column, problem.text, problem.repaired)
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """Return the query about an answer that no line before has given, and report what is wrong with it."""
+        """Return the query about an answer that no line before has given, and report its problems."""
         if query.is_ldc:
             read_query_id(
                 f"{query.full_id}_{target}",
@@ -605,20 +607,20 @@ class Loading:
         elif language_code(docid[:4], self._edition) is not None:
             self._clear_starts.add(docid[:4])
 
-    def _confidence(self, written: str, number: int) -> float:
-        """Return the confidence that a text stands for, and report what is wrong with it."""
-        confidence = tab_files.read_confidence(written)
+    def _confidence(self, text: str, number: int) -> float:
+        """Read the confidence of a line, and report its problems."""
+        confidence = tab_files.read_confidence(text)
         if confidence.codes:
             self.links.altered.add(len(self.links.responses))
         for code in confidence.codes:
-            detail = Detail("CONFIDENCE", written, confidence.text)
-            self.problems.add(code, written, place=Place(self._file, number), detail=detail)
+            detail = Detail("CONFIDENCE", text, confidence.text)
+            self.problems.add(code, text, place=Place(self._file, number), detail=detail)
         return confidence.value
 
     def _is_accepted(
         self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
     ) -> bool:
-        """Return whether a line has no empty column and the slot that its query asks for; report what is wrong."""
+        """Return whether a line has no empty column and the slot that its query asks for; report its problems."""
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
@@ -701,7 +703,7 @@ def folders_without_files(files: Iterable[Input]) -> list[str]:
 
 
 def what_folders_hold(folders: Iterable[str]) -> str:
-    """Return what is in folders without files to load, with the files or the folder to name."""
+    """Return the contents of folders without files to load, and which files or folder to name."""
     return "; ".join(f"{folder}: {describe_folder(folder, RUN_SUFFIX)}" for folder in folders)
 
 

@@ -22,10 +22,12 @@ _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 
 
 def _without_odd_blanks(text: str) -> str:
+    """Return a text with single plain blanks, without invisible characters."""
     return " ".join(_INVISIBLE.sub("", text).split())
 
 
 def _composed(text: str) -> str:
+    """Return a text with composed letters (Unicode form NFC)."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -38,20 +40,21 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
 
 
 def _in_form(text: str, names: Iterable[str]) -> str:
+    """Return a text without the differences of these names."""
     for name in names:
         text = _FORMS[name](text)
     return text
 
 
-def small_differences(text: str, other: str) -> list[str]:
-    """Return in what two texts differ, of blanks, Unicode form and letter case; empty where they differ in more."""
-    if text == other or _in_form(text, _FORMS) != _in_form(other, _FORMS):
+def small_differences(text: str, other_text: str) -> list[str]:
+    """Return by which of blanks, Unicode form and letter case two texts differ; nothing if they differ by more."""
+    if text == other_text or _in_form(text, _FORMS) != _in_form(other_text, _FORMS):
         return []
     differences = list(_FORMS)
     for name in _FORMS:
-        others = [difference for difference in differences if difference != name]
-        if _in_form(text, others) == _in_form(other, others):
-            differences = others
+        remaining = [difference for difference in differences if difference != name]
+        if _in_form(text, remaining) == _in_form(other_text, remaining):
+            differences = remaining
     return differences
 
 

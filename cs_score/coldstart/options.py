@@ -140,6 +140,8 @@ DUPLICATE: Final = "DUPLICATE"  # the category that counts on one side only, how
 
 
 class PolicyItem(Record):
+    """A category of responses: the sides of a policy that it may be put on, and its meaning."""
+
     sides: frozenset[str]
     meaning: str
 
@@ -168,6 +170,7 @@ MANY: Final = "M"  # any number of justifications
 
 
 def no_discipline(name: str) -> str:
+    """Return the message that there is no discipline of this name."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
 
 
@@ -196,7 +199,7 @@ class Justifications(Record):
 
 
 def is_nothing(text: str | None) -> bool:
-    """Return whether the value of a switch stands for none, as the reference takes an empty text and `0`."""
+    """Return whether the value of a switch means none, as the reference takes an empty text and `0`."""
     return text is None or text in ("", "0")
 
 
@@ -209,7 +212,7 @@ def listed(text: str) -> tuple[str, ...]:
 def as_list(value: object, name: str) -> tuple[str, ...]:
     """Return the items of a list of texts, or of a text with colons between its items.
 
-    Raises UsageError for anything else; `name` is what the message calls it.
+    Raises UsageError for anything else; the message calls it `name`.
     """
     if isinstance(value, str):
         return listed(value)
@@ -223,7 +226,7 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
 class Policy(Record):
     """Which categories count as right, as wrong, and not at all, each in the order given.
 
-    A text stands for a list with colons between its items. Raises UsageError where a category stands on a side that it
+    A text is read as a list with colons between its items. Raises UsageError where a category stands on a side that it
     may not be put on.
     """
 
@@ -242,19 +245,23 @@ class Policy(Record):
                     raise UsageError(f"Unexpected choice {item} for {side}; legal are {legal}{near}")
 
     def items(self, side: Side) -> tuple[str, ...]:
+        """Return the categories that are put on a side."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
-        """IGNORE, RIGHT and WRONG as the scorer's switches take them."""
+        """Return IGNORE, RIGHT and WRONG as the scorer's switches take them."""
         return {side: ":".join(self.items(side)) for side in sorted(SIDES)}
 
     @property
     def duplicate_side(self) -> Side | None:
-        """Where duplicates go: the last side that names them (rule policies); None where none does."""
-        return next((side for side in reversed(SIDES) if DUPLICATE in self.items(side)), None)
+        """The side of duplicates: the last one that names them (rule policies); None if none does."""
+        for side in reversed(SIDES):
+            if DUPLICATE in self.items(side):
+                return side
+        return None
 
     def plain(self) -> dict[str, Sequence[str]]:
-        """What the policy does: the order of right items decides which of two responses is the duplicate, no other."""
+        """Return the sides of the policy as they act: only the order of right items decides (on duplicates)."""
         return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
 
 
@@ -268,6 +275,7 @@ class NamedPolicy(Record):
     meaning: str = ""
 
     def options(self, base: Options) -> Options:
+        """Return options with this policy and its limits; all else is as in `base`."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
@@ -293,6 +301,7 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
 
 
 def find_preset(name: str) -> NamedPolicy:
+    """Return the published policy of a name. Raises UsageError if there is none."""
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
@@ -328,12 +337,12 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
 class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
-    `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
-    or a colon-separated list naming the queries to score, `runids` the runs in this order, None for all. `samples`: a
-    bootstrap resample file; `metrics`: those of P, R and F that resamples have values of, since the reference resamples
-    what its tables show. An empty text or `0` for `expand` or `samples` asks for the files that these bring, and for
-    nothing in them. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools
-    that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
+    `expand` is the first part of the names of slot-filling queries made from LDC queries, None for no expansion.
+    `queries` is a file or a colon-separated list of the queries to score, `runids` the runs in this order, None for
+    all. `samples` is a file of resamples; `metrics` says which of P, R and F resamples have values of, since the
+    reference resamples its tables. An empty text or `0` for `expand` or `samples` asks for the files that these bring,
+    and for nothing in them. `follow` is the edition of the reference whose rules hold, `mention_types` the treatment of
+    pools without mention types. Lists and limits may be texts as switches take them. Raises UsageError for wrong ones.
     """
 
     discipline: str = "ASSESSED"
@@ -362,10 +371,11 @@ class Options(Record):
 
     @property
     def edition(self) -> Edition:
+        """The edition of the reference whose rules hold."""
         return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
-        """Raises UsageError for an unknown discipline; the command line checks this later, as the reference does."""
+        """Raise UsageError for an unknown discipline; the command line checks this later, as the reference does."""
         if self.discipline not in DISCIPLINES:
             raise UsageError(no_discipline(self.discipline))
 
@@ -386,10 +396,12 @@ USUAL: Final = Options()
 
 
 def _unchanged(value: Any) -> Any:
+    """Return a value as it is."""
     return value
 
 
 def _always(option: ScoringOption, options: Options) -> bool:
+    """Return that an option is recorded whatever its value."""
     return True
 
 
@@ -399,10 +411,12 @@ def _is_unusual(option: ScoringOption, options: Options) -> bool:
 
 
 def _has_samples(option: ScoringOption, options: Options) -> bool:
+    """Return whether there are resamples, without which an option has no effect."""
     return options.samples is not None
 
 
 def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
+    """Return items as JSON has them: a list, or null."""
     return None if items is None else list(items)
 
 
@@ -412,7 +426,7 @@ def _run_ids(text: str) -> tuple[str, ...] | None:
 
 
 def path_of(argument: object, name: str) -> str | None:
-    """Return the path that an argument gives. Raises UsageError for what is no path."""
+    """Return the path that an argument gives. Raises UsageError for any other value."""
     path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
     if path is not None and not isinstance(path, str):
         raise UsageError(f"{name} takes a path, not {argument!r}")
@@ -434,11 +448,13 @@ def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
 
 
 def _samples_file(argument: object) -> str | None:
+    """Return the path that the argument `samples` gives. Raises UsageError for any other value."""
     return path_of(argument, "samples")
 
 
 def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    return None
+    """Return that signatures lack an option."""
+    return
 
 
 def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
@@ -460,6 +476,7 @@ def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[In
 
 
 def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the limits on justifications, None for editions that have none."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
@@ -481,6 +498,7 @@ def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _editions_text() -> str:
+    """Return the names of the editions, each with the scores that it made."""
     return ", ".join([f"{edition.name} ({edition.scored})" for edition in EDITIONS.values()])
 
 
@@ -488,7 +506,7 @@ def _editions_text() -> str:
 
 
 class Rule(enum.Enum):
-    """What an option is about, which says where it stands in signatures and in commands on pages."""
+    """The topic of an option, which decides its place in signatures and in commands on pages."""
 
     EDITION = "the edition of the reference"
     POLICY = "the sides of the policy"
@@ -497,17 +515,17 @@ class Rule(enum.Enum):
 
 
 class ScoringOption(Record, kw_only=True, eq=False):
-    """A row of the table: what one option of scoring is called everywhere, and how its value is read and written.
+    """A row of the table: the names of one option of scoring everywhere, and how its value is read and written.
 
     `name` is the member of an origin in JSON, and the field of `Options` except for the sides of a policy (`is_side`).
     `argument` is the argument in Python, the same name unless given, None where another argument brings the value.
     `switch` is the option of the command line, `value_name` what help calls its value (None: the option is a flag),
-    `meaning` the sentence of help, `shown_default` what help says where there is no value by default.
-    An option `of_calls` is for calls that write files as the reference does, not for those that compare runs.
+    `meaning` the sentence of help, `shown_default` the default that help shows if there is no value by default.
+    An option `of_calls` is for calls that write files as the reference does, not for calls that compare runs.
 
     Functions read a value: `parse` from the text of a switch, `from_python` from an argument. They raise UsageError.
     Others write it: `show` as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when
-    it is read again. `is_recorded` says whether an origin has the option, `setting` is what a signature has of it.
+    it is read again. `is_recorded` says whether an origin has the option, `setting` makes its part of a signature.
     """
 
     name: str
@@ -530,10 +548,12 @@ class ScoringOption(Record, kw_only=True, eq=False):
 
     @property
     def is_flag(self) -> bool:
+        """Whether the option takes no value."""
         return self.value_name is None
 
     @property
     def python_name(self) -> str | None:
+        """The argument in Python, None where another argument brings the value."""
         return self.name if self.argument == "" else self.argument
 
     def value_of(self, options: Options) -> Any:
@@ -711,7 +731,7 @@ def options_in_order(*rules: Rule) -> list[ScoringOption]:
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return the options with these values, by the names that origins have; those that are not given are as usual.
+    """Return the options with these values, by the names that origins have; others keep their defaults.
 
     Raises UsageError for impossible values.
     """
@@ -726,7 +746,7 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 
 
 def switch_words(options: Options) -> list[str]:
-    """Return the words of a command line that scores like this, but for those of the policy and its limits."""
+    """Return the words of a command line that scores like this, without the policy and its limits."""
     words = []
     for option in SWITCHES:
         is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
@@ -745,8 +765,8 @@ def read_policies(
 ) -> list[NamedPolicy]:
     """Return the policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
-    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
-    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
+    Parts that are left out are taken from `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    UsageError for a text that cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
     count_by_name = Counter([policy.name.casefold() for policy in policies])
@@ -757,7 +777,7 @@ def read_policies(
 
 
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
-    """Return the policy of one switch. Raises UsageError."""
+    """Return the policy of one switch, as `read_policies` does. Raises UsageError."""
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -768,21 +788,21 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
         return PRESETS[name] if base.edition.has_limits else replace(PRESETS[name], justifications=limits)
-    chosen = dict(texts)
+    text_by_side = dict(texts)
     for part in parts.split(","):
         key, equals, value = part.partition("=")
         if not equals or (key.upper() not in SIDES and key != _LIMITS) or not key.islower():
             raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
         if key != _LIMITS:
-            chosen[key.upper()] = value
+            text_by_side[key.upper()] = value
         elif base.edition.has_limits:
             limits = Justifications.parse(value)
         else:
             raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
     sides = {}
     for side in SIDES:
-        sides[side.lower()] = tuple([item for item in listed(chosen[side]) if item])
-    return NamedPolicy(name, Policy(**sides), limits, chosen)
+        sides[side.lower()] = tuple([item for item in listed(text_by_side[side]) if item])
+    return NamedPolicy(name, Policy(**sides), limits, text_by_side)
 
 
 # The option in the origin of a result of several runs, or of one in a file of several, each scored by itself.
@@ -803,7 +823,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield what a signature has of the options."""
+    """Yield the settings that a signature has for the options."""
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)
         if setting is not None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.display import aligned, one_line
+from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
@@ -89,7 +89,7 @@ def check_fields(names: Iterable[str]) -> None:
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return those of P, R and F that resamples have values of, by the fields shown.
+    """Return which of P, R and F resamples have values of, by the fields shown.
 
     The reference reads the values from its tables, where it finds a row by its name and hop.
     """
@@ -141,7 +141,7 @@ class TableLayout:
         return [padded_by_value[value] for value in values]
 
     def _values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
-        """Return what a column shows of each row; numbers are not yet formatted."""
+        """Return the value of each row in a column; numbers are not yet formatted."""
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
         if field.is_count:  # four blanks where a row is a mean
@@ -177,9 +177,9 @@ class Layout(Record):
 
 
 def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
-    """Yield the endings and texts of the four tables of one run, empty where there is no table.
+    """Yield the endings and texts of the four tables of one run, empty for a table that does not exist.
 
-    Columns are as wide as those of the tables before needed.
+    Columns are as wide as the tables before needed.
     """
     table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
     for ending, table, names in (
@@ -200,7 +200,7 @@ def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
 
 
 def averages_text(run: RunResult) -> str:
-    """Return the averages of a run as a table for people: those of the summary, aligned."""
+    """Return the averages of a run as an aligned table for people, as the summary has them."""
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     rows = []
     for variant, table in run.tables.variants:
@@ -242,10 +242,12 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 def _places_text(problem: Problem, edition: Edition) -> str:
     """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`."""
     # Places are compared as the bytes they are written in; code points order the same way.
-    first, *others = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
+    first, *further = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
     if first == NO_PLACE:
         return ""
-    count = f" and {len(others)} other place{'s' if len(others) > 1 else ''}" if others else ""
+    count = ""
+    if further:
+        count = f" and {len(further)} other place{'s' if len(further) > 1 else ''}"
     place = first if edition.encodes_report_twice else _as_bytes(first)
     return f" ({place}{count})"
 
@@ -272,7 +274,7 @@ def whole_report(result: Result) -> str:
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    """Return the report of a scoring that was stopped: the problems, then the cause.
+    """Return the report of a scoring that was stopped: the problems so far, and the error that stopped it.
 
     Of a file that is not UTF-8 the report says no more than that; standard error says what its bytes look like.
     """
@@ -499,7 +501,7 @@ def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output
 
 
 class _OutputText(NamedTuple):
-    """What is added to an output file: the number of the run (-1: of the call), the ending, and the bytes in blocks."""
+    """An addition to an output file: the number of the run (-1: of the call), the ending, and the bytes in blocks."""
 
     run_number: int
     ending: str
@@ -544,7 +546,7 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     if tabs:
         lines = ["\t".join(row) for row in rows]
     else:
-        lines = list(aligned(rows, [False, False, True, True, True, False], gap=" "))
+        lines = list(align_columns(rows, [False, False, True, True, True, False], gap=" "))
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     lines.append("")
@@ -577,7 +579,7 @@ def _texts(result: Result, layout: Layout, params: str, intervals: Sequence[Scor
 def stream_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """Yield all texts one after the other: those of the call, of each run, and the intervals of all runs."""
+    """Yield all texts one after the other: of the call, of each run, and the intervals of all runs."""
     for text in _texts(result, layout, params, intervals):
         yield text.blocks
 

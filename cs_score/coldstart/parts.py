@@ -39,7 +39,7 @@ Block: TypeAlias = tuple["array[int]", bytes]
 
 
 class DividedFile(Record):
-    """A file of a known layout whose lines are spread over the parts; `blocks` are those of each part."""
+    """A file of a known layout whose lines are spread over the parts; `blocks` are the lines of each part."""
 
     name: str
     schema: Schema
@@ -47,10 +47,10 @@ class DividedFile(Record):
 
 
 class Cut(Record):
-    """Which part each query belongs to.
+    """The division of queries into parts.
 
-    `queries` are those of each part by short id, `part_of` is the part of each by full id in UTF-8, `lengths` are the
-    lengths of these ids, the longest first.
+    `queries` has the queries of each part by short id, `part_of` the part of each query by full id in UTF-8, `lengths`
+    the lengths of these ids, the longest first.
     """
 
     queries: Sequence[Mapping[str, Query]]
@@ -73,7 +73,7 @@ class Cut(Record):
 
 
 def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
-    """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next.
+    """Divide queries among at most `parts` parts, so that names in one part sort before all names in the next.
 
     None where the ids that lines name do not distinguish queries.
     """
@@ -103,7 +103,7 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Spread the lines of files over the parts; layouts, remarks and digests are added to `loading`.
+    """Divide the lines of files among the parts; layouts, remarks and digests are added to `loading`.
 
     Raises InputError for files that cannot be read or have no layout; faults of lines are found when their part is
     scored.
@@ -256,7 +256,7 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
 def _score_part(task: _Task, part: int) -> _PartScore:
     """Score the lines of one part, and write its texts of the debug file.
 
-    Raises NeedsWholeError also for what is fatal: another part may hold an earlier line that is.
+    Raises NeedsWholeError also for fatal conditions: another part may hold an earlier line that is.
     """
     gold = _gold_of_part(task, part)
     loading = Loading(gold.table, gold.options.justifications, gold.problems, gold_links=gold.links)

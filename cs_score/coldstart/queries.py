@@ -467,7 +467,7 @@ class _QueryReader:
         return None
 
     def _slots(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots by hop, empty for those that are left out before the last; report unknown ones.
+        """Return the slots by hop, empty where one is left out before the last; report unknown ones.
 
         One that is left out is reported when the query is expanded, and not here.
         """
@@ -509,18 +509,18 @@ class _QueryReader:
         return fields, tuple(entry_points)
 
     def _entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
-        """Return the entry point of some tags, and report what is wrong with its span."""
+        """Return the entry point of some tags, and report the problems of its span."""
         entry_point = EntryPoint(*[fields.get(name) for name in ENTRY_POINT_FIELDS])
         docid = entry_point.docid or ""
-        offsets = (entry_point.start or "", entry_point.end or "")
-        self._blank_texts += [text for text in (docid, *offsets) if text != text.strip()]
-        for problem in self._span_problems(Span(docid, *offsets)):
+        span = Span(docid, entry_point.start or "", entry_point.end or "")
+        self._blank_texts += [text for text in span if text != text.strip()]
+        for problem in self._span_problems(span):
             detail = Detail(None, problem.text, problem.repaired)
             self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
         return entry_point
 
     def _span_problems(self, span: Span) -> list[SpanProblem]:
-        """Return what is wrong with the span of an entry point."""
+        """Return the problems of the span of an entry point."""
         problems = []
         offsets = (span.start, span.end)
         illegal_offsets = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
@@ -589,7 +589,7 @@ def load_queries(
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
-    """Return a remark on different queries with one id, of which only the last one counts."""
+    """Return a remark on different queries with one id; only the last of them counts."""
     queries_by_id: dict[str, list[Query]] = {}
     for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
@@ -641,7 +641,7 @@ class _ListedQuery(NamedTuple):
 def select_queries(
     choice: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: all, those that the file `choice` lists, or those of a list of ids with colons.
+    """Return the queries to score: all, or the ones that the file `choice` lists, or a list of ids with colons.
 
     `list_file` is read in the place of the file `choice`. Raises InputError for ids that cannot be parsed and for
     impossible hop limits.
@@ -657,7 +657,7 @@ def select_queries(
 
 
 def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None) -> Selection:
-    """Return the queries that items name, those of the file of this name or of a list of ids (None)."""
+    """Return the queries that items name; `file` is the name of their file, None for a list of ids."""
     selection = Selection({}, {}, [])
     ids_without_limit: list[str] = []
     ldc_queries: list[str] = []
@@ -688,7 +688,7 @@ def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemL
 
 
 def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
-    """Return the query that an item names; an unknown one is warned of. Raises InputError for what is no query id."""
+    """Return the query that an item names, None and a warning if it is unknown. Raises InputError for an illegal id."""
     if file is None:
         remedy = f"no file is called {item.text}, so it was taken for the id of a query"
     else:

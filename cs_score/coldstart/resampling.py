@@ -1,7 +1,7 @@
-"""The reference's bootstrap: scores of resamples of the queries, and percentile limits from them.
+"""The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them.
 
-Every value is the four-decimal text that a table would show, and everything after it is computed from those texts; that
-is how the published intervals were made. All samples are summed at once, row by row in printing order, so that each sum
+Every value is the text with four decimals that a table would show, and all else is computed from these texts: so the
+published intervals were made. All samples are summed at once, row by row in printing order, so that each sum
 rounds exactly as if its table had been added up by itself.
 """
 
@@ -38,41 +38,70 @@ CONFIDENCES: Final = ("99", "95", "90")
 
 
 def bootstrap(
-    tables: PrecisionRecall, own: Mapping[Measure, float], samples: Sequence[Sample], metrics: Iterable[str] = METRICS
+    tables: PrecisionRecall,
+    own_scores: Mapping[Measure, float],
+    samples: Sequence[Sample],
+    metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's tables; `own` are the averages of the run itself. `metrics`: those
-    of P, R and F that the tables show so that they can be read; others have no value.
+    """Score every sample from the rows of one run's tables; `own_scores` are the averages of the run itself.
+
+    `metrics` says which of P, R and F the tables show so that they can be read; others have no value.
     """
-    shown = frozenset(metrics)
-    columns: dict[ValueCode, list[str]] = {}
-    one = _Replicates(tables, [sample.one_entry_point() for sample in samples])
-    every = _Replicates(tables, [sample.all_entry_points() for sample in samples])
+    if not samples:
+        return Bootstrap((), (), ())
+    shown_metrics = frozenset(metrics)
+    texts_by_code: dict[ValueCode, list[str]] = {}
+    with_one_entry_point = _Replicates(tables, [sample.one_entry_point() for sample in samples])
+    with_all_entry_points = _Replicates(tables, [sample.all_entry_points() for sample in samples])
     for entry_points, variant, _ in VALUE_GROUPS:
-        replicates = one if entry_points == "ONEEP" else every
+        replicates = with_one_entry_point if entry_points == "ONEEP" else with_all_entry_points
         for (average, level), (scores, exists) in replicates.averages(variant).items():
-            for position, metric in enumerate(METRICS):
+            for column, metric in enumerate(METRICS):
                 code = ValueCode(entry_points, variant, average, level, metric)
-                columns[code] = [
-                    f"{score:.4f}" if present and metric in shown else ABSENT
-                    for score, present in zip(scores[:, position].tolist(), exists.tolist())
-                ]
-    values = tuple(zip(*(columns[code] for code in VALUE_CODES))) if samples else ()
+                texts_by_code[code] = _texts(scores[:, column], exists, metric in shown_metrics)
+    values = tuple(zip(*[texts_by_code[code] for code in VALUE_CODES]))
     limits: list[Limits] = []
-    for code in sorted(VALUE_CODES, key=str) if samples else ():
-        score = own.get(code.measure) if code.entry_points == "ALLEP" and code.metric in shown else None
-        limits.append(_limits(code, columns[code], None if score is None else f"{score:.4f}"))
+    for code in sorted(VALUE_CODES, key=str):
+        score = None
+        if code.entry_points == "ALLEP" and code.metric in shown_metrics:
+            score = own_scores.get(code.measure)
+        limits.append(_limits(code, texts_by_code[code], score))
     return Bootstrap(tuple(samples), values, tuple(limits))
 
 
-def _limits(code: ValueCode, texts: Sequence[str], score: str | None) -> Limits:
+def _texts(scores: Floats, exists: npt.NDArray[np.bool_], is_shown: bool) -> list[str]:
+    """Return the texts of one score of all samples; a score that does not exist, or is not shown, is absent."""
+    texts = []
+    for score, score_exists in zip(scores.tolist(), exists.tolist()):
+        texts.append(f"{score:.4f}" if score_exists and is_shown else ABSENT)
+    return texts
+
+
+def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Limits:
+    """Return the limits of a value from its texts in all samples, and the score of the run itself, if it has one."""
     total = 0.0
     for text in texts:
         total += float(text or 0)
     ordered = sorted(texts, key=lambda text: float(text or 0))
-    tails = {confidence: (100 - int(confidence)) * 0.5 / 100 for confidence in CONFIDENCES}
-    low = {confidence: ordered[int(len(texts) * tail)] for confidence, tail in tails.items()}
-    high = {each: ordered[int(len(texts) * (1 - tail)) - 1] for each, tail in reversed(tails.items())}
-    return Limits(str(code), str(code.measure), low, f"{total / len(texts):0.4f}", score, high)
+    low = {}
+    high = {}
+    for confidence in CONFIDENCES:
+        low[confidence] = ordered[int(len(texts) * _tail(confidence))]
+    for confidence in reversed(CONFIDENCES):
+        high[confidence] = ordered[int(len(texts) * (1 - _tail(confidence))) - 1]
+    return Limits(
+        value=str(code),
+        measure=str(code.measure),
+        low=low,
+        mean=f"{total / len(texts):0.4f}",
+        score=None if score is None else f"{score:.4f}",
+        high=high,
+    )
+
+
+def _tail(confidence: str) -> float:
+    """Return the share of the samples beyond each limit: 0.025 for `95`."""
+    return (100 - int(confidence)) * 0.5 / 100
 
 
 _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]"
@@ -80,38 +109,54 @@ _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_
 
 
 class _Replicates:
-    """A run's rows, with how often each sample draws the query of each."""
+    """The rows of a run, with how often each sample draws the query of each."""
 
     def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
-        self._tables, self._size = tables, len(draws)
-        short_ids = dict.fromkeys(map(_short_id, tables.sf.rows))
-        times = np.array([[drawn.get(short_id, 0) for drawn in draws] for short_id in short_ids], dtype=np.int64)
-        self._times: Mapping[str, Counts] = dict(zip(short_ids, times))
+        """Prepare the rows of tables; `draws` has for each sample how often it draws each query, by short id."""
+        self._tables = tables
+        self._size = len(draws)
+        self._times: dict[str, Counts] = {}
+        for row in tables.sf.rows:
+            short_id = _short_id(row)
+            if short_id not in self._times:
+                times = [counts.get(short_id, 0) for counts in draws]
+                self._times[short_id] = np.array(times, dtype=np.int64)
 
     def averages(self, variant: str) -> _Averages:
+        """Return the averages of a variant (`SLOTFLG`, `LDCMAXI`, `LDCMEAN`) for all samples."""
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
         if variant == "LDCMAXI":
             rows = self._best_rows()
         else:
             rows = [(row, self._times[_short_id(row)]) for row in self._tables.sf.rows]
-        return self._micro(rows) | self._macro(
-            (row, times, np.array(row.scores), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
-        )
+        drawn_rows = []
+        for row, times in rows:
+            has_truth = np.broadcast_to(row.ground_truth > 0, self._size)
+            drawn_rows.append((row, times, np.array(row.scores), has_truth))
+        return self._micro(rows) | self._macro(drawn_rows)
 
     def _best_rows(self) -> list[tuple[ScoreRow, Counts]]:
-        renamed: list[tuple[ScoreRow, Counts]] = []
+        """Return the rows of LDC-MAX with how often each sample draws them.
+
+        In each sample the best entry point that is drawn represents its LDC query.
+        """
+        drawn_rows: list[tuple[ScoreRow, Counts]] = []
         for full_id, entry_points in self._tables.by_ldc:
-            free = np.ones(self._size, dtype=bool)
-            for short_id, rows in sorted(entry_points, key=lambda item: -counted_f1(item[1])):
+            is_free = np.ones(self._size, dtype=bool)
+            for short_id, rows in sorted(entry_points, key=lambda entry_point: -counted_f1(entry_point[1])):
                 times = self._times[short_id]
-                chosen = np.where(free, times, 0)
-                free &= times == 0
-                renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
-        return sorted(renamed, key=lambda item: row_order(item[0].name))
+                times_chosen = np.where(is_free, times, 0)
+                is_free &= times == 0
+                for row in ldc_max_rows(full_id, rows):
+                    drawn_rows.append((row, times_chosen))
+        return sorted(drawn_rows, key=lambda drawn_row: row_order(drawn_row[0].name))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
-        groups = {key: rows for of_ldc in self._tables.by_ldc for key, rows in mean_members(*of_ldc).items()}
+        """Yield the rows of LDC-MEAN: how often samples draw them, their scores, whether they count in divisors."""
+        groups: dict[tuple[str, str], list[ScoreRow]] = {}
+        for full_id, entry_points in self._tables.by_ldc:
+            groups |= mean_members(full_id, entry_points)
         for name, level in sorted(groups, key=lambda key: row_order(key[0])):
             distinct = np.zeros(self._size, dtype=np.int64)
             occurrences = np.zeros(self._size, dtype=np.int64)
@@ -128,6 +173,7 @@ class _Replicates:
             yield ScoreRow(name, level, None, (), 0), -(-occurrences // divisor), sums / divisor[:, None], has_truth
 
     def _micro(self, rows: Iterable[tuple[ScoreRow, Counts]]) -> _Averages:
+        """Return the micro averages of rows that each sample draws so often."""
         sums: dict[str, Counts] = {}
         exists: dict[str, npt.NDArray[np.bool_]] = {}
         for row, times in rows:
@@ -145,6 +191,10 @@ class _Replicates:
         return averages
 
     def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
+        """Return the macro averages of rows that each sample draws so often, with their scores in each sample.
+
+        The last value of each says whether the row counts in the divisor.
+        """
         sums = {level: np.zeros((len(METRICS), self._size)) for level in LEVELS}
         divisors = {level: np.zeros(self._size, dtype=np.int64) for level in LEVELS}
         exists = {level: np.zeros(self._size, dtype=bool) for level in LEVELS}
@@ -163,8 +213,10 @@ class _Replicates:
 
 
 def _short_id(row: ScoreRow) -> str:
+    """Return the short id of the query that a row is about."""
     return row.name.partition(":")[0].rpartition("_")[2]
 
 
 def _codes_of(level: str) -> tuple[str, ...]:
+    """Return the levels whose values a row counts in: its own, if it has values, and all (`A`)."""
     return (level, "A") if level in LEVELS else ("A",)

@@ -170,9 +170,9 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
     """Return F1 of the summed counts of some rows."""
     counts = [row.counts for row in rows if row.counts is not None]
     right = sum([row_counts.right for row_counts in counts])
-    answered = sum([row_counts.submitted - row_counts.ignored for row_counts in counts])
+    answered_count = sum([row_counts.submitted - row_counts.ignored for row_counts in counts])
     ground_truth = sum([row_counts.ground_truth for row_counts in counts])
-    return float(f1(divide(right, answered), divide(right, ground_truth)))
+    return float(f1(divide(right, answered_count), divide(right, ground_truth)))
 
 
 def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
@@ -219,7 +219,7 @@ def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
 
 
 def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
-    """Return the entry point that stands for its LDC query in LDC-MAX, with its rows (rule best-entry-point).
+    """Return the entry point that represents its LDC query in LDC-MAX, with its rows (rule best-entry-point).
 
     It is the one with the highest F1 over all hops, the first in query-file order where they are equal.
     """
@@ -375,7 +375,7 @@ class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them.
 
     `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
-    `averages_all_levels` says that the average of level ALL is that of the rows of all levels, those of ALL twice.
+    `averages_all_levels` says that the average of level ALL is made of the rows of all levels, the rows of ALL twice.
     Without `has_ranked_nodes` the run has nothing that could be ranked: the report shows zeros then, as the reference
     does, and there is no score.
     """

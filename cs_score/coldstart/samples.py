@@ -21,7 +21,7 @@ _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
-    """One LDC query drawn: its id and those of its slot-filling queries as written, and the short ids of the latter."""
+    """An LDC query that is drawn: its id, and the ids of its slot-filling queries as written and as short ids."""
 
     ldc_id: str
     written: tuple[str, ...]
@@ -36,11 +36,11 @@ class Sample(Record):
     draws: tuple[Draw, ...]
 
     def one_entry_point(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn when a drawn LDC query stands for its first one."""
+        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for its first one."""
         return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
     def all_entry_points(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn when a drawn LDC query stands for all of its own."""
+        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for all of its own."""
         counts: Counter[str] = Counter()
         for draw in self.draws:
             counts.update(draw.short_ids)
@@ -50,7 +50,7 @@ class Sample(Record):
 class SampleFile(Record):
     """The samples of a file by ascending number.
 
-    `blank` are the numbers of its blank lines, `repeated` those of lines that replace an earlier sample.
+    `blank` are the numbers of its blank lines, `repeated` the numbers of lines that replace an earlier sample.
     """
 
     samples: tuple[Sample, ...] = ()
@@ -59,7 +59,7 @@ class SampleFile(Record):
     repeated: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """Yield remarks on what is taken from the file `name` as it is, although it is hardly meant."""
+        """Yield remarks on lines of the file `name` that are read as they are, although they are hardly meant so."""
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank:
@@ -122,11 +122,12 @@ def _columns(line: str) -> list[str]:
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
     """Read `LDC_ID:QUERY_ID,QUERY_ID,...`. Raises InputError for a query id that cannot be parsed."""
     ldc_id, _, query_ids = text.partition(":")
-    written = tuple(query_id for query_id in query_ids.split(":")[0].split(",") if query_id)
+    query_ids = query_ids.split(":")[0]
+    texts = tuple([query_id for query_id in query_ids.split(",") if query_id])
     remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
     place = f"line {line_number}"
-    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in written]
-    return Draw(ldc_id, written, tuple([part.short for part in parts]))
+    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in texts]
+    return Draw(ldc_id, texts, tuple([part.short for part in parts]))
 
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0

@@ -33,7 +33,7 @@ from cs_score.problems.log import ProblemLog
 
 
 def _remarks(run: Run, policy: Policy) -> list[str]:
-    """Return remarks on what is scored as asked, but is hardly meant.
+    """Return remarks on calls that are hardly meant so, although they are scored as asked.
 
     These are categories on several sides of the policy, several runs, and lines before their parent lines.
     """
@@ -202,7 +202,7 @@ class Combining:
                 self._run.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
-        """Remark where a run has no line, or no line has an assessment: usually a wrong id or pool."""
+        """Add a remark on a run without lines, or without assessment of any line: usually a wrong id or pool."""
         if not line_count:
             self.remarks.append(
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
@@ -232,7 +232,7 @@ class Combining:
     ) -> Iterator[RunResult]:
         """Yield the result of a run as it grows: with its tables, then average precision, then resamples.
 
-        `rows` are those of SF in printing order. Where there are no units, `ap_rows` are the rows of the rankings, and
+        `rows` are the SF rows in printing order. Without units, `ap_rows` are the rows of the rankings, and
         `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where no query is
         scored, no query has a row, AP exceeds 1, and there are no LDC queries to resample.
         """
@@ -370,7 +370,7 @@ def _why_no_run(run: Run) -> str:
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
     """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
 
-    Never raises for what is in the lines: the result says where scoring has to stop.
+    Never raises because of the lines: the result says where scoring has to stop.
     """
     edition = unit.gold.table.edition
     problems = ProblemLog()
@@ -487,7 +487,7 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return the runs and the assessments among files; a folder stands for its files, knowledge bases are runs.
+    """Return the runs and the assessments among files and in folders; knowledge bases are runs.
 
     Raises InputError for a file that is neither, and for an empty one.
     """
@@ -508,7 +508,7 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
 def runs_of(
     files: Iterable[Input], knowledge_bases: Collection[Input] = (), run_ids: Sequence[str] | None = None
 ) -> list[OneRun]:
-    """Return the runs of run files; with `run_ids` those of these ids, in their order.
+    """Return the runs of run files; with `run_ids` the runs of these ids, in their order.
 
     The first line of a knowledge base is the id of its run. Raises UsageError for an id that no file has.
     """

@@ -162,7 +162,7 @@ def accepted_lines(
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
     """Return the lines of a file with their numbers, read block by block.
 
-    The first block is added to `first_block` when it is read, for what is said of a file that cannot be read.
+    The first block is added to `first_block` when it is read, for messages about a file that cannot be read.
     """
     # Chaining the lines of blocks spares a step in Python for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
@@ -214,7 +214,7 @@ CERTAIN: Final = "1.0"  # what an illegal confidence is replaced with
 
 
 class Confidence(NamedTuple):
-    """A confidence: the text that stands for it from now on, its value in (0, 1], the codes of what was wrong."""
+    """A confidence: its text from now on, its value in (0, 1], the codes of its problems."""
 
     text: str
     value: float
@@ -229,23 +229,22 @@ def plain_confidence(written: str) -> float | None:
     return None
 
 
-def without_exponent(written: str) -> str | None:
-    """Return the decimals that stand for a confidence with an exponent, or None for one without.
+def without_exponent(text: str) -> str | None:
+    """Return a confidence with an exponent as decimals, or None for one without.
 
     The pattern takes digits of any script, the number ends before the first one that is not 0 to 9.
     """
-    if _SCIENTIFIC.fullmatch(written) is None:
+    if _SCIENTIFIC.fullmatch(text) is None:
         return None
-    return f"{leading_number(written):.12f}"
+    return f"{leading_number(text):.12f}"
 
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
-def read_confidence(written: str) -> Confidence:
-    """Return the confidence that a column stands for. Never raises: what is illegal is replaced by 1.0, with a code."""
+def read_confidence(text: str) -> Confidence:
+    """Read the confidence of a column. Never raises: an illegal one is replaced by 1.0, with a code."""
     codes: list[str] = []
-    text = written
-    decimals = without_exponent(written)
-    if written == "1":
+    decimals = without_exponent(text)
+    if text == "1":
         text = CERTAIN
         codes.append("MISSING_DECIMAL_POINT")
     elif decimals is not None:
@@ -289,7 +288,7 @@ class Span(NamedTuple):
 
 
 class SpanProblem(NamedTuple):
-    """A problem code with its arguments: the offending text as written, and what is read in its place."""
+    """A problem code with its arguments, the offending text as written, and the text that is read in its place."""
 
     code: str
     arguments: tuple[object, ...]
@@ -298,7 +297,7 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as read, with what was wrong with it.
+    """A provenance as read, with its problems.
 
     `canonical` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
     `spans` are the valid spans as written, cut to their legal length.
@@ -316,7 +315,7 @@ class Provenance(NamedTuple):
 
 
 def offset_value(text: str) -> float:
-    """Return the number that an offset stands for; one of thousands of digits is as good as infinite."""
+    """Return the value of an offset; one of thousands of digits is as good as infinite."""
     if len(text) <= 15 and text.isdecimal() and text.isascii():
         return int(text)
     return leading_number(text)
@@ -352,7 +351,7 @@ def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLe
 def are_plain(
     relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
-    """Return whether both provenances of an answer are canonical as they stand, as those of nearly all lines are.
+    """Return whether both provenances of an answer are canonical as they stand, as they are in nearly all lines.
 
     Both must be in one document, whose length is checked where `documents` has the lengths. Where this is in doubt the
     answer is no.

@@ -77,7 +77,7 @@ class RowSums:
 
 
 def unit_name(result: Result) -> str:
-    """Return what is resampled: LDC queries where they are known, if only from the list of queries to score."""
+    """Return the unit of resampling: LDC queries where they are known, if only from the list of queries to score."""
     has_clusters = result.has_ldc_index
     for run in result.runs:
         if any(unit != query for query, unit in run.unit_of.items()):
@@ -86,12 +86,12 @@ def unit_name(result: Result) -> str:
 
 
 def resampled_unit(has_clusters: bool) -> str:
-    """Return what is resampled where the LDC queries of queries are known (`has_clusters`), and where they are not."""
+    """Return the unit of resampling: LDC queries if queries have known ones (`has_clusters`), else SF queries."""
     return LDC_QUERY if has_clusters else SF_QUERY
 
 
 def summary_scores(run: RunResult) -> dict[Measure, float]:
-    """Return the numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
+    """Return the numbers that the run's summaries show, in their order: first `.summary`, then `.ap`.
 
     The latter has averages only for the run that its rows name (rule average-precision).
     """

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrap_lines
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
@@ -134,7 +134,7 @@ def table_text(result: Result) -> str:
         lines += aligned(further_table)
     lines.append("")
     for name, reason in result.undefined.items():
-        lines += wrapped(f"undefined  {name}: {reason}")
+        lines += wrap_lines(f"undefined  {name}: {reason}")
     lines.append(f"signature  {result.origin.signature}")
     return "\n".join(lines)
 
@@ -162,7 +162,7 @@ def head_lines(head: Iterable[str]) -> list[str]:
     """Return the sentences of a head in lines that fit a screen, below a blank line."""
     lines = []
     for sentence in head:
-        lines += wrapped(sentence)
+        lines += wrap_lines(sentence)
     return ["", *lines] if lines else []
 
 
@@ -171,7 +171,7 @@ def _headline_lines(result: Result) -> list[str]:
     measure = result.origin.measure
     if measure not in result.scores or measure not in WHY:
         return []
-    return wrapped(f"headline   {measure} {result.scores[measure]:.4f}: {WHY[measure]}", " " * 11)
+    return wrap_lines(f"headline   {measure} {result.scores[measure]:.4f}: {WHY[measure]}", " " * 11)
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
@@ -188,7 +188,7 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
     """Return sentences in lines that fit a screen."""
     lines = []
     for sentence in sentences:
-        lines += wrapped(one_line(sentence))
+        lines += wrap_lines(one_line(sentence))
     return lines
 
 
@@ -317,4 +317,4 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     for column in range(width):
         cells = [row[column] for row in safe_rows[1:]]
         is_numeric.append(all(not cell or _NUMBER.fullmatch(cell) for cell in cells))
-    return display.aligned(safe_rows, is_numeric)
+    return display.align_columns(safe_rows, is_numeric)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Record
-from cs_score.base.sources import WHITE_SPACE, Source, decoded
+from cs_score.base.sources import WHITE_SPACE, Source, decode_text
 from cs_score.coldstart.converters import is_run_id
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
 from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE, Assertion, ProvenanceList
@@ -205,6 +205,6 @@ def text_blocks(source: Source) -> Iterator[str]:
     """
     line_count = 0
     for block in line_blocks(source, _BLOCK):
-        text = decoded(block, source.name, line_count)
+        text = decode_text(block, source.name, line_count)
         yield text if line_count else text.removeprefix("\ufeff")
         line_count += block.count(b"\n") + 1

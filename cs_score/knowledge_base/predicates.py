@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import decoded, open_source
+from cs_score.base.sources import decode_text, open_source
 from cs_score.coldstart.queries import NODE_TYPES, Predicate, inventory
 
 TAC: Final = "TAC"
@@ -272,7 +272,7 @@ def load_predicates(path: str, table: PredicateTable) -> None:
         raise InputError(problem, file=path, code="ILLEGAL_USER_PREDICATES")
     label = file_name.group(1).upper()
     with open_source(path, stdin_as_dash=False) as source:
-        text = decoded(source.read_bytes(), path).lower()
+        text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), 1):
         columns = line.split()
         if not columns or columns[0].startswith("#"):

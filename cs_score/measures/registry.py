@@ -1,8 +1,8 @@
 """All measures: the arithmetic they share, and the table that leaderboards, comparisons, JSON and help ask.
 
-Every measure but a ranking's own is a ratio of two sums over units, x / y. Formulas divide by a function that they are
-given, and serve the numbers of a run as well as arrays with one element per resample; given `Ratio`, they give x and y,
-which show whether the quotient is defined and what each unit contributes. Loads no numpy.
+Every measure but that of a ranking is a ratio of two sums over units, x / y. A formula divides by a function that it is
+given. So it serves the numbers of a run as well as arrays with one element for each resample. Given `Ratio`, it returns
+x and y, which show whether the quotient is defined and what each unit contributes. Loads no numpy.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ class Ratio(Record):
 
 
 def divide(numerator: float, denominator: float) -> float:
-    """`numerator / denominator`, 0.0 where the denominator is 0."""
+    """Return `numerator / denominator`, 0.0 where the denominator is 0."""
     return numerator / denominator if denominator else 0.0
 
 
 def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
-    """The harmonic mean of a precision and a recall that `divide` has made of the same number of right answers, its
-    product doubled first, as the official evaluators do. As a ratio, of c/r and c/g, it is 2c / (r + g).
+    """Return the harmonic mean of a precision and a recall that `divide` has made of the same number of right answers.
+
+    The product is doubled first, as the official evaluators do. Of the ratios c/r and c/g it is the ratio 2c / (r + g).
     """
     if isinstance(precision, Ratio):
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
@@ -46,28 +47,34 @@ def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
 
 
 def precision_recall_f1(correct: Any, retrieved: Any, relevant: Any, divide: Divide) -> tuple[Any, Any, Any]:
-    """Precision, recall and their harmonic mean."""
-    precision, recall = divide(correct, retrieved), divide(correct, relevant)
+    """Return precision, recall and their harmonic mean from three counts."""
+    precision = divide(correct, retrieved)
+    recall = divide(correct, relevant)
     return precision, recall, f1(precision, recall, divide)
 
 
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Graded average precision (rule average-precision): each value above 0, in rank order, adds the sum of the values
-    so far, divided by its rank; the total is divided by `ground_truth`, and is 0 where that is 0 or None.
+    """Return graded average precision from the values of the nodes in rank order (rule average-precision).
+
+    Each value above 0 adds the sum of the values so far, divided by its rank. The total is divided by `ground_truth`,
+    the number of classes to be found; it is 0 where that is 0 or None.
     """
-    gained = total = 0.0
+    sum_of_values = 0.0
+    total = 0.0
     for rank, value in enumerate(values, 1):
         if value > 0:
-            gained += value
-            total += gained / rank
+            sum_of_values += value
+            total += sum_of_values / rank
     return divide(total, ground_truth or 0)
 
 
 def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
+    """Return a quotient: the formula of most statistics."""
     return divide(numerator, denominator)
 
 
 def _f1_of_counts(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
+    """Return F1 of the number of right answers, of those answered and of those to be found."""
     return f1(divide(right, answered), divide(right, ground_truth), divide)
 
 
@@ -87,11 +94,11 @@ COLD_START_MODE: Final = "coldstart"
 
 
 class Measure(Record):
-    """One number of a result; `registry.parse(str(measure))` is the measure again.
+    """One number of a result, such as `LDC-MEAN-ALL-Macro-F1`; `registry.parse(str(measure))` is the measure again.
 
-    `statistic` says what is measured: `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
+    `statistic` is `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
     of the Cold Start scorer (`SF`, `LDC-MAX`, `LDC-MEAN`), `average` says how its rows are averaged (`Micro`, `Macro`);
-    both are empty where there is only one. `hop` is None for all hops.
+    both are empty if there is only one. `hop` is None for all hops.
     """
 
     statistic: str
@@ -100,18 +107,18 @@ class Measure(Record):
     hop: int | None = None
 
     def __str__(self) -> str:
-        """`LDC-MEAN-ALL-Macro-F1`, `SF-AP@1`, `abstract_f1`."""
+        """Return the name of the measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@1`, `abstract_f1`."""
         average = f"{ALL_HOPS}-{self.average}" if self.average else ""
         name = "-".join(part for part in (self.table, average, self.statistic) if part)
         return name if self.hop is None else f"{name}@{self.hop}"
 
     @property
     def level(self) -> str:
-        """Its hop as tables show it."""
+        """The hop as tables show it: `0`, `1` or `ALL`."""
         return ALL_HOPS if self.hop is None else str(self.hop)
 
     def at(self, level: str) -> Measure:
-        """The same measure of one level, given as tables show it."""
+        """Return the same measure of one level, given as tables show it."""
         return replace(self, hop=None if level == ALL_HOPS else int(level))
 
     @property
@@ -128,14 +135,15 @@ SumsFormula: TypeAlias = Callable[[Sequence[Any], Divide], Sequence[Any]]
 
 
 def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
-    """What is divided and what divides in each score; 1 divides a score that is no quotient."""
-    return [each if isinstance(each, Ratio) else Ratio(each, 1.0) for each in formula(sums, Ratio)]
+    """Return numerator and denominator of each score of a formula; 1 divides a score that is no quotient."""
+    scores = formula(sums, Ratio)
+    return [score if isinstance(score, Ratio) else Ratio(score, 1.0) for score in scores]
 
 
 class Statistic(Record):
     """One statistic of Cold Start under one average: nothing else names a measure of rankings.
 
-    `tables` are those that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
+    `tables` are the tables that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
     division and their totals; `of_ranking` is None where it is counted and not ranked.
     """
 
@@ -162,22 +170,34 @@ COLD_START: Final[tuple[Statistic, ...]] = (
 )
 _STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START}
 
-RANKED: Final[Mapping[str, OfRanking]] = {each.name: each.of_ranking for each in COLD_START if each.of_ranking}
+RANKED: Final[Mapping[str, OfRanking]] = {
+    statistic.name: statistic.of_ranking for statistic in COLD_START if statistic.of_ranking
+}
 """What is computed of each ranking, by the name of the statistic."""
 
 
 def _official(groups: Sequence[str], statistics: str) -> tuple[Measure, ...]:
-    return tuple(Measure(f"{group}{statistic}") for group in groups for statistic in statistics.split())
+    """Return the measures of each group: the groups `e_` and `r_` with `prec f1` give `e_prec`, `e_f1`, `r_prec` ..."""
+    measures = []
+    for group in groups:
+        for statistic in statistics.split():
+            measures.append(Measure(f"{group}{statistic}"))
+    return tuple(measures)
+
+
+def _of_cold_start() -> tuple[Measure, ...]:
+    """Return the measures of Cold Start over all hops: the counted ones of each table, then the ranked ones."""
+    measures = []
+    for is_ranked in (False, True):
+        for table in _ALL:
+            for statistic in COLD_START:
+                if table in statistic.tables and bool(statistic.of_ranking) == is_ranked:
+                    measures.append(Measure(statistic.name, table, statistic.average))
+    return tuple(measures)
 
 
 MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
-    COLD_START_MODE: tuple(
-        Measure(statistic.name, table, statistic.average)
-        for is_ranked in (False, True)
-        for table in _ALL
-        for statistic in COLD_START
-        if table in statistic.tables and bool(statistic.of_ranking) == is_ranked
-    ),
+    COLD_START_MODE: _of_cold_start(),
     "scifact": _official(
         ("abstract_label_only_", "abstract_rationalized_", "sentence_selection_", "sentence_label_"),
         "precision recall f1",
@@ -227,50 +247,66 @@ _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
     """Enter the measures of a task that the table does not have; the first headline measure ranks its leaderboards."""
-    if mode not in MEASURES:
-        MEASURES[mode] = tuple(map(Measure, names))
-        _HEADLINES[mode] = tuple(headlines) or (names[0],)
-        _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
+    if mode in MEASURES:
+        return
+    MEASURES[mode] = tuple([Measure(name) for name in names])
+    _HEADLINES[mode] = tuple(headlines) or (names[0],)
+    for measure in MEASURES[mode]:
+        _BY_NAME[str(measure)] = measure
 
 
 # ---- The search in it
 
 
 def parse(text: str) -> Measure:
-    """The measure that prints as `text`, in any letter case. Raises UsageError where there is none."""
+    """Return the measure that prints as `text`, in any letter case. Raises UsageError if there is none."""
     name, at, hop = text.partition("@")
     measure = _BY_NAME.get(find(name, _BY_NAME) or "")
     if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
-        raise UsageError(f"no measure called {text}{_meant(name, _BY_NAME)}")
+        raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
     return measure.at(hop) if at else measure
 
 
-def find(wanted: str, known: Iterable[str]) -> str | None:
-    """The name among `known` that `wanted` is in any letter case, with the hop that it asks for; None where none is."""
-    name, at, hop = wanted.partition("@")
-    found = [each for each in known if each.casefold() == name.casefold()]
-    return f"{found[0]}{at}{hop}" if found and (not at or re.fullmatch(_HOP, hop)) else None
+def find(text: str, names: Iterable[str]) -> str | None:
+    """Return the one of `names` that a text is in any letter case, with the hop that it asks for: `sf-ap@1`, `SF-AP@1`.
+
+    None if it is none of them, or asks for no hop behind `@`.
+    """
+    name_in_text, at, hop = text.partition("@")
+    if at and not re.fullmatch(_HOP, hop):
+        return None
+    for name in names:
+        if name.casefold() == name_in_text.casefold():
+            return f"{name}{at}{hop}"
+    return None
 
 
-def _meant(word: str, known: Iterable[str]) -> str:
-    """What a message adds for a measure that there is not: the nearest three, those that contain the word otherwise."""
-    known = [name for name in known if "@" not in name]
-    plain = word.strip("*").casefold()
-    containing = [name for name in known if plain in name.casefold()][:3]
-    parts = set(plain.split("-"))
-    with_all_parts = [name for name in known if len(parts) > 1 and parts <= set(name.casefold().split("-"))]
-    if with_all_parts:
-        return f"; did you mean {' or '.join(with_all_parts[:3])}?"
-    return nearest(word, known) or (f"; did you mean {', '.join(containing)}?" if plain and containing else "")
+def _suggestion(word: str, names: Iterable[str]) -> str:
+    """Return the end of a message about a measure that does not exist: `; did you mean SF-AP?`.
+
+    It names the measures with all parts of the word, else the nearest, else three that contain the word.
+    """
+    names = [name for name in names if "@" not in name]
+    plain_word = word.strip("*").casefold()
+    parts = set(plain_word.split("-"))
+    if len(parts) > 1:
+        with_all_parts = [name for name in names if parts <= set(name.casefold().split("-"))]
+        if with_all_parts:
+            return f"; did you mean {' or '.join(with_all_parts[:3])}?"
+    suggestion = nearest(word, names)
+    if suggestion or not plain_word:
+        return suggestion
+    containing = [name for name in names if plain_word in name.casefold()]
+    return f"; did you mean {', '.join(containing[:3])}?" if containing else ""
 
 
 def names(mode: str) -> tuple[str, ...]:
-    """The names of a mode's measures over all hops, in the order of tables."""
-    return tuple(map(str, MEASURES[mode]))
+    """Return the names of a mode's measures over all hops, in the order of tables."""
+    return tuple([str(measure) for measure in MEASURES[mode]])
 
 
 def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
-    """The measures that people are shown first; without LDC queries those of slot-filling queries alone."""
+    """Return the measures that people are shown first; without LDC queries only measures of slot-filling queries."""
     if mode != COLD_START_MODE or with_ldc:
         return _HEADLINES[mode]
     return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
@@ -279,7 +315,7 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
 def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
 
-    Of Cold Start it is an average precision, of LDC queries where there are any (`with_ldc`); without rankings (an
+    Of Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`); without rankings (an
     edition that has none, a run without node ids) it is an F1.
     """
     if mode == COLD_START_MODE and not has_rankings:
@@ -288,7 +324,7 @@ def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: b
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence on the headline measure that stands in for average precision, and why it does."""
+    """Return a sentence on the headline measure that replaces average precision, and why it does."""
     ranked, substitute = usual(with_ldc=with_ldc), usual(with_ldc=with_ldc, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
 
@@ -305,11 +341,36 @@ def usual_among(mode: str, scores: Iterable[str]) -> Measure:
     return usual(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
 
 
+def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
+    """Return the measures among some (`names`) that people are shown first.
+
+    It is the headline measure of the first of the tasks (`modes`) whose headline measure is among them; otherwise those
+    among them that the first such task shows first; otherwise all of them. `scores` are the names of the scores that
+    decide on the headline measure, by default `names`.
+    """
+    decisive_scores = list(names if scores is None else scores)
+    for mode in modes:
+        usual_name = str(usual_among(mode, decisive_scores))
+        if usual_name in names:
+            return [usual_name]
+    for mode in modes:
+        shown_first = [name for name in headline(mode) if name in names]
+        if shown_first:
+            return shown_first
+    return list(names)
+
+
 def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
-    """What a leaderboard can be sorted by, the usual measure first; without LDC queries that of SF queries alone."""
+    """Return the measures that a leaderboard can be sorted by, the usual one first.
+
+    Without LDC queries (`with_ldc`) these are the measures of slot-filling queries alone.
+    """
     first = usual(mode, with_ldc=with_ldc, has_rankings=has_rankings)
-    known = [measure for measure in MEASURES[mode] if with_ldc or measure.table == SF]
-    return (first, *(measure for measure in known if measure != first))
+    measures = [first]
+    for measure in MEASURES[mode]:
+        if measure != first and (with_ldc or measure.table == SF):
+            measures.append(measure)
+    return tuple(measures)
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
@@ -330,43 +391,56 @@ def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
     return [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
 
 
-def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
-    Raises UsageError for a pattern that no measure matches.
-    """
+def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names of measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order.
 
-    found = {pattern: matching(known, pattern) for pattern in patterns}
-    for pattern, matches in found.items():
+    Without patterns all are returned. Raises UsageError for a pattern that no name matches.
+    """
+    if not patterns:
+        return list(names)
+    matching_names: set[str] = set()
+    for pattern in patterns:
+        matches = matching(names, pattern)
         if not matches:
-            meant = _meant(pattern, known) or f"; there are {', '.join(known)}"
-            raise UsageError(f"no measure called {pattern}{meant}")
-    return [name for name in known if not patterns or any(name in matches for matches in found.values())]
+            suggestion = _suggestion(pattern, names) or f"; there are {', '.join(names)}"
+            raise UsageError(f"no measure called {pattern}{suggestion}")
+        matching_names.update(matches)
+    return [name for name in names if name in matching_names]
 
 
 # ---- Cold Start's measures from the statistics of units
 
 
 def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
-    """The columns of units that Cold Start measures are made of, each once."""
-    return tuple(dict.fromkeys(column for measure in measures for column in measure.sums))
+    """Return the columns of units that Cold Start measures are made of, each once: `SF:ALL:right` and so on."""
+    columns: dict[str, None] = {}
+    for measure in measures:
+        columns |= dict.fromkeys(measure.sums)
+    return tuple(columns)
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
-    """The function from the totals of `sums_of`'s columns, numbers or arrays, and a division to the scores of measures;
-    it can be sent to another process.
+    """Return the function that makes the scores of measures of the totals of their columns (`sums_of`).
+
+    It takes the totals, numbers or arrays, and a division. It can be sent to another process.
     """
     return partial(_scores, tuple(measures))
 
 
-def _scores(measures: tuple[Measure, ...], sums: Sequence[Any], divide: Divide) -> list[Any]:
-    return [formula(divide, *[sums[place] for place in places]) for formula, places in _formulas(measures)]
+def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
+    """Return the scores of measures from the totals of their columns."""
+    scores = []
+    for formula, positions in _formulas(measures):
+        scores.append(formula(divide, *[totals[position] for position in positions]))
+    return scores
 
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """The formula of each measure, and the places of what it is made of among the columns of all."""
-    place = {column: at for at, column in enumerate(sums_of(measures))}
-    return [
-        (_STATISTICS[each.average, each.statistic].formula, [place[column] for column in each.sums])
-        for each in measures
-    ]
+    """Return the formula of each measure, and the positions of its columns among the columns of all."""
+    position_by_column = {column: position for position, column in enumerate(sums_of(measures))}
+    formulas = []
+    for measure in measures:
+        statistic = _STATISTICS[measure.average, measure.statistic]
+        formulas.append((statistic.formula, [position_by_column[column] for column in measure.sums]))
+    return formulas

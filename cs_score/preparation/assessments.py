@@ -28,7 +28,7 @@ _DETAILS: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL
 
 
 class PoolProblem(Record):
-    """A kind of problem: what is wrong, what scoring does, and the lines with it."""
+    """A kind of problem: its name, whether scoring refuses such lines, and where they are."""
 
     text: str
     is_refused: bool
@@ -42,7 +42,7 @@ class PoolProblem(Record):
 
 
 class CheckedPool(Record):
-    """Assessments that were loaded as far as possible: kinds of problems, those that stop the scoring first, remarks on
+    """Assessments that were loaded as far as possible: kinds of problems, first the ones that stop scoring, remarks on
     the files, and the errors of lines that could not be loaded.
     """
 
@@ -74,7 +74,7 @@ def check_pool(
 
 
 def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
-    """Return the kinds of problems; `problems` holds what was reported of lines that could be loaded."""
+    """Return the kinds of problems; `problems` holds the reports on lines that could be loaded."""
     refused = [*fatal]
     tree_problems = ProblemLog()
     assessments_by_query = by_query(loading.links.assessments)
@@ -125,7 +125,7 @@ def _refused_by_classes(
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message without what is of one line only."""
+    """Return the message without the details of one line."""
     text = _DETAILS.sub("", error.problem)
     if error.code == "QUERY_NOT_LOADED":
         return f"a query that is not there; {error.remedy}"
@@ -133,4 +133,5 @@ def _kind_of_error(error: InputError) -> str:
 
 
 def _place_of_error(error: InputError) -> str:
-    return " ".join(filter(None, (error.file, error.place)))
+    """Return the file and the line that an error names."""
+    return " ".join([part for part in (error.file, error.place) if part])

@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import SPACE, Input, decoded, open_source
+from cs_score.base.sources import SPACE, Input, decode_text, open_source
 from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
@@ -34,7 +34,7 @@ def read_document_list(file: Input) -> DocumentList:
     Raises InputError where the list cannot be opened or is not UTF-8.
     """
     with open_source(file) as source:
-        text = decoded(source.read_bytes(), source.name)
+        text = decode_text(source.read_bytes(), source.name)
     lengths: dict[str, float] = {}
     file_by_document: dict[str, str] = {}
     for line in text.split("\n"):

@@ -16,7 +16,7 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """What a converter makes of a file: an account of it, and the run; None where the file has errors."""
+    """The result of a converter: an account of the file, and the run; None where the file has errors."""
 
     account: PreparedRun
     run_file: InMemory | None
@@ -42,15 +42,15 @@ class PreparationSettings(Record, eq=False):
 def prepare_inputs(
     files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input] = ()
 ) -> Preparation:
-    """Convert what is no run, each file of a folder by itself, and validate the runs where that is asked for.
+    """Convert the files that are no runs, each file of a folder by itself, and validate the runs on request.
 
     `knowledge_bases` are files that are converted whatever they look like. Returns the files to score, in order, and an
     account of each run that was prepared. Raises InputError where a file cannot be prepared.
     """
     preparation = Preparation()
     queries = list(settings.queries.scored_by_default())
-    for given in files:
-        for file in members(given):
+    for path in files:
+        for file in members(path):
             converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
             if converter is None:
                 preparation.files.append(file)

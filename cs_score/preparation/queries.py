@@ -55,7 +55,7 @@ _STARTS_FROM: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile
 
 
 class Misfit(StrEnum):
-    """What is done with a query whose slots do not fit."""
+    """The treatment of a query whose slots do not fit."""
 
     NONE = "none"
     REPAIR = "repair"
@@ -67,7 +67,7 @@ TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 
 
 class Duplicates(StrEnum):
-    """What is done with queries that share an entry point."""
+    """The treatment of queries that share an entry point."""
 
     NONE = "none"
     IGNORE = "ignore"
@@ -77,7 +77,8 @@ class Duplicates(StrEnum):
 class QueryOptions(Record):
     """How queries are validated.
 
-    `types` and `places` say what is done where entity types do not fit, and where kinds of places do not. `base` is the
+    `types` is the treatment of queries whose entity types do not fit, `places` that of queries whose kinds of places do
+    not. `base` is the
     first part of the names of expanded queries, None for no expansion. `languages` are the names of the languages whose
     queries are written, None for all. With `only_slot_filling` event and sentiment slots are left out.
     """

@@ -46,14 +46,14 @@ WrittenLine: TypeAlias = tuple[str, Response]
 
 
 class Limits(Record):
-    """What a run is held to: justifications per node, and how deep it is taken (None: all of it)."""
+    """The limits of a run: justifications per node, and how deep it is taken (None: all of it)."""
 
     justifications: Justifications
     depth: Depth | None = None
 
 
 class ValidatedRun(Record):
-    """A run as it is written: its text in pieces of whole lines, and what is said of it beside the report.
+    """A run as it is written: its text in pieces of whole lines, and remarks beside the report.
 
     `dropped` are the queries whose lines are left out without a word in the report, by full id.
     """
@@ -207,7 +207,7 @@ def check_run(
 
     `only_run_id` is the run whose lines are loaded, None for all. With `documents` the answers are held against the
     texts. Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of
-    them is raised as InputError; `problems` then holds what was found.
+    them is raised as InputError; `problems` then holds all that were met.
     """
     after_run = _PoolingAfterRun(limits, problems)
     loading = Loading(
@@ -350,10 +350,10 @@ def _align(
 
 
 class PreparedRun(Record):
-    """One argument of the scorer that was prepared: what was found, and what became of it.
+    """An argument of the scorer that was prepared: its problems, and the run that is scored in its place.
 
-    `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
-    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they were given.
+    `scored_as` is the name of that run, `what` how it was made. An argument whose `problems` hold errors must not be
+    scored; `code` and `remedy` belong to the message about it. `digests` are taken from its files as they were given.
     """
 
     name: str
@@ -366,7 +366,7 @@ class PreparedRun(Record):
 
     @property
     def account(self) -> str:
-        """The sentence that tells people what was done to the run."""
+        """The sentence that tells people how the run was changed."""
         return str(InputError(self.what, file=self.name))
 
     def check(self) -> None:
@@ -378,7 +378,7 @@ class PreparedRun(Record):
 
 
 class Preparation(Struct):
-    """The files to score, in order, with runs replaced by what was made of them, and an account of each."""
+    """The files to score, in order, with prepared runs in the place of their originals, and an account of each."""
 
     files: list[Input] = field(default_factory=list)
     runs: list[PreparedRun] = field(default_factory=list)
@@ -441,7 +441,7 @@ def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
 def load_prepared(
     gold: Gold, preparation: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load what was prepared; the digests are those of the files as given. Raises InputError as `load_run`."""
+    """Load prepared files; the digests are taken from the files as given. Raises InputError as `load_run`."""
     run = load_run(gold, preparation.files, limits, problems)
     digests = list(run.digests)
     for prepared_run in reversed(preparation.runs):  # the run of a knowledge base may have been validated after that

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cs_score.analysis.aggregate import MISTAKES, SCORES, MeasuredScore, notes_of
-from cs_score.report.page import Facts, Page, PageMaker, Section, tables
+from cs_score.report.page import Fact, Facts, Page, PageMaker, Section, tables
 
 
 class AggregatePage(PageMaker):
@@ -16,9 +16,12 @@ class AggregatePage(PageMaker):
     def page(self) -> Page:
         """Return the page: scores, mistakes, and how the intervals came about. It has nothing that opens."""
         first = self.document.first
+        subtitle = f"{first.measure} {_value(first)}"
+        if self.document.answered:
+            subtitle += f" over {self.document.answered}"
         return Page(
             title=f"{self.document.task} scores",
-            subtitle=f"{first.measure} {_value(first)}",
+            subtitle=subtitle,
             sections=[self._scores(first), self._mistakes(), self._about()],
         )
 
@@ -27,7 +30,7 @@ class AggregatePage(PageMaker):
         limits = ""
         if first.low is not None and first.high is not None:
             limits = f"{first.low:.4f} to {first.high:.4f}"
-        facts = Facts([(first.measure, _value(first), limits)], is_main=True)
+        facts = Facts([Fact(first.measure, _value(first), limits)], is_main=True)
         return Section("scores", "Scores", [facts, *tables(SCORES, self.document, is_small=True)])
 
     def _mistakes(self) -> Section:

@@ -1,23 +1,57 @@
-"""The page of one run, from its analysis, and its charts by name. Tables are those of the task's layouts."""
+"""The page of an analysis of one run, and its charts by kind."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.analysis.evidence.layouts import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
-from cs_score.report import page as pages
-from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
-from cs_score.report.page import Block, Code, Facts, PageMaker, Section, table_of, tables
+from cs_score.report import openings
+from cs_score.report.charts import (
+    Bar,
+    Caption,
+    Curve,
+    Dots,
+    Drawing,
+    GridRow,
+    Mark,
+    Target,
+    bars,
+    dots,
+    grid,
+    limits,
+    lines,
+)
+from cs_score.report.openings import openings_of
+from cs_score.report.origins import analysis_origin
+from cs_score.report.page import (
+    MOST_ROWS,
+    Block,
+    Code,
+    Fact,
+    Facts,
+    Page,
+    PageMaker,
+    Section,
+    charts,
+    details,
+    link,
+    slug,
+    table_of,
+    tables,
+    unit_of,
+    unit_text,
+    with_cells,
+)
 from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 
 _SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+"""The scores of groups and thresholds, and what charts call them."""
 
 MOST_DETAILS: Final = 1000
 """Mistakes, from the costliest on, whose effects on all measures the page keeps."""
@@ -28,31 +62,52 @@ _MOST_GROUPS: Final = 20
 _TAUTOLOGICAL: Final = ("category", "judgment")
 """Dimensions that say whether an answer is right: precision is 1 or 0 in each of their groups."""
 
+_FIRST_DIMENSIONS: Final = {"slot": 0, "hop": 1}
+"""Dimensions that come before all others."""
+
 _LEFT_TO_JSON: Final = (
-    *("submitted", "correct", "incorrect", "inexact", "incorrect_parent", "unassessed", "redundant", "ignored"),
-    *("precision_low", "precision_high", "recall_low", "recall_high"),
+    "submitted",
+    "correct",
+    "incorrect",
+    "inexact",
+    "incorrect_parent",
+    "unassessed",
+    "redundant",
+    "ignored",
+    "precision_low",
+    "precision_high",
+    "recall_low",
+    "recall_high",
 )
 """Columns of the table of groups that would make it wider than a page; the JSON has them."""
 
 _MOST_LINES: Final = 100
 """Lines of a scenario that the page shows, and lines without which a mistake is corrected; the JSON has them all."""
 
-_OF_QUERY: Final = {
-    "ldc": "LDC query", "name": "Entity", "slot": "Slot", "hop": "Hop", "lines": "Lines", "right": "Right",
-    "wrong": "Wrong", "found": "Classes found", "missed": "Missed",
-}  # fmt: skip
-"""What is known of a query itself; units of evidence have none of it."""
+_QUERY_HEADINGS: Final = {
+    "ldc": "LDC query",
+    "name": "Entity",
+    "slot": "Slot",
+    "hop": "Hop",
+    "lines": "Lines",
+    "right": "Right",
+    "wrong": "Wrong",
+    "found": "Classes found",
+    "missed": "Missed",
+}
+"""Columns that describe a query; units of evidence have none of them."""
 
 
-def _shown(number: float | None, form: str, otherwise: str = "unknown") -> str:
-    """A number, where the scorer would give it."""
+def _text_of(number: float | None, form: str, otherwise: str = "unknown") -> str:
+    """Return a number in a format such as `.4f`; another text for None."""
     return otherwise if number is None else format(number, form)
 
 
 class AnalysisPage(PageMaker):
-    """The sections and charts of an analysis."""
+    """The page and the charts of an analysis."""
 
     def __init__(self, document: Any) -> None:
+        """Make the page of an analysis."""
         super().__init__(document)
         self.measure = str(document.measure)
         self.is_cold_start = document.task == COLD_START_MODE
@@ -62,181 +117,224 @@ class AnalysisPage(PageMaker):
         """The tables of the task, by name."""
         return {layout.name: layout for layout in task_named(self.document.task).layouts(self.document)}
 
-    def page(self) -> pages.Page:
-        self.openings = pages.openings_of(self.document)
-        of_runs = self.is_cold_start
-        sections = [self.scores(), self.mistakes(), self.budget(), self.groups(), self.confusions()]
-        if of_runs:
-            sections.append(self.confidence())
-        sections += [self.units(), self.every_score()]
-        if of_runs:
-            sections += self.of_cold_start()
-        title = self.document.run if of_runs else f"{self.document.task} predictions"
+    def page(self) -> Page:
+        """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
+        self.openings = openings_of(self.document)
+        sections = [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
+        if self.is_cold_start:
+            sections.append(self._confidence())
+        sections += [self._units(), self._every_score()]
+        if self.is_cold_start:
+            sections += [self._scenarios(), self._policies(), self._problems()]
+        sections.append(analysis_origin(self.document))
+        title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
         answered = self.document.origin.answered if self.document.origin else None
         if answered is not None:
             subtitle = f"{subtitle} over {answered}"
-        return pages.Page(title, subtitle, [*sections, pages.analysis_origin(self.document)], self.openings)
+        return Page(title, subtitle, sections, self.openings)
 
-    def scores(self) -> Section:
+    # ---- Scores
+
+    def _scores(self) -> Section:
         """Return the section of the score asked about, the headline measures and the signature."""
-        document, scores = self.document, self.document.scores
-        first = [name for name in headline(document.task) if name in scores and name != self.measure]
-        found = getattr(document, "intervals", None)
-
-        def fact(name: str, score: float) -> tuple[str, str, str]:
-            interval = limits(found.scores.get(name) if found else None, name)
-            return name, f"{score:.4f}", "".join(f"{low:.4f} to {high:.4f}" for low, high in interval.values())
-
-        blocks: list[Block] = [Facts([fact(self.measure, document.score)], is_main=True)]
-        if self.is_cold_start and document.scenarios.unassessed:
-            blocks.append(self.scenario_facts())
-        elif not self.is_cold_start:
-            blocks += document.head or ()
-            for name, reason in (document.undefined or {}).items():
-                blocks.append(f"Undefined: {name}: {reason}")
-            for name in ("scenarios", "policies"):
-                if name in self.layouts:
-                    blocks += tables(self.layouts[name], document, is_small=True)
-        blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
-        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(self._undefined())]
+        document = self.document
+        blocks: list[Block] = [Facts([self._score_fact(self.measure, document.score)], is_main=True)]
+        if not self.is_cold_start:
+            blocks += self._evidence_blocks()
+        elif document.scenarios.unassessed:
+            blocks.append(self._scenario_facts())
+        headline_facts = []
+        for name in headline(document.task):
+            if name in document.scores and name != self.measure:
+                headline_facts.append(self._score_fact(name, document.scores[name]))
+        blocks += [Facts(headline_facts), Code([document.signature])]
+        reason_by_measure = getattr(document, "undefined", None) or {}
+        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
 
-    def every_score(self) -> Section:
-        """Return the section with the table of all scores, by hop where there are hops."""
-        scores = self.document.scores
-        hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
-        headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}
+    def _score_fact(self, measure: str, score: float) -> Fact:
+        """Return a score, with its interval as a detail if it has one."""
+        intervals = getattr(self.document, "intervals", None)
+        interval = intervals.scores.get(measure) if intervals else None
+        detail = ""
+        for low, high in limits(interval, measure).values():
+            detail = f"{low:.4f} to {high:.4f}"
+        return Fact(measure, f"{score:.4f}", detail)
+
+    def _evidence_blocks(self) -> list[Block]:
+        """Return what an analysis of evidence says above its scores: notes, undefined measures, scenarios, policies."""
+        blocks: list[Block] = list(self.document.head or ())
+        for measure, reason in (self.document.undefined or {}).items():
+            blocks.append(f"Undefined: {measure}: {reason}")
+        for name in ("scenarios", "policies"):
+            if name in self.layouts:
+                blocks += tables(self.layouts[name], self.document, is_small=True)
+        return blocks
+
+    def _every_score(self) -> Section:
+        """Return the section with the table of all scores, which has a column for each hop if there are hops."""
         rows: dict[str, dict[str, Any]] = {}
-        for name, score in scores.items():
+        hops = set()
+        for name, score in self.document.scores.items():
             measure, _, hop = name.partition("@")
+            hops.add(hop)
             rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
-        headings = headings if len(hops) > 1 else {"all": "Score"}
-        found = table_of("measures", "Every score", rows.values(), None, "measure", **headings)
-        return Section("every-score", "Every score", list(found))
+        headings = {"measure": ""}
+        if len(hops) > 1:
+            for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):
+                headings[f"hop{hop}" if hop else "all"] = f"Hop {hop}" if hop else "All hops"
+        else:
+            headings["all"] = "Score"
+        return Section("every-score", "Every score", list(table_of("measures", "Every score", rows.values(), headings)))
 
-    def _undefined(self) -> Mapping[str, str]:
-        """Return why measures have no value for the run; an evidence task has a value of every measure."""
-        return getattr(self.document, "undefined", None) or {}
-
-    def scenario_facts(self) -> Facts:
+    def _scenario_facts(self) -> Facts:
         """Return both scenarios of the SF table beside its scores, and the number of answers that nobody assessed."""
         scenarios = self.document.scenarios
+        explanation = (
+            "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
+        )
         facts = []
         for measure, scenario in scenarios.shown.items():
-            wrong = _shown(scenario.pessimistic, ".4f", "none")
-            right = _shown(scenario.optimistic, ".4f", "none")
-            text = (
-                "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
-            )
-            facts.append((f"{measure} {scenario.score:.4f}", f"{wrong}, {right}", text))
-        facts.append(("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+            pessimistic = _text_of(scenario.pessimistic, ".4f", "none")
+            optimistic = _text_of(scenario.optimistic, ".4f", "none")
+            facts.append(Fact(f"{measure} {scenario.score:.4f}", f"{pessimistic}, {optimistic}", explanation))
+        facts.append(Fact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
         return Facts(facts)
 
     # ---- Error budget
 
-    def budget(self) -> Section:
-        """Both charts, and the table whose counts open the mistakes behind them."""
+    def _budget(self) -> Section:
+        """Return the section of the error budget: both charts, and the table, whose counts lead to the mistakes."""
         about = (
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
             "the scorer would print. Those of several kinds do not add up."
         )
-
-        def count(row: Mapping[str, Any], _: int) -> object:
-            return pages.link(row["count"], self._mistakes_of(row["kind"])) if row["count"] else 0
-
-        found = tables(pages.with_cells(self.layouts["budget"], count=count), self.document, is_small=True)
-        blocks: list[Block] = [about, pages.charts(self.gain_charts(), self.step_charts()), *found]
-        last = self.document.budget[-1]
-        if lost := getattr(last, "unreachable", None):
-            facts = [(f"missed classes that no answer finds: {reason}", str(many), "") for reason, many in lost.items()]
-            blocks.append(
-                Facts([*facts, ("recall if all others were found", _shown(last.reachable_recall, ".4f"), "")])
-            )
+        layout = with_cells(self.layouts["budget"], cells={"count": self._count_cell})
+        blocks: list[Block] = [about, charts(self.gain_charts(), self.step_charts())]
+        blocks += tables(layout, self.document, is_small=True)
+        last_row = self.document.budget[-1]
+        unreachable = getattr(last_row, "unreachable", None)
+        if unreachable:
+            facts = []
+            for reason, count in unreachable.items():
+                facts.append(Fact(f"missed classes that no answer finds: {reason}", str(count)))
+            facts.append(Fact("recall if all others were found", _text_of(last_row.reachable_recall, ".4f")))
+            blocks.append(Facts(facts))
         if self.is_cold_start:
-            names = {
-                "merged_nodes": "nodes that merge several classes",
-                "split_classes": "classes split over several nodes",
-                "discarded_lines": "lines beyond a limit on justifications",
-            }
             structure = self.document.structure
-            blocks.append(Facts([(name, str(getattr(structure, key)), "") for key, name in names.items()]))
+            blocks.append(
+                Facts(
+                    [
+                        Fact("nodes that merge several classes", str(structure.merged_nodes)),
+                        Fact("classes split over several nodes", str(structure.split_classes)),
+                        Fact("lines beyond a limit on justifications", str(structure.discarded_lines)),
+                    ]
+                )
+            )
         return Section("errors", "Error budget", blocks)
 
-    def _mistakes_of(self, kind: str) -> Target:
-        """The rows of the cost list that have a kind of the error budget."""
-        return Target("mistakes", *(("category", kind.upper()) if self.is_cold_start else ("kind", kind)))
+    def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
+        """Return the number of mistakes of a kind, which leads to them in the cost list."""
+        return link(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
 
-    def _bar(self, row: Any, start: float, end: float, note: str) -> Bar:
-        return Bar(f"{row.kind} ({row.count})", start, end, note, self._mistakes_of(row.kind) if row.count else None)
+    def _mistakes_of_kind(self, kind: str) -> Target:
+        """Return the rows of the cost list that have a kind of the error budget."""
+        if self.is_cold_start:
+            return Target("mistakes", "category", kind.upper())
+        return Target("mistakes", "kind", kind)
+
+    def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
+        """Return a bar for a kind of mistakes, which leads to these if there are any."""
+        target = self._mistakes_of_kind(row.kind) if row.count else None
+        return Bar(f"{row.kind} ({row.count})", start, end, note, target)
 
     def gain_charts(self) -> Iterator[Drawing]:
-        """What correcting each kind alone would bring."""
-        drawn = [self._bar(row, 0.0, row.gain or 0.0, _shown(row.gain, "+.4f")) for row in self.document.budget]
-        axes, about = (f"gain in {self.measure}", "kind (mistakes)"), f"Gain in {self.measure}: "
-        yield bars("budget-gains", "Gain of each kind corrected alone", axes, drawn, about=about)
+        """Yield the chart of what correcting each kind alone would bring."""
+        rows = []
+        for row in self.document.budget:
+            rows.append(self._budget_bar(row, 0.0, row.gain or 0.0, _text_of(row.gain, "+.4f")))
+        caption = Caption(
+            "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
+        )
+        yield bars(caption, rows, about=f"Gain in {self.measure}: ")
 
     def step_charts(self) -> Iterator[Drawing]:
-        """The way from the score to that of the corrected run, one kind after the other."""
-        before = self.document.score
-        about = f"{self.measure} {before:.4f}; then "
-        drawn = []
+        """Yield the chart of the way from the score to that of the corrected run, one kind after the other."""
+        score = self.document.score
+        about = f"{self.measure} {score:.4f}; then "
+        rows = []
         for row in self.document.budget:
-            now = before if row.cumulated is None else row.cumulated
-            drawn.append(self._bar(row, before, now, _shown(row.cumulated, ".4f")))
-            before = now
-        title, axes = "Score, one kind after the other", (self.measure, "kind (mistakes)")
-        yield bars("budget-steps", title, axes, drawn, about=about, from_zero=False)
+            next_score = score if row.cumulated is None else row.cumulated
+            rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
+            score = next_score
+        caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
+        yield bars(caption, rows, about=about, from_zero=False)
 
-    # ---- Groups and confusions
+    # ---- Groups
 
-    def groups(self) -> Section:
-        """A chart and a table for each dimension."""
+    def _groups(self) -> Section:
+        """Return the section of groups: a chart and a table for each dimension."""
         layout = self.layouts["groups"]
         about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
         if not self.is_cold_start:
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
             columns = (*layout.columns, Column("score", self.measure))
             layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
-        of = layout.rows
-        place_by_dimension = {name: place for place, (name, _) in enumerate(self._dimensions())}
+        keys = dict.fromkeys(layout.shown)
+        keys |= dict.fromkeys([key for key in layout.keys if key not in _LEFT_TO_JSON])
+        rows = self._ordered_group_rows(layout)
+        page_layout = replace(layout, shown=tuple(keys), rows=lambda _: rows)
+        group_tables = tables(page_layout, self.document, "by")
+        return Section("groups", "Scores by group", [about, charts(self.group_charts()), *group_tables])
 
-        def rows(document: Any) -> list[Any]:
-            every: list[Any] = list(of(document))
-            chosen = [row for row in every if row["dimension"] in place_by_dimension]
-            return sorted(chosen, key=lambda row: place_by_dimension[row["dimension"]])
+    def _ordered_group_rows(self, layout: Layout) -> list[Any]:
+        """Return the rows of the groups that the page shows, in the order of the dimensions."""
+        position_by_dimension: dict[str, int] = {}
+        for position, dimension in enumerate(self._dimensions()):
+            position_by_dimension[dimension] = position
+        all_rows: list[Any] = list(layout.rows(self.document))
+        rows = [row for row in all_rows if row["dimension"] in position_by_dimension]
+        rows.sort(key=lambda row: position_by_dimension[row["dimension"]])
+        return rows
 
-        own = [key for key in layout.keys if key not in _LEFT_TO_JSON]
-        shown = tuple(dict.fromkeys((*layout.shown, *own)))
-        by_dimension = replace(layout, shown=shown, rows=rows)
-        found = tables(by_dimension, self.document, "by")
-        return Section("groups", "Scores by group", (about, pages.charts(self.group_charts()), *found))
-
-    def _dimensions(self) -> list[tuple[str, Sequence[Any]]]:
-        """The groups by dimension, slot and hop before all others."""
-        groups = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
-        names = sorted(groups, key=lambda name: {"slot": 0, "hop": 1}.get(name, 2))
-        return [(name, self.document.groups[name]) for name in names if self.document.groups[name]]
+    def _dimensions(self) -> dict[str, Sequence[Any]]:
+        """Return the groups by dimension, slot and hop before all others; dimensions that tell nothing are left out."""
+        names = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
+        names.sort(key=lambda name: _FIRST_DIMENSIONS.get(name, len(_FIRST_DIMENSIONS)))
+        return {name: self.document.groups[name] for name in names if self.document.groups[name]}
 
     def group_charts(self) -> Iterator[Drawing]:
-        """The scores of the groups of each dimension; the groups with the most mistakes, where they are many."""
-        for name, rows in self._dimensions():
-            chosen = sorted(rows, key=lambda row: -row.mistakes)[:_MOST_GROUPS]
-            drawn = []
-            for row in rows:
-                values = {text: getattr(row, key) for key, text in _SERIES.items() if getattr(row, key) is not None}
-                if not values and self.measure in getattr(row, "scores", {}):
-                    values = {self.measure: row.scores[self.measure]}
-                if row in chosen:
-                    intervals = getattr(row, "intervals", None) or {}
-                    drawn.append(Dots(row.group, values, limits(intervals.get("f1"), "F1")))
-            if len(drawn) > 1 and any(row.values for row in drawn):
-                some = f"The {_MOST_GROUPS} groups with the most mistakes. " if len(rows) > _MOST_GROUPS else ""
-                title, axes = f"Scores by {words(name)}", ("score", words(name))
-                yield dots(f"groups-{pages.slug(name)}", title, axes, drawn, about=some, of=name)
+        """Yield a chart for each dimension: the scores of its groups or, of many, of those with the most mistakes."""
+        for dimension, groups in self._dimensions().items():
+            by_mistakes = sorted(groups, key=lambda group: -group.mistakes)
+            drawn_groups = by_mistakes[:_MOST_GROUPS]
+            rows = [self._group_dots(group) for group in groups if group in drawn_groups]
+            if len(rows) < 2 or not any(row.values for row in rows):
+                continue
+            about = ""
+            if len(groups) > _MOST_GROUPS:
+                about = f"The {_MOST_GROUPS} groups with the most mistakes. "
+            name = words(dimension)
+            caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
+            yield dots(caption, rows, about=about)
 
-    def confusions(self) -> Section:
-        """The charts and all that was counted."""
+    def _group_dots(self, group: Any) -> Dots:
+        """Return the scores of a group, with the interval of its F1; those under the measure if it has no others."""
+        scores = {}
+        for key, series in _SERIES.items():
+            score = getattr(group, key)
+            if score is not None:
+                scores[series] = score
+        if not scores and self.measure in getattr(group, "scores", {}):
+            scores = {self.measure: group.scores[self.measure]}
+        intervals = getattr(group, "intervals", None) or {}
+        return Dots(group.group, scores, limits(intervals.get("f1"), "F1"))
+
+    # ---- Confusions
+
+    def _confusions(self) -> Section:
+        """Return the section of confusions: charts, and tables of all that was counted."""
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
             about = (
@@ -244,166 +342,217 @@ class AnalysisPage(PageMaker):
                 "how many have a place of which the pool knows another value, or a value that it knows elsewhere, and "
                 "how many of these are accepted answers."
             )
+        blocks: list[Block] = [about, charts(self.confusion_charts())]
         names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
-        known = [(self.layouts[key], name) for key, name in names.items() if key in self.layouts]
-        found = chain(*(tables(layout, self.document, name) for layout, name in known))
-        return Section("confusions", "Confusions", (about, pages.charts(self.confusion_charts()), *found))
+        for layout_name, name in names.items():
+            if layout_name in self.layouts:
+                blocks += tables(self.layouts[layout_name], self.document, name)
+        return Section("confusions", "Confusions", blocks)
 
     def confusion_charts(self) -> Iterator[Drawing]:
-        """Shares of a row: of the lines of a slot by category, of a label of gold by that predicted."""
-        found = self.document.confusions
+        """Yield charts of shares: of the lines of a slot by category, or of a label of gold by the predicted label."""
         if self.is_cold_start:
-            slots = [(row.slot, row.category, row.count) for row in found.slots]
-            if slots:
-                yield _shares("confusions", "Categories by slot, share of its lines", ("category", "slot"), slots, "")
+            counts = [_Count(row.slot, row.category, row.count) for row in self.document.confusions.slots]
+            if counts:
+                caption = Caption("confusions", "Categories by slot, share of its lines", "category", "slot")
+                yield _share_chart(caption, counts)
             return
-        for of in dict.fromkeys(row.of for row in found):
-            cells = [(row.gold, row.predicted, row.count) for row in found if row.of == of]
-            title = f"Labels of each {of}, share of gold's"
-            yield _shares(f"confusions-{pages.slug(of)}", title, ("predicted", "gold"), cells, of)
+        rows = self.document.confusions
+        for part in dict.fromkeys([row.of for row in rows]):
+            counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
+            title = f"Labels of each {part}, share of gold's"
+            caption = Caption(f"confusions-{slug(part)}", title, "predicted", "gold", of=part)
+            yield _share_chart(caption, counts)
 
     # ---- Confidence
 
-    def confidence(self) -> Section:
-        """Both charts, the best threshold and what reliability comes to in numbers, and the sweep as a table."""
-        facts, document = [], self.document
-        if (best := document.best) is not None:
-            about = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
-            facts.append(("best threshold", f"{best.threshold:g}", about))
-        assessed = f"{document.reliability.lines} assessed lines"
+    def _confidence(self) -> Section:
+        """Return the section of confidences: the best threshold, reliability in numbers, and both as tables."""
+        document = self.document
+        facts = []
+        best = document.best
+        if best is not None:
+            detail = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
+            facts.append(Fact("best threshold", f"{best.threshold:g}", detail))
         for name, number in document.reliability.numbers.items():
-            facts.append((name, f"{number:.4f}", assessed))
-        drawn = pages.charts(self.sweep_charts(), self.reliability_charts())
-        sweep = tables(self.layouts["sweep"], document, is_small=False)
-        bins = tables(self.layouts["reliability"], document, is_small=True)
-        return Section("confidence", "Confidence", (drawn, Facts(facts), *sweep, *bins))
+            facts.append(Fact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
+        blocks: list[Block] = [charts(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
+        blocks += tables(self.layouts["sweep"], document, is_small=False)
+        blocks += tables(self.layouts["reliability"], document, is_small=True)
+        return Section("confidence", "Confidence", blocks)
 
     def sweep_charts(self) -> Iterator[Drawing]:
-        """Precision, recall and F1 of the run without what is below each threshold."""
-        sweep, best = getattr(self.document, "sweep", ()), getattr(self.document, "best", None)
+        """Yield the chart of precision, recall and F1 of the run without the lines below each threshold."""
+        sweep = getattr(self.document, "sweep", ())
         if not sweep:
             return
-        curves = {
-            name: [(row.threshold, getattr(row, key)) for row in sweep if getattr(row, key) is not None]
-            for key, name in _SERIES.items()
-        }
-        text, mark = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}", None
+        curves: dict[str, Curve] = {}
+        for key, series in _SERIES.items():
+            curves[series] = [(row.threshold, getattr(row, key)) for row in sweep if getattr(row, key) is not None]
+        about = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
+        best = getattr(self.document, "best", None)
+        mark = None
         if best is not None:
-            mark = (best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
-            text += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
-        axes = ("threshold: lines of less confidence are left out", "score")
-        yield lines("sweep", "Scores by confidence threshold", axes, f"{text}.", curves, mark=mark)
+            mark = Mark(best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
+            about += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
+        across = "threshold: lines of less confidence are left out"
+        caption = Caption("sweep", "Scores by confidence threshold", across, "score")
+        yield lines(caption, f"{about}.", curves, mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
-        """How many answers of a confidence are right; on the diagonal where confidences are probabilities."""
+        """Yield the chart of how many answers of a confidence are right: on the diagonal if these are probabilities."""
         reliability = getattr(self.document, "reliability", None)
-        if reliability is not None and reliability.bins:
-            points = [(row.confidence, row.right) for row in reliability.bins]
-            counts = [row.lines for row in reliability.bins]
-            text = "; ".join(f"confidence {x:.4f}: {y:.4f} of {n} right" for (x, y), n in zip(points, counts))
-            axes = ("mean confidence of the bin", "share of right answers")
-            curves = {"answers (number beside each point)": points}
-            title = f"Reliability of confidences, {reliability.lines} assessed lines"
-            yield lines("reliability", title, axes, f"{text}.", curves, with_diagonal=True, counts=counts)
+        if reliability is None or not reliability.bins:
+            return
+        texts = []
+        for row in reliability.bins:
+            texts.append(f"confidence {row.confidence:.4f}: {row.right:.4f} of {row.lines} right")
+        points = [(row.confidence, row.right) for row in reliability.bins]
+        caption = Caption(
+            name="reliability",
+            title=f"Reliability of confidences, {reliability.lines} assessed lines",
+            across="mean confidence of the bin",
+            upwards="share of right answers",
+        )
+        yield lines(
+            caption,
+            f"{'; '.join(texts)}.",
+            {"answers (number beside each point)": points},
+            with_diagonal=True,
+            counts=[row.lines for row in reliability.bins],
+        )
 
     def precision_charts(self) -> Iterator[Drawing]:
-        """Precision at each rank of each query."""
-        return pages.precision_charts(self.document)
+        """Yield a chart for each query: the precision at each rank."""
+        return openings.precision_charts(self.document)
 
-    # ---- Mistakes and units
+    # ---- Mistakes
 
-    def mistakes(self) -> Section:
-        """The cost list, the costliest first; places and units open how they are explained."""
-        layout, rows, opening = self.layouts["mistakes"], self.document.mistakes, self.openings.opening
-
-        def effects(_: Mapping[str, Any], at: int) -> Cell | None:
-            return _effects(rows[at]) if at < MOST_DETAILS else None
-
-        def place(row: Mapping[str, Any], at: int) -> object:
-            each = rows[at]
-            name = {"line": f"{each.file}:{each.line}", "class": each.class_name, "node": each.node}[each.kind]
-            return opening(f"{each.file}:{each.line}", f"{each.kind} {name}")
-
-        if self.is_cold_start:
-            layout = pages.with_cells(
-                layout, Column("place", "File and line"), Column("change", "Corrected by"),
-                Column("target", "Node or class"), Column("effects"),
-                shown=("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects"),
-                place=place, effects=effects, category=lambda row, _: row["category"] or "NODE",
-                change=lambda row, _: f"{row['kind']} {row['change']}",
-                target=lambda row, _: row["node"] or row["class"],
-            )  # fmt: skip
-        else:
-            layout = pages.with_cells(
-                layout, Column("effects"), shown=("gain", "kind", "unit", "part", "predicted", "gold", "effects"),
-                unit=lambda row, _: opening(row["name"], f"query {row['name']}"), effects=effects,
-            )  # fmt: skip
+    def _mistakes(self) -> Section:
+        """Return the section of the cost list, the costliest mistake first; places and units open explanations."""
         about = (
             f"What correcting each mistake alone would bring to {self.measure}. The effects on other measures open "
             f"for the {MOST_DETAILS} costliest."
         )
-        return Section("costs", "Cost list", (about, *tables(layout, self.document, is_small=False)))
+        layout = self._mistakes_of_runs() if self.is_cold_start else self._mistakes_of_predictions()
+        return Section("costs", "Cost list", [about, *tables(layout, self.document, is_small=False)])
 
-    def units(self) -> Section:
-        """All units that are explained or have mistakes in the cost list, the costliest first."""
-        mistakes: dict[str, list[Any]] = defaultdict(list)
-        for mistake in self.document.mistakes[: pages.MOST_ROWS]:
-            mistakes[pages.unit_text(mistake)].append(mistake)
-        explained = self.document.explanations or None
-        queries = {query.query: query for query in getattr(explained, "queries", ())}
-        units = dict.fromkeys((*mistakes, *queries, *map(pages.unit_text, getattr(explained, "units", ()))))
-        rows: list[dict[str, Any]] = []
-        for unit in units:
-            count = len(mistakes[unit])
-            gains = [each.gain for each in mistakes[unit] if each.gain is not None]
-            target = Target("mistakes", "query" if self.is_cold_start else "unit", unit)
-            row: dict[str, Any] = {
-                "unit": self.openings.opening(unit, f"query {unit}"),
-                "mistakes": pages.link(count, target) if count else 0,
-                "largest": max(gains, default=None),
-            }
-            if (query := queries.get(unit)) is not None:
-                row |= {"ldc": query.unit, "name": query.name, "slot": query.slot, "hop": query.hop}
-                row |= {"lines": sum(query.lines.values())}
-                row |= {key: query.lines.get(key, 0) for key in ("right", "wrong")}
-                row |= {key: query.classes.get(key, 0) for key in ("found", "missed")}
+    def _mistakes_of_runs(self) -> Layout:
+        """Return the layout of the cost list of a Cold Start run."""
+        columns = [
+            Column("place", "File and line"),
+            Column("change", "Corrected by"),
+            Column("target", "Node or class"),
+            Column("effects"),
+        ]
+        cells = {
+            "place": self._place_cell,
+            "effects": self._effects_cell,
+            "category": _category_cell,
+            "change": _change_cell,
+            "target": _target_cell,
+        }
+        shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
+        return with_cells(self.layouts["mistakes"], columns, cells, shown)
+
+    def _mistakes_of_predictions(self) -> Layout:
+        """Return the layout of the cost list of predictions of an evidence task."""
+        cells = {"unit": self._unit_cell, "effects": self._effects_cell}
+        shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
+        return with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
+
+    def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
+        """Return the effects of a mistake on all measures, which open; none of mistakes far down the list."""
+        return _effects(self.document.mistakes[row_number]) if row_number < MOST_DETAILS else None
+
+    def _place_cell(self, _: Mapping[str, Any], row_number: int) -> object:
+        """Return the file and line of a mistake, which opens the explanation of its line, class or node."""
+        mistake = self.document.mistakes[row_number]
+        place = f"{mistake.file}:{mistake.line}"
+        name = {"line": place, "class": mistake.class_name, "node": mistake.node}[mistake.kind]
+        return self.openings.opening(place, f"{mistake.kind} {name}")
+
+    def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
+        """Return the unit of a mistake, which opens the explanation of the unit."""
+        return self.openings.opening(row["name"], f"query {row['name']}")
+
+    # ---- Units
+
+    def _units(self) -> Section:
+        """Return the section of all units that are explained or have mistakes, the costliest first."""
+        mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
+        for mistake in self.document.mistakes[:MOST_ROWS]:
+            mistakes_by_unit[unit_text(mistake)].append(mistake)
+        explanations = self.document.explanations or None
+        query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
+        unit_names = dict.fromkeys([*mistakes_by_unit, *query_by_unit])
+        unit_names |= dict.fromkeys([unit_text(unit) for unit in getattr(explanations, "units", ())])
+        rows = []
+        for name in unit_names:
+            row = self._unit_row(name, mistakes_by_unit[name])
+            if name in query_by_unit:
+                row |= _values_of_query(query_by_unit[name])
             rows.append(row)
         rows.sort(key=lambda row: -(row["largest"] or 0.0))
-        name = pages.unit_of(self.document.task)
-        several = ("queries" if name == "query" else f"{name}s").capitalize()
-        about = f"{several} with what correcting the costliest mistake of each would gain, the costliest first."
+        noun = unit_of(self.document.task)
+        title = "Queries" if noun == "query" else f"{noun}s".capitalize()
+        about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
         if self.openings.entries:
-            about += f" Each {name} opens and shows, with all that it contains, what explain says of it."
-        if explained is not None and explained.left_out:
-            about += f" {explained.left_out} lines without mistakes in the cost list are left out."
-        headings = {"unit": title_case(name), **_OF_QUERY, "mistakes": "Mistakes", "largest": "Largest gain"}
-        return Section("queries", several, (about, *table_of("units", several, rows, False, **headings)))
+            about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
+        if explanations is not None and explanations.left_out:
+            about += f" {explanations.left_out} lines without mistakes in the cost list are left out."
+        headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
+        unit_tables = table_of("units", title, rows, headings, is_small=False)
+        return Section("queries", title, [about, *unit_tables])
+
+    def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
+        """Return the cells of a unit: its name, which opens, the number of its mistakes, and their largest gain."""
+        gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
+        target = Target("mistakes", "query" if self.is_cold_start else "unit", name)
+        return {
+            "unit": self.openings.opening(name, f"query {name}"),
+            "mistakes": link(len(mistakes), target) if mistakes else 0,
+            "largest": max(gains, default=None),
+        }
 
     # ---- Scenarios, policies, problems
 
-    def of_cold_start(self) -> Iterator[Section]:
-        """Scenarios for what nobody assessed and the lines that they are of, policies, and problems of the input."""
-        document, scenarios = self.document, self.document.scenarios
+    def _scenarios(self) -> Section:
+        """Return the section of the scenarios for answers that nobody assessed, and of the lines of these answers."""
+        scenarios = self.document.scenarios
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
             "every one below a right answer is right, and takes the first class in which nothing is right, else a "
             "class of its own that ground truth gains. Other assessments may score less or more."
         )
-        blocks: list[Block] = [about, self.scenario_facts()]
-        if added := scenarios.added_pool:
+        blocks: list[Block] = [about, self._scenario_facts()]
+        added_lines = scenarios.added_pool
+        if added_lines:
             file = scenarios.added_pool_to or "a pool"
-            left = f", the first {_MOST_LINES} of {len(added)}" if len(added) > _MOST_LINES else ""
-            blocks.append(f"The optimistic scenario has these lines at the end of {file}{left}:")
-            blocks.append(Code(added[:_MOST_LINES]))
-        yield Section("scenarios", "What was not assessed", [*blocks, *tables(self.layouts["unassessed"], document)])
+            part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
+            blocks.append(f"The optimistic scenario has these lines at the end of {file}{part}:")
+            blocks.append(Code(added_lines[:_MOST_LINES]))
+        blocks += tables(self.layouts["unassessed"], self.document)
+        return Section("scenarios", "What was not assessed", blocks)
+
+    def _policies(self) -> Section:
+        """Return the section of the policies, and of the scores under each."""
         parts = ("right", "wrong", "ignore", "justifications")
-        rows = [{"policy": each.name, **{part: each.policy.get(part) for part in parts}} for each in document.policies]
-        what = table_of("policy", "Policies", rows, True, "policy", *parts)
-        scores = tables(self.layouts["policies"], document, "policy", is_small=True)
-        yield Section("policies", "Policies", (*what, *scores))
-        heads, problems = ("code", "severity", "count"), map(asdict, document.problems)
-        found = [*table_of("problem", "Problems of the input", problems, True, *heads, message="First message")]
-        yield Section("problems", "Problems", found or ["None."])
+        rows = []
+        for policy in self.document.policies:
+            text_by_part = {part: policy.policy.get(part) for part in parts}
+            rows.append({"policy": policy.name, **text_by_part})
+        headings = dict.fromkeys(["policy", *parts], "")
+        blocks: list[Block] = list(table_of("policy", "Policies", rows, headings, is_small=True))
+        blocks += tables(self.layouts["policies"], self.document, "policy", is_small=True)
+        return Section("policies", "Policies", blocks)
+
+    def _problems(self) -> Section:
+        """Return the section of the problems of the input."""
+        rows = [asdict(problem) for problem in self.document.problems]
+        headings = {"code": "", "severity": "", "count": "", "message": "First message"}
+        problem_tables = list(table_of("problem", "Problems of the input", rows, headings, is_small=True))
+        return Section("problems", "Problems", problem_tables or ["None."])
 
     CHARTS: ClassVar = {
         "budget": gain_charts,
@@ -416,28 +565,76 @@ class AnalysisPage(PageMaker):
     }
 
 
-def _shares(name: str, title: str, axes: tuple[str, str], cells: Sequence[tuple[str, str, int]], of: str) -> Drawing:
-    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for row, column, count in cells:
-        counts[row][column] += count
-    columns = list(dict.fromkeys(column for _, column, _ in cells))
-    totals = {row: sum(found.values()) for row, found in counts.items()}
-    rows = [
-        (row, [found[column] / totals[row] if column in found else None for column in columns])
-        for row, found in counts.items()
-    ]
-    text = "; ".join(f"{row} {column}: {count}, {count / totals[row]:.4f}" for row, column, count in cells)
-    return grid(name, title, axes, f"{text}.", rows, columns, of=of)
+class _Count(NamedTuple):
+    """How often a row and a column of a grid met, such as a slot and a category."""
+
+    row: str
+    column: str
+    times: int
+
+
+def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
+    """Return the chart of the share of each column in the count of its row."""
+    count_by_column_by_row: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row, column, count in counts:
+        count_by_column_by_row[row][column] += count
+    total_by_row = {row: sum(by_column.values()) for row, by_column in count_by_column_by_row.items()}
+    columns = list(dict.fromkeys([column for _, column, _ in counts]))
+    rows = []
+    for row, count_by_column in count_by_column_by_row.items():
+        shares = []
+        for column in columns:
+            shares.append(count_by_column[column] / total_by_row[row] if column in count_by_column else None)
+        rows.append(GridRow(row, shares))
+    texts = []
+    for row, column, count in counts:
+        texts.append(f"{row} {column}: {count}, {count / total_by_row[row]:.4f}")
+    return grid(caption, f"{'; '.join(texts)}.", rows, columns)
+
+
+def _category_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return the category of the line of a mistake; that of a node has none."""
+    return row["category"] or "NODE"
+
+
+def _change_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return how a mistake is corrected: `line removed`."""
+    return f"{row['kind']} {row['change']}"
+
+
+def _target_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return the node or the class of a mistake."""
+    return row["node"] or row["class"]
+
+
+def _values_of_query(query: Any) -> dict[str, Any]:
+    """Return the cells that describe a query: its LDC query, entity, slot and hop, and counts of lines and classes."""
+    return {
+        "ldc": query.unit,
+        "name": query.name,
+        "slot": query.slot,
+        "hop": query.hop,
+        "lines": sum(query.lines.values()),
+        "right": query.lines.get("right", 0),
+        "wrong": query.lines.get("wrong", 0),
+        "found": query.classes.get("found", 0),
+        "missed": query.classes.get("missed", 0),
+    }
 
 
 def _effects(mistake: Any) -> Cell:
-    """The effects on all measures, and the files that they stand for."""
-    items = [("not computed", mistake.reason)] if mistake.reason else []
-    items += [(measure, _shown(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
+    """Return the effects of correcting a mistake on all measures, and how it is corrected, as a cell that opens."""
+    items = []
+    if mistake.reason:
+        items.append(("not computed", mistake.reason))
+    for measure, effect in mistake.effects.items():
+        if effect:
+            items.append((measure, _text_of(effect, "+.4f")))
     if hasattr(mistake, "removed"):
         items += [("without", f"{line.file}:{line.line}") for line in mistake.removed[: _MOST_LINES // 2]]
         items += [("with", line) for line in mistake.added]
     else:
         corrected = mistake.prediction
         items.append(("prediction", "left out" if corrected is None else as_json(corrected) or ""))
-    return pages.details(f"{sum(map(bool, mistake.effects.values()))} measures", items)
+    changed_count = len([effect for effect in mistake.effects.values() if effect])
+    return details(f"{changed_count} measures", items)

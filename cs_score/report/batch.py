@@ -1,62 +1,95 @@
-"""The page of a batch, from `batch.json`, and its charts by name."""
+"""The page of a batch, from `batch.json`, and its charts by kind."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote
 
+from cs_score.analysis.many.overview import FoundTogether, Overlap, UnitScores
 from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
 from cs_score.batch.documents import Overview, family_lines, limit_lines
-from cs_score.batch.plan import page_name
+from cs_score.batch.layout import page_name
 from cs_score.measures.registry import undefined_sentences
-from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
-from cs_score.report.page import Block, Page, PageMaker, Section, away, batch_origin, charts, slug, table_of
+from cs_score.report.charts import (
+    DOT_PLACES,
+    Bar,
+    Caption,
+    Dots,
+    Drawing,
+    GridRow,
+    Scale,
+    bars,
+    dots,
+    grid,
+    limits,
+    lines,
+    shade,
+)
+from cs_score.report.origins import batch_origin
+from cs_score.report.page import Block, Page, PageMaker, Section, away, charts, slug, table_of
 from cs_score.statistics.options import note_sentences
 from cs_score.tables.layout import Cell
 
 _MOST_DRAWN: Final = 50
+"""Runs whose scores a chart shows."""
+
 _MOST_RANKINGS: Final = 40
 _MOST_CELLS: Final = 60
+"""Units, and runs, of a heat map."""
+
 _MOST_PAIRED: Final = 40
+"""Runs whose agreement a chart shows."""
+
 _MOST_BARS: Final = 24
 
 
 class BatchPage(PageMaker):
-    """The sections and charts of a batch. Runs have labels: their names, with the run id where several share one."""
+    """The page and the charts of a batch.
+
+    A run has a label: its name, with the run id if several runs share the name.
+    """
 
     document: Overview
 
     def __init__(self, document: Overview) -> None:
+        """Show an overview of runs. Runs that failed are in its leaderboard only, and have no position."""
         super().__init__(document)
-        runs = document.runs
-        often = Counter(each.run for each in runs)
-        self.labels = [each.run if often[each.run] == 1 else f"{each.run} {each.run_id}" for each in runs]
-        # Runs that failed have no place.
-        self.places = {(each.run, each.run_id): at for at, each in enumerate(runs)}
+        row_count_by_run = Counter([system.run for system in document.runs])
+        self.labels = []
+        self.position_by_run: dict[tuple[str, str], int] = {}
+        for position, system in enumerate(document.runs):
+            has_own_name = row_count_by_run[system.run] == 1
+            self.labels.append(system.run if has_own_name else f"{system.run} {system.run_id}")
+            self.position_by_run[system.run, system.run_id] = position
 
     def page(self) -> Page:
-        sections = [self.leaderboard(), self.heatmap()]
-        sections += [self.difficulty()] if self.document.answers else []
-        sections += [self.agreement(), self.stability(), batch_origin()]
-        count = len(self.labels)
-        return Page("Leaderboard", f"{count} run{'' if count == 1 else 's'} by {self.document.measure}", sections)
+        """Return the page: leaderboard, heat map, difficulty, agreement and rank stability."""
+        sections = [self._leaderboard(), self._heatmap()]
+        if self.document.answers:
+            sections.append(self._difficulty())
+        sections += [self._agreement(), self._stability(), batch_origin()]
+        run_count = len(self.labels)
+        noun = "run" if run_count == 1 else "runs"
+        return Page("Leaderboard", f"{run_count} {noun} by {self.document.measure}", sections)
 
     def _policy_text(self, policy: str) -> str:
-        """What a title adds where there are several policies."""
+        """Return what a title adds if there are several policies: ` (sf)`."""
         return f" ({policy})" if len(self.document.policies) > 1 else ""
 
-    def _page_of_run(self, policy: str, place: int, unit: str | None = None) -> str:
-        """The address of a run's page, from the folder of the batch; at a unit where one is given."""
+    def _address_of_run(self, policy: str, position: int, unit: str | None = None) -> str:
+        """Return the address of a run's page from the folder of the batch, `sf/run/out.html`; at a unit if given."""
         document = self.document
-        name = document.runs[place].run
-        same = [at for at, each in enumerate(document.runs) if each.run == name]
-        folders = [policy, name] if len(document.policies) > 1 else [name]
-        parts = (*folders, page_name(same.index(place), len(same)))
-        address = "/".join(quote(each, safe="", errors="surrogateescape") for each in parts)
+        name = document.runs[position].run
+        positions_of_file = [other for other, system in enumerate(document.runs) if system.run == name]
+        file_name = page_name(positions_of_file.index(position), len(positions_of_file))
+        parts = [name, file_name]
+        if len(document.policies) > 1:
+            parts.insert(0, policy)
+        address = "/".join([quote(part, safe="", errors="surrogateescape") for part in parts])
         if unit is None:
             return address
         column = "ldc" if document.unit == "LDC query" else "unit"  # of the table of units on that page
@@ -64,210 +97,282 @@ class BatchPage(PageMaker):
 
     # ---- Leaderboard
 
-    def leaderboard(self) -> Section:
-        """The interval plots, and the table whose runs lead to their pages."""
-        document, settings = self.document, self.document.bootstrap
-        about = f"Ranked by {document.measure}."
-        if settings is not None:
-            units = len(document.queries) // len(document.policies)
-            about = " ".join([about, *limit_lines(settings, units, document.families)])
+    def _leaderboard(self) -> Section:
+        """Return the section of the leaderboard: charts of scores, and the table, whose runs lead to their pages."""
+        rows = []
+        for row in self.document.leaderboard:
+            position = self.position_by_run.get((row.run, row.run_id))
+            name: object = row.run
+            if position is not None and self.document.pages and row.score is not None:
+                name = away(row.run, self._address_of_run(row.policy, position))
+            p_baseline = row.p_baseline or None
+            rows.append({**asdict(row), "run": name, **_low_and_high(row.interval), "p_baseline": p_baseline})
+        headings = dict.fromkeys(("rank", "policy", "run", "run_id", "score", "low", "high", "tier"), "")
+        headings["p_above"] = "p against the run above"
+        headings["p_baseline"] = "p against the baseline"
+        run_tables = table_of("runs", "Leaderboard", rows, headings)
+        blocks: list[Block] = [self._about_leaderboard(), charts(self.interval_charts()), *run_tables]
+        return Section("leaderboard", "Leaderboard", blocks)
+
+    def _about_leaderboard(self) -> str:
+        """Return the sentences above the leaderboard: verdicts, tests, limits, missing scores and notes."""
+        document = self.document
+        sentences = family_lines(document.families, document.verdicts, document.measure)
+        sentences.append(f"Ranked by {document.measure}.")
+        if document.bootstrap is not None:
+            unit_count = len(document.queries) // len(document.policies)
+            sentences += limit_lines(document.bootstrap, unit_count, document.families)
         for row in document.leaderboard:
             for sentence in undefined_sentences(row.undefined or {}):
-                about += f" {row.run} has no {sentence}; it has no rank by these."
-        tested = family_lines(document.families, document.verdicts, document.measure)
-        about = " ".join([*tested, about, *note_sentences(document.notes)])
-        rows = []
-        for row in document.leaderboard:
-            place = self.places.get((row.run, row.run_id))
-            name: object = row.run
-            if place is not None and document.pages and row.score is not None:
-                name = away(row.run, self._page_of_run(row.policy, place))
-            rows.append({**asdict(row), "run": name, **_limits(row.interval), "p_baseline": row.p_baseline or None})
-        keys = ("rank", "policy", "run", "run_id", "score", "low", "high", "tier")
-        tests = {"p_above": "p against the run above", "p_baseline": "p against the baseline"}
-        found = table_of("runs", "Leaderboard", rows, None, *keys, **tests)
-        return Section("leaderboard", "Leaderboard", (about, charts(self.interval_charts()), *found))
+                sentences.append(f"{row.run} has no {sentence}; it has no rank by these.")
+        sentences += note_sentences(document.notes)
+        return " ".join(sentences)
 
     def interval_charts(self) -> Iterator[Drawing]:
-        """Scores with their intervals, by policy."""
+        """Yield a chart for each policy: the scores of its runs with their intervals."""
         document = self.document
-        for at, policy in enumerate(document.policies):
+        for policy_number, policy in enumerate(document.policies):
             rows = [row for row in document.leaderboard if row.policy == policy and row.score is not None]
-            drawn = []
+            drawn_rows = []
             for row in rows[:_MOST_DRAWN]:
-                place = self.places.get((row.run, row.run_id))
-                label = row.run if place is None else self.labels[place]
-                tier = "" if row.tier is None else f" ({row.tier})"
-                drawn.append(Dots(f"{label}{tier}", {"score": row.score or 0.0}, limits(row.interval, "score")))
-            if drawn:
-                some = f"The first {_MOST_DRAWN} of {len(rows)} runs. " if len(rows) > _MOST_DRAWN else ""
-                title = f"Scores{' with intervals' if document.bootstrap else ''}{self._policy_text(policy)}"
-                axes = (document.measure, "run (tier)" if document.bootstrap else "run")
-                yield dots(f"leaderboard-{at}", title, axes, drawn, about=some, of=policy)
+                position = self.position_by_run.get((row.run, row.run_id))
+                label = row.run if position is None else self.labels[position]
+                if row.tier is not None:
+                    label += f" ({row.tier})"
+                drawn_rows.append(Dots(label, {"score": row.score or 0.0}, limits(row.interval, "score")))
+            if not drawn_rows:
+                continue
+            about = f"The first {_MOST_DRAWN} of {len(rows)} runs. " if len(rows) > _MOST_DRAWN else ""
+            has_intervals = document.bootstrap is not None
+            title = "Scores with intervals" if has_intervals else "Scores"
+            caption = Caption(
+                name=f"leaderboard-{policy_number}",
+                title=title + self._policy_text(policy),
+                across=document.measure,
+                upwards="run (tier)" if has_intervals else "run",
+                of=policy,
+            )
+            yield dots(caption, drawn_rows, about=about)
 
     # ---- Heat map
 
-    def heatmap(self) -> Section:
-        """The charts, and the table of all units, whose cells lead to the pages of the runs at that unit."""
-        document, unit = self.document, self.document.unit
-        rows = []
-        for row in document.queries:
-            cells: dict[str, Any] = {"unit": row.unit, "policy": row.policy, "mean": _mean(row.scores)}
-            for place, value in enumerate(row.scores):
-                address = self._page_of_run(row.policy, place, row.unit) if document.pages else ""
-                cells[f"r{place}"] = Cell(None) if value is None else away(value, address, shade(value))
-            rows.append(cells)
-        about = f"{document.unit_measure} of each {unit} in each run; the lowest means are the hardest."
+    def _heatmap(self) -> Section:
+        """Return the section of all units by all runs; cells of the table lead to the page of the run at the unit."""
+        document = self.document
+        rows = [self._heatmap_row(scores) for scores in document.queries]
+        about = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
         if document.pages:
-            about += f" A cell leads to the page of the run at that {unit}."
-        heads = {"unit": unit, **({"policy": "Policy"} if len(document.policies) > 1 else {}), "mean": "Mean"}
-        heads |= {f"r{at}": label for at, label in enumerate(self.labels)}
-        found = table_of("units", f"Scores by {unit} and run", rows, False, **heads)
-        return Section("heatmap", "Heat map", (about, charts(self.heatmap_charts()), *found))
+            about += f" A cell leads to the page of the run at that {document.unit}."
+        headings = {"unit": document.unit}
+        if len(document.policies) > 1:
+            headings["policy"] = "Policy"
+        headings["mean"] = "Mean"
+        for position, label in enumerate(self.labels):
+            headings[f"r{position}"] = label
+        unit_tables = table_of("units", f"Scores by {document.unit} and run", rows, headings, is_small=False)
+        return Section("heatmap", "Heat map", [about, charts(self.heatmap_charts()), *unit_tables])
+
+    def _heatmap_row(self, scores: UnitScores) -> dict[str, Any]:
+        """Return the cells of a unit: its mean, and its score in each run, coloured by the score."""
+        cells: dict[str, Any] = {"unit": scores.unit, "policy": scores.policy, "mean": _mean(scores.scores)}
+        for position, score in enumerate(scores.scores):
+            if score is None:
+                cells[f"r{position}"] = Cell(None)
+                continue
+            address = ""
+            if self.document.pages:
+                address = self._address_of_run(scores.policy, position, scores.unit)
+            cells[f"r{position}"] = away(score, address, shade(score))
+        return cells
 
     def heatmap_charts(self) -> Iterator[Drawing]:
-        """Units by runs, by policy; of many units those whose scores differ the most."""
-        document, labels = self.document, self.labels
-        for at, policy in enumerate(document.policies):
-            every = [row for row in document.queries if row.policy == policy]
-            widest = sorted(every, key=lambda row: -_spread(row.scores))[:_MOST_CELLS]
-            drawn = [(row.unit, row.scores[:_MOST_CELLS]) for row in every if row in widest]
-            if not drawn or not labels:
+        """Yield a chart of units by runs for each policy; of many units it shows those in which runs differ most."""
+        document = self.document
+        for policy_number, policy in enumerate(document.policies):
+            unit_rows = [row for row in document.queries if row.policy == policy]
+            by_spread = sorted(unit_rows, key=lambda row: -_spread(row.scores))
+            most_different = by_spread[:_MOST_CELLS]
+            drawn_rows = [GridRow(row.unit, row.scores[:_MOST_CELLS]) for row in unit_rows if row in most_different]
+            if not drawn_rows or not self.labels:
                 continue
-            some = ""
-            if len(every) > _MOST_CELLS:
-                some += f" The {_MOST_CELLS} of {len(every)} in which runs differ the most."
-            if len(labels) > _MOST_CELLS:
-                some += f" The first {_MOST_CELLS} of {len(labels)} runs."
-            means = ((unit, _mean(values)) for unit, values in drawn)
-            text = "; ".join(f"{unit}: mean {mean:.4f}" for unit, mean in means if mean is not None)
-            title = f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}"
-            axes = ("run", document.unit)
-            yield grid(f"heatmap-{at}", title, axes, f"{text}.{some}", drawn, labels[:_MOST_CELLS], of=policy)
+            texts = []
+            for row in drawn_rows:
+                mean = _mean(row.values)
+                if mean is not None:
+                    texts.append(f"{row.label}: mean {mean:.4f}")
+            about = f"{'; '.join(texts)}."
+            if len(unit_rows) > _MOST_CELLS:
+                about += f" The {_MOST_CELLS} of {len(unit_rows)} in which runs differ the most."
+            if len(self.labels) > _MOST_CELLS:
+                about += f" The first {_MOST_CELLS} of {len(self.labels)} runs."
+            caption = Caption(
+                name=f"heatmap-{policy_number}",
+                title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
+                across="run",
+                upwards=document.unit,
+                of=policy,
+            )
+            yield grid(caption, about, drawn_rows, self.labels[:_MOST_CELLS])
 
     # ---- What runs find together
 
-    def difficulty(self) -> Section:
-        """How many answers so many runs have found, and how many only one."""
-        of, found, only = ("policy", "part"), [], []
+    def _difficulty(self) -> Section:
+        """Return the section of how many answers so many runs have found, and how many only one has."""
+        found_rows = []
+        only_rows = []
         for row in self.document.answers:
-            whose = {"policy": row.policy, "part": row.part}
-            found += [{**whose, "times": times, "count": count} for times, count in enumerate(row.found_by)]
-            only += [{**whose, "run": self.labels[at], "count": count} for at, count in enumerate(row.only)]
-        blocks: tuple[Block, ...] = (
-            charts(self.difficulty_charts()),
-            *table_of("found", "Found by so many runs", found, None, *of, times="Runs that found it", count="Number"),
-            *table_of("only", "Found by one run alone", only, None, *of, "run", count="Found by it alone"),
-        )
+            for run_count, answer_count in enumerate(row.found_by):
+                found_rows.append({"policy": row.policy, "part": row.part, "times": run_count, "count": answer_count})
+            for position, answer_count in enumerate(row.only):
+                label = self.labels[position]
+                only_rows.append({"policy": row.policy, "part": row.part, "run": label, "count": answer_count})
         about = "What is to be found, by how many runs have found it. What no run found is hardest."
-        return Section("difficulty", "Difficulty", (about, *blocks))
+        found_headings = {"policy": "", "part": "", "times": "Runs that found it", "count": "Number"}
+        only_headings = {"policy": "", "part": "", "run": "", "count": "Found by it alone"}
+        blocks: list[Block] = [about, charts(self.difficulty_charts())]
+        blocks += table_of("found", "Found by so many runs", found_rows, found_headings)
+        blocks += table_of("only", "Found by one run alone", only_rows, only_headings)
+        return Section("difficulty", "Difficulty", blocks)
 
     def difficulty_charts(self) -> Iterator[Drawing]:
-        """How many so many runs have found, by policy and part."""
+        """Yield a chart for each policy and part of gold: how many answers no run, one run, two ... have found."""
         for row in self.document.answers:
-            drawn = [Bar(label, 0.0, count, str(count)) for label, count in _binned(row.found_by)]
-            several = _plural(row.part)
-            title = f"{several.capitalize()} by how many runs found them{self._policy_text(row.policy)}"
-            name = f"difficulty-{self.document.policies.index(row.policy)}-{slug(row.part)}"
-            axes, of = (f"number of {several}, of {row.total}", "found by runs"), f"{row.policy} {row.part}".strip()
-            yield bars(name, title, axes, drawn, about="found by so many runs: ", of=of)
+            drawn_bars = [
+                Bar(group.label, 0.0, group.answer_count, str(group.answer_count)) for group in _binned(row.found_by)
+            ]
+            noun = _plural(row.part)
+            policy_number = self.document.policies.index(row.policy)
+            caption = Caption(
+                name=f"difficulty-{policy_number}-{slug(row.part)}",
+                title=f"{noun.capitalize()} by how many runs found them{self._policy_text(row.policy)}",
+                across=f"number of {noun}, of {row.total}",
+                upwards="found by runs",
+                of=_policy_and_part(row.policy, row.part),
+            )
+            yield bars(caption, drawn_bars, about="found by so many runs: ")
 
-    def agreement(self) -> Section:
-        """How far the right and the wrong answers of two runs are the same, and what several runs find together."""
-        labels, pairs, union = self.labels, [], []
+    def _agreement(self) -> Section:
+        """Return the section of how far the answers of two runs are the same, and what several runs find together."""
+        pair_rows = []
+        union_rows = []
         for row in self.document.agreement:
-            own = {"policy": row.policy}
-            pairs += [{**asdict(pair), **own, "a": labels[pair.a], "b": labels[pair.b]} for pair in row.pairs]
-            union += [{**own, "measure": measure, "score": score} for measure, score in row.union.scores.items()]
-        headings = {"a": "Run", "b": "Other run", "right": "Right answers", "wrong": "Wrong answers"}
+            for pair in row.pairs:
+                runs = {"a": self.labels[pair.a], "b": self.labels[pair.b]}
+                pair_rows.append({**asdict(pair), "policy": row.policy, **runs})
+            for measure, score in row.union.scores.items():
+                union_rows.append({"policy": row.policy, "measure": measure, "score": score})
         about = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
             "The union is what all that is right in any run would score: no vote among these runs can do better. "
             "Recall is the mean over all choices of so many runs; agreed is what at least so many have found."
         )
-        blocks: tuple[Block, ...] = (
-            charts(self.agreement_charts(), self.systems_charts()),
-            *table_of("pairs", "Agreement of pairs", pairs, None, "policy", "part", **headings),
-            *table_of("union", "Union of all runs", union, None, "policy", "measure", score="Score of the union"),
-        )
-        return Section("agreement", "Agreement", (about, *blocks))
+        pair_headings = {"policy": "", "part": "", "a": "Run", "b": "Other run"}
+        pair_headings |= {"right": "Right answers", "wrong": "Wrong answers"}
+        union_headings = {"policy": "", "measure": "", "score": "Score of the union"}
+        blocks: list[Block] = [about, charts(self.agreement_charts(), self.systems_charts())]
+        blocks += table_of("pairs", "Agreement of pairs", pair_rows, pair_headings)
+        blocks += table_of("union", "Union of all runs", union_rows, union_headings)
+        return Section("agreement", "Agreement", blocks)
 
     def agreement_charts(self) -> Iterator[Drawing]:
-        """Runs by runs: the overlap of their right answers, by policy and part."""
+        """Yield a chart for each policy and part of gold: runs by runs, the overlap of their right answers."""
+        if len(self.labels[:_MOST_PAIRED]) < 2:
+            return
+        for policy_number, agreement in enumerate(self.document.agreement):
+            parts = dict.fromkeys([pair.part for pair in agreement.pairs]) or ("",)
+            for part in parts:
+                pairs = [pair for pair in agreement.pairs if pair.part == part]
+                name = f"agreement-{policy_number}"
+                title = "Agreement of right answers (Jaccard)"
+                if part:
+                    name += f"-{slug(part)}"
+                    title += f" by {part}"
+                caption = Caption(
+                    name=name,
+                    title=title + self._policy_text(agreement.policy),
+                    across="run",
+                    upwards="run",
+                    of=_policy_and_part(agreement.policy, part),
+                )
+                yield self._agreement_chart(caption, pairs)
+
+    def _agreement_chart(self, caption: Caption, pairs: Sequence[Overlap]) -> Drawing:
+        """Return the chart of the overlap of pairs of runs; a run agrees fully with itself."""
         labels = self.labels[:_MOST_PAIRED]
-        for at, row in enumerate(self.document.agreement if len(labels) > 1 else ()):
-            for part in dict.fromkeys(pair.part for pair in row.pairs) or ("",):
-                overlap: dict[tuple[int, int], float | None] = {(place, place): 1.0 for place in range(len(labels))}
-                shown = []
-                for pair in (pair for pair in row.pairs if pair.part == part):
-                    overlap[pair.a, pair.b] = overlap[pair.b, pair.a] = pair.right
-                    if pair.right is not None and max(pair.a, pair.b) < len(labels):
-                        shown.append(f"{labels[pair.a]} and {labels[pair.b]} {pair.right:.4f}")
-                rows = [
-                    (label, [overlap.get((one, other)) for other in range(len(labels))])
-                    for one, label in enumerate(labels)
-                ]
-                by_part = f" by {part}" if part else ""
-                title = f"Agreement of right answers (Jaccard){by_part}{self._policy_text(row.policy)}"
-                name, of = f"agreement-{at}{f'-{slug(part)}' if part else ''}", f"{row.policy} {part}".strip()
-                yield grid(name, title, ("run", "run"), f"{'; '.join(shown)}.", rows, labels, of=of)
+        overlap_by_pair: dict[tuple[int, int], float | None] = {}
+        for position in range(len(labels)):
+            overlap_by_pair[position, position] = 1.0
+        texts = []
+        for pair in pairs:
+            overlap_by_pair[pair.a, pair.b] = pair.right
+            overlap_by_pair[pair.b, pair.a] = pair.right
+            if pair.right is not None and max(pair.a, pair.b) < len(labels):
+                texts.append(f"{labels[pair.a]} and {labels[pair.b]} {pair.right:.4f}")
+        rows = []
+        for position, label in enumerate(labels):
+            overlaps = [overlap_by_pair.get((position, other)) for other in range(len(labels))]
+            rows.append(GridRow(label, overlaps))
+        return grid(caption, f"{'; '.join(texts)}.", rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
-        """What more and more runs find together, and agree on."""
-        series = {"found by any": "recall", "found by so many at least": "agreed"}
-        for at, row in enumerate(self.document.agreement):
-            for part in dict.fromkeys(each.part for each in row.systems):
-                curves: dict[str, list[tuple[float, float]]] = {name: [] for name in series}
-                texts = []
-                for one in (one for one in row.systems if one.part == part):
-                    known = {name: value for name, key in series.items() if (value := getattr(one, key)) is not None}
-                    for name, value in known.items():
-                        curves[name].append((one.systems, value))
-                    shares = ", ".join(f"{series[name]} {value:.4f}" for name, value in known.items())
-                    texts.append(f"{one.systems} runs: {shares}")
-                title = f"{_plural(part).capitalize()} found by so many runs{self._policy_text(row.policy)}"
-                axes, of = ("number of runs", "share"), f"{row.policy} {part}".strip()
-                yield lines(f"systems-{at}-{slug(part)}", title, axes, f"{'; '.join(texts)}.", curves, of=of)
+        """Yield a chart for each policy and part of gold: what more and more runs find together, and agree on."""
+        for policy_number, agreement in enumerate(self.document.agreement):
+            for part in dict.fromkeys([shares.part for shares in agreement.systems]):
+                shares_of_part = [shares for shares in agreement.systems if shares.part == part]
+                caption = Caption(
+                    name=f"systems-{policy_number}-{slug(part)}",
+                    title=f"{_plural(part).capitalize()} found by so many runs{self._policy_text(agreement.policy)}",
+                    across="number of runs",
+                    upwards="share",
+                    of=_policy_and_part(agreement.policy, part),
+                )
+                yield _found_together_chart(caption, shares_of_part)
 
     # ---- Rank stability
 
-    def stability(self) -> Section:
-        """Kendall's tau-b of every two rankings, and who comes first in each."""
-        pairs = [
-            {**_limits(pair.interval), "a": _ranking(pair.a), "b": _ranking(pair.b), "tau": pair.tau}
-            for pair in self.document.stability.pairs
-        ]
-        first = []
-        for row in self.document.stability.first:
-            for place, share in enumerate(row.shares):
-                if share or place in row.runs:
-                    is_first = "yes" if place in row.runs else "no"
-                    first.append({"a": _ranking(row), "run": self.labels[place], "is_first": is_first, "share": share})
+    def _stability(self) -> Section:
+        """Return the section of the correlation of every two rankings, and of who comes first in each."""
+        pair_rows = []
+        for pair in self.document.stability.pairs:
+            rankings = {"a": _ranking_text(pair.a), "b": _ranking_text(pair.b)}
+            pair_rows.append({**_low_and_high(pair.interval), **rankings, "tau": pair.tau})
+        first_rows = []
+        for ranking in self.document.stability.first:
+            for position, share in enumerate(ranking.shares):
+                is_first = position in ranking.runs
+                if share or is_first:
+                    first_rows.append(
+                        {
+                            "a": _ranking_text(ranking),
+                            "run": self.labels[position],
+                            "is_first": "yes" if is_first else "no",
+                            "share": share,
+                        }
+                    )
         about = (
             "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the "
             "other reversed. How often each run comes first is counted over resamples, ties split evenly."
         )
-        both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
-        winners = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
-        blocks: tuple[Block, ...] = (
-            charts(self.stability_charts()),
-            *table_of("rankings", "Pairs of rankings", pairs, None, **both),
-            *table_of("first", "First places", first, None, **winners),
-        )
-        return Section("stability", "Rank stability", (about, *blocks))
+        pair_headings = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
+        first_headings = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
+        blocks: list[Block] = [about, charts(self.stability_charts())]
+        blocks += table_of("rankings", "Pairs of rankings", pair_rows, pair_headings)
+        blocks += table_of("first", "First places", first_rows, first_headings)
+        return Section("stability", "Rank stability", blocks)
 
     def stability_charts(self) -> Iterator[Drawing]:
-        """Tau-b of the ranking by the measure of the leaderboard with every other ranking."""
-        own = Ranking(str(self.document.measure), self.document.policies[0])
+        """Yield a chart of the correlation of the ranking by the measure of the leaderboard with each other ranking."""
+        main_ranking = Ranking(str(self.document.measure), self.document.policies[0])
         rows = []
         for pair in self.document.stability.pairs:
-            if own in (pair.a, pair.b) and pair.tau is not None:
-                other = pair.b if pair.a == own else pair.a
-                rows.append(Dots(_ranking(other), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
-        if rows:
-            title, axes = f"Rankings against that by {_ranking(own)}", ("Kendall's tau-b (-1 to 1)", "ranking")
-            across = Scale(*DOT_PLACES, -1.0, 1.0, 0.5)
-            yield dots("stability", title, axes, rows[:_MOST_RANKINGS], across=across)
+            if main_ranking in (pair.a, pair.b) and pair.tau is not None:
+                other_ranking = pair.b if pair.a == main_ranking else pair.a
+                rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
+        if not rows:
+            return
+        title = f"Rankings against that by {_ranking_text(main_ranking)}"
+        caption = Caption("stability", title, "Kendall's tau-b (-1 to 1)", "ranking")
+        yield dots(caption, rows[:_MOST_RANKINGS], across=Scale(*DOT_PLACES, -1.0, 1.0, 0.5))
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -279,32 +384,66 @@ class BatchPage(PageMaker):
     }
 
 
-def _limits(interval: Limits | None) -> dict[str, Any]:
+def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundTogether]) -> Drawing:
+    """Return the chart of the shares of answers that any of so many runs finds, and that at least so many find."""
+    curves: dict[str, list[tuple[float, float]]] = {"found by any": [], "found by so many at least": []}
+    texts = []
+    for shares in shares_by_run_count:
+        numbers = []
+        if shares.recall is not None:
+            curves["found by any"].append((shares.systems, shares.recall))
+            numbers.append(f"recall {shares.recall:.4f}")
+        if shares.agreed is not None:
+            curves["found by so many at least"].append((shares.systems, shares.agreed))
+            numbers.append(f"agreed {shares.agreed:.4f}")
+        texts.append(f"{shares.systems} runs: {', '.join(numbers)}")
+    return lines(caption, f"{'; '.join(texts)}.", curves)
+
+
+def _low_and_high(interval: Limits | None) -> dict[str, Any]:
+    """Return the limits of an interval as cells `low` and `high`; none without an interval."""
     return {} if interval is None else asdict(interval)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _mean(scores: Sequence[float | None]) -> float | None:
+    """Return the mean of the scores that there are, or None."""
+    defined_scores = [score for score in scores if score is not None]
+    return sum(defined_scores) / len(defined_scores) if defined_scores else None
 
 
-def _spread(values: Sequence[float | None]) -> float:
-    known = [value for value in values if value is not None]
-    return max(known) - min(known) if known else -1.0
+def _spread(scores: Sequence[float | None]) -> float:
+    """Return the distance of the highest from the lowest of the scores; -1 if there are none."""
+    defined_scores = [score for score in scores if score is not None]
+    return max(defined_scores) - min(defined_scores) if defined_scores else -1.0
 
 
-def _binned(counts: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """Counts by number of runs; where these are many, of several numbers together."""
+class _Bin(NamedTuple):
+    """How many answers were found by some numbers of runs: `3 to 4`."""
+
+    label: str
+    answer_count: int
+
+
+def _binned(counts: Sequence[int]) -> Iterator[_Bin]:
+    """Yield the counts of answers by the number of runs that found them; of many numbers, several together."""
+    yield _Bin("no run", counts[0])
     width = -(-len(counts) // _MOST_BARS)
-    yield "no run", counts[0]
     for first in range(1, len(counts), width):
         last = min(first + width, len(counts)) - 1
-        yield (str(first) if first == last else f"{first} to {last}"), sum(counts[first : last + 1])
+        label = str(first) if first == last else f"{first} to {last}"
+        yield _Bin(label, sum(counts[first : last + 1]))
 
 
 def _plural(part: str) -> str:
+    """Return the plural of a part of gold: `class` -> `classes`."""
     return f"{part}es" if part.endswith("s") else f"{part}s"
 
 
-def _ranking(by: Ranking) -> str:
-    return f"{by.measure} ({by.policy})" if by.policy else str(by.measure)
+def _policy_and_part(policy: str, part: str) -> str:
+    """Return what distinguishes the charts of a kind: the policy and the part of gold, either of which may be empty."""
+    return f"{policy} {part}".strip()
+
+
+def _ranking_text(ranking: Ranking) -> str:
+    """Return the measure of a ranking, with its policy if it has one: `SF-AP (sf)`."""
+    return f"{ranking.measure} ({ranking.policy})" if ranking.policy else str(ranking.measure)

@@ -1,8 +1,7 @@
-"""Charts: bars, dots by row, curves, and grids of coloured cells. Each takes numbers and untrusted texts.
+"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells.
 
-The first arguments of all are the name and the title of the drawing, and the names of its axes: of the one across with
-its unit, and of what the rows are. `about` describes it to those who do not see it; numbers of bars and dots follow.
-`of` distinguishes a chart from others of its kind.
+Each is drawn from numbers and from texts of inputs, which are untrusted. A chart has a description for readers who do
+not see it, with all its numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import cell, with_minus_signs
 from cs_score.base.records import Record, field
@@ -38,9 +37,27 @@ _TITLE_HEIGHT: Final = 26.0
 _KINDS_OF_NUMBERS: Final = ("tick", "note", "axis-title")
 """Texts of numbers, whose hyphens are minus signs; labels may be ids."""
 
+_MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
+"""The paths of a disc, a square and a triangle around the origin."""
+
+
+class Caption(Record):
+    """What a chart is called, and what its axes show.
+
+    `name` begins the ids of its elements, so that it is unique on a page. `across` is the title of the axis across,
+    with its unit; `upwards` is that of the other axis, or what the rows are. `of` distinguishes a chart from others of
+    its kind, such as the dimension of groups.
+    """
+
+    name: str
+    title: str
+    across: str
+    upwards: str
+    of: str = ""
+
 
 class Target(Record):
-    """The rows of a table of the page whose column `column` is `value`."""
+    """The rows of a table of the page in which a column has a value; a part of a chart can lead there."""
 
     table: str
     column: str
@@ -48,14 +65,14 @@ class Target(Record):
 
 
 class Drawing:
-    """An SVG image of `WIDTH` times `height` units with a title, and a description of what it shows. `of` distinguishes
-    it from others of its kind.
-    """
+    """An SVG image, `WIDTH` units wide, with a title and a description of what it shows."""
 
-    def __init__(self, name: str, title: str, description: str, height: float, of: str = "") -> None:
-        self.of = of
-        self.title = title
+    def __init__(self, caption: Caption, description: str, height: float) -> None:
+        """Begin an empty image of so many units of height."""
+        self.of = caption.of
+        self.title = caption.title
         self.height = height
+        name = caption.name
         attributes = {
             "xmlns": _NAMESPACE,
             "viewBox": f"0 0 {_number(WIDTH)} {_number(height)}",
@@ -63,67 +80,81 @@ class Drawing:
             "aria-labelledby": f"{name}-title {name}-desc",
             "class": "chart",
         }
-        self._parent = self._root = etree.Element("svg", attributes)
-        etree.SubElement(self._root, "title", {"id": f"{name}-title"}).text = _safe(title)
-        etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(with_minus_signs(description))
+        self._root = etree.Element("svg", attributes)
+        self._parent = self._root
+        title_element = etree.SubElement(self._root, "title", {"id": f"{name}-title"})
+        title_element.text = _safe(caption.title)
+        description_element = etree.SubElement(self._root, "desc", {"id": f"{name}-desc"})
+        description_element.text = _safe(with_minus_signs(description))
 
     @contextmanager
     def leading_to(self, target: Target | None) -> Iterator[None]:
-        """What is drawn meanwhile leads there."""
+        """Make a link to `target` of all that is drawn in the block; None: no link."""
         if target is not None:
-            self._root.set("role", "group")  # what is in an image can not be reached
-            names = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
-            self._parent = etree.SubElement(self._root, "a", names)
+            self._root.set("role", "group")  # screen readers do not reach the parts of an image
+            attributes = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
+            self._parent = etree.SubElement(self._root, "a", attributes)
         yield
         self._parent = self._root
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+        """Draw a straight line; `kind` is its class in the style sheet."""
         self._add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
-        """A filled rectangle; `title` is what a pointer over it shows."""
+        """Draw a filled rectangle; a pointer over it shows `title`."""
         self._add("rect", kind, title, x=x, y=y, width=width, height=height)
 
     def path(self, kind: str, points: Iterable[tuple[float, float]]) -> None:
-        """Straight lines from point to point."""
-        self._add("path", kind, d=" ".join(f"{'L' if at else 'M'}{_pair(*point)}" for at, point in enumerate(points)))
+        """Draw straight lines from point to point."""
+        steps = []
+        for position, (x, y) in enumerate(points):
+            command = "L" if position else "M"
+            steps.append(f"{command}{_pair(x, y)}")
+        self._add("path", kind, d=" ".join(steps))
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
-        """A marker whose form shows the series as its colour does: disc, square, triangle."""
-        forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
-        place = f"translate({_pair(x, y)})"
-        self._add("path", f"fill{series + 1}", title, d=forms[series % len(forms)], transform=place)
+        """Draw a marker at a point; its form and its colour tell the series (0: disc, 1: square, 2: triangle)."""
+        shape = _MARKER_SHAPES[series % len(_MARKER_SHAPES)]
+        self._add("path", f"fill{series + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
 
     def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
-        """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
+        """Write a line of text, cut to `wide` units; a pointer over a cut text shows all of it."""
         self._write(text, wide, kind, x=x, y=y, **{"text-anchor": anchor})
 
     def upright_text(self, kind: str, x: float, y: float, text: str, *, wide: float | None = None) -> None:
-        """A line of text that runs upwards, its middle at the point; from there on where it is shortened to `wide`."""
-        turned, anchor = f"translate({_pair(x, y)}) rotate(-90)", "middle" if wide is None else "start"
-        self._write(text, math.inf if wide is None else wide, kind, transform=turned, **{"text-anchor": anchor})
+        """Write a line of text upwards: around the point or, if it is cut to `wide` units, from the point on."""
+        transform = f"translate({_pair(x, y)}) rotate(-90)"
+        if wide is None:
+            self._write(text, math.inf, kind, transform=transform, **{"text-anchor": "middle"})
+        else:
+            self._write(text, wide, kind, transform=transform, **{"text-anchor": "start"})
 
     def axis(self, across: Scale, top: float, bottom: float, title: str) -> None:
-        """Grid lines from top to bottom, their numbers and the title of the axis below."""
-        for place, text in across.ticks():
-            self.line("grid", place, top, place, bottom)
-            self.text("tick", place, bottom + 15, text, anchor="middle")
+        """Draw grid lines from top to bottom, with their numbers and the title of the axis below."""
+        for tick in across.ticks():
+            self.line("grid", tick.place, top, tick.place, bottom)
+            self.text("tick", tick.place, bottom + 15, tick.text, anchor="middle")
         middle = (across.start + across.end) / 2
         self.text("axis-title", middle, bottom + 33, title, anchor="middle", wide=2 * (WIDTH - middle) + _NOTES)
 
-    def legend(self, series: Iterable[str], left: float) -> None:
-        """The names of the series behind their markers, in one line at the top."""
-        for position, each in enumerate(series):
-            self.marker(position, left + 4, 12)
-            self.text("label", left + 13, 16, each)
-            left += 13 + LETTER * len(each) + 18
+    def legend(self, series_names: Iterable[str], left: float) -> None:
+        """Write the names of the series, each behind its marker, in one line at the top."""
+        for series, name in enumerate(series_names):
+            self.marker(series, left + 4, 12)
+            self.text("label", left + 13, 16, name)
+            left += 13 + LETTER * len(name) + 18
 
     def _write(self, text: str, wide: float, kind: str, **attributes: float | str) -> None:
-        safe = _safe(with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text)
-        short = shortened(safe, wide)
-        self._add("text", kind, None if short == safe else text, **attributes).text = short
+        """Add a text element, cut to `wide` units."""
+        shown_text = with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text
+        safe_text = _safe(shown_text)
+        short_text = shortened(safe_text, wide)
+        title = None if short_text == safe_text else text
+        self._add("text", kind, title, **attributes).text = short_text
 
     def _add(self, tag: str, kind: str, title: str | None = None, **attributes: float | str) -> etree._Element:
+        """Add an element with a class, a title for the pointer, and attributes; return it."""
         texts = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
         element = etree.SubElement(self._parent, tag, {"class": kind, **texts})
         if title is not None:
@@ -131,70 +162,97 @@ class Drawing:
         return element
 
     def svg(self) -> str:
-        """The drawing for a page, which has the style sheet."""
+        """Return the image for a page, which has the style sheet."""
         return etree.tostring(self._root, encoding="unicode")
 
     def standalone(self) -> str:
-        """Return the drawing as a file of its own: with its title above, a margin, and the colours for paper."""
+        """Return the image as a file of its own: with its title above, a margin, and the colours for paper."""
         root = etree.fromstring(self.svg())
         root.set("role", "img")
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
-        width, height = WIDTH + 2 * _MARGIN, self.height + _TITLE_HEIGHT + 2 * _MARGIN
+        width = WIDTH + 2 * _MARGIN
+        height = self.height + _TITLE_HEIGHT + 2 * _MARGIN
         root.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         root.set("width", _number(width))
         root.set("height", _number(height))
         self._put_title(root)
         style = etree.Element(f"{{{_NAMESPACE}}}style")
-        # Not every reader knows the names of colours, which the first rule of the style sheet defines.
-        first, _, rest = chart_style().partition("}")
-        colours = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", first))
-        rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rest)
-        style.text = re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match.group(1)], rules).strip()
+        style.text = _style_for_paper()
         root.insert(0, style)
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
     def _put_title(self, root: etree._Element) -> None:
-        """Move all that is drawn below a line of text with the title."""
+        """Move all that is drawn down, and write the title above."""
         drawn = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
         group = etree.Element(f"{{{_NAMESPACE}}}g", transform=f"translate({_pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)})")
         group.extend(drawn)
-        place = {"class": "title", "x": _number(_MARGIN), "y": _number(_MARGIN + 12)}
-        title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", place)
+        attributes = {"class": "title", "x": _number(_MARGIN), "y": _number(_MARGIN + 12)}
+        title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", attributes)
         title.text = shortened(_safe(with_minus_signs(self.title)), WIDTH)
         root.append(group)
 
 
 def chart_style() -> str:
-    """The style sheet of all charts."""
+    """Return the style sheet of all charts; its first rule names the colours."""
     return (files("cs_score.report") / "templates" / "chart.css").read_text("utf-8")
 
 
+def _style_for_paper() -> str:
+    """Return the style sheet with colours in the place of their names, which not every reader of SVG knows.
+
+    Rules for dark screens are left out.
+    """
+    names, _, rules = chart_style().partition("}")
+    color_by_name = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", names))
+    rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rules)
+    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: color_by_name[match.group(1)], rules).strip()
+
+
 def shortened(text: str, wide: float) -> str:
-    """As much of a text as fits into so many units; wide characters count twice."""
+    """Return as much of a text as fits into so many units, an ellipsis if it is cut; wide characters count twice."""
     width = 0.0
-    for at, character in enumerate(text):
-        is_wide = unicodedata.east_asian_width(character) in "WF"
-        width += LETTER * (2 if is_wide else 1.3 if character.isupper() else 1)
-        if width > wide and at < len(text) - 1:
-            return text[: max(at - 1, 0)] + "…"
+    for position, character in enumerate(text):
+        width += LETTER * _relative_width(character)
+        is_last = position == len(text) - 1
+        if width > wide and not is_last:
+            return text[: max(position - 1, 0)] + "…"
     return text
 
 
+def _relative_width(character: str) -> float:
+    """Return the width of a character, measured in narrow letters."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 1.3 if character.isupper() else 1
+
+
 def _safe(text: str) -> str:
+    """Return a text of an input on one line and without control characters, cut to 500 characters."""
     return cell(text, 500)
 
 
 def _pair(x: float, y: float) -> str:
+    """Return a point as SVG writes it: `12 3.5`."""
     return f"{_number(x)} {_number(y)}"
 
 
 def _number(value: float) -> str:
-    """At most two decimals, none that say nothing."""
+    """Return a number with at most two decimals, without zeros at the end: `12`, `3.5`."""
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # adding 0.0 turns minus zero into zero
 
 
+# ---- Scales
+
+
+class Tick(NamedTuple):
+    """A number of an axis: its place, and its text."""
+
+    place: float
+    text: str
+
+
 class Scale(Record):
-    """Places from `start` to `end` for numbers from `low` to `high`; `step` is between two ticks."""
+    """An axis from `start` to `end`, in units, for numbers from `low` to `high`, with a number at each `step`."""
 
     start: float
     end: float
@@ -203,28 +261,48 @@ class Scale(Record):
     step: float = 0.2
 
     def at(self, value: float) -> float:
-        """The place of a number."""
+        """Return the place of a number."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def ticks(self) -> list[tuple[float, str]]:
-        """Places with their texts, as many decimals as distinguish them."""
+    def ticks(self) -> list[Tick]:
+        """Return the numbers of the axis, with as many decimals as distinguish them."""
         decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
-        count = round((self.high - self.low) / self.step)
-        values = (self.low + position * self.step for position in range(count + 1))
-        return [(self.at(value), f"{round(value, decimals) + 0.0:.{decimals}f}") for value in values]
+        step_count = round((self.high - self.low) / self.step)
+        ticks = []
+        for position in range(step_count + 1):
+            value = self.low + position * self.step
+            ticks.append(Tick(self.at(value), f"{round(value, decimals) + 0.0:.{decimals}f}"))
+        return ticks
 
 
 def scale(values: Iterable[float], start: float, end: float, with_zero: bool = False) -> Scale:
-    """A scale of round numbers around all `values`."""
-    known = [*values, *([0.0] if with_zero else [])] or [0.0]
-    low, high = min(known), max(known)
-    if high - low < 1e-12:
-        low, high = (low, low + 1e-2) if with_zero else (low - 0.5, high + 0.5)
-    rough = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-    return Scale(start, end, math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
+    """Return a scale of about five round steps that holds all values, and zero if it is wanted."""
+    numbers = list(values)
+    if with_zero or not numbers:
+        numbers.append(0.0)
+    low = min(numbers)
+    high = max(numbers)
+    if high - low < 1e-12 and with_zero:
+        high = low + 1e-2
+    elif high - low < 1e-12:
+        low -= 0.5
+        high += 0.5
+    step = _round_step((high - low) / 5)
+    first = math.floor(low / step + 1e-9) * step
+    last = math.ceil(high / step - 1e-9) * step
+    return Scale(start, end, first, last, step)
 
+
+def _round_step(smallest: float) -> float:
+    """Return the smallest of 1, 2, 5 and 10 times a power of ten that is not less than a number: 0.13 -> 0.2."""
+    power = 10.0 ** math.floor(math.log10(smallest))
+    for factor in (1, 2, 5):
+        if factor * power >= smallest * (1 - 1e-9):
+            return factor * power
+    return 10 * power
+
+
+# ---- Bars
 
 LABELS: Final = 152.0
 """Units for the labels of rows, to the left."""
@@ -244,11 +322,9 @@ _NOTES: Final = 56.0
 _LEGEND: Final = 28.0
 _BELOW: Final = 42.0
 
-Axes: TypeAlias = tuple[str, str]
-
 
 class Bar(Record):
-    """A bar from one number to another, named by `label`; `note` stands beside it, `target` is where it leads."""
+    """A bar from one number to another. `label` names it, `note` is written beside it, `target` is where it leads."""
 
     label: str
     start: float
@@ -257,33 +333,46 @@ class Bar(Record):
     target: Target | None = None
 
 
-def bars(
-    name: str, title: str, axes: Axes, rows: Sequence[Bar], *, about: str = "", from_zero: bool = True, of: str = ""
-) -> Drawing:
-    """Horizontal bars: gains and contributions from zero, to the left where they are negative; steps of a score."""
-    description = f"{about}{'; '.join(f'{row.label} {row.note}' for row in rows)}."
+def bars(caption: Caption, rows: Sequence[Bar], *, about: str = "", from_zero: bool = True) -> Drawing:
+    """Draw horizontal bars: gains and contributions from zero, or the steps of a score.
+
+    Bars that lead to a smaller number have another colour. `about` begins the description, which has all notes. With
+    `from_zero` the axis holds zero.
+    """
+    numbers = "; ".join([f"{row.label} {row.note}" for row in rows])
     top = _HEAD
     bottom = top + _ROW * len(rows)
-    drawing = Drawing(name, title, description, bottom + _BELOW, of)
-    across = scale([end for row in rows for end in (row.start, row.end)], LABELS + 10, WIDTH - _NOTES, from_zero)
-    drawing.axis(across, top, bottom, axes[0])
-    drawing.text("axis-title", LABELS, top - 8, axes[1], anchor="end", wide=LABELS)
-    for at, row in enumerate(rows):
-        y = top + _ROW * at
-        left, right = sorted((across.at(row.start), across.at(row.end)))
-        kind = "fill1" if row.end >= row.start else "fill2"
-        with drawing.leading_to(row.target):
-            drawing.text("label", LABELS, y + _ROW / 2 + 4, row.label, anchor="end", wide=LABELS)
-            if row.end != row.start:
-                drawing.rectangle(kind, left, y + 5, max(right - left, 1), _ROW - 10, f"{row.label}: {row.note}")
-        drawing.text("note", WIDTH, y + _ROW / 2 + 4, row.note, anchor="end")
+    drawing = Drawing(caption, f"{about}{numbers}.", bottom + _BELOW)
+    ends: list[float] = []
+    for row in rows:
+        ends += [row.start, row.end]
+    across = scale(ends, LABELS + 10, WIDTH - _NOTES, from_zero)
+    drawing.axis(across, top, bottom, caption.across)
+    drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", wide=LABELS)
+    for position, row in enumerate(rows):
+        _draw_bar(drawing, row, across, top + _ROW * position)
     if from_zero:
         drawing.line("axis", across.at(0.0), top, across.at(0.0), bottom)
     return drawing
 
 
+def _draw_bar(drawing: Drawing, row: Bar, across: Scale, top: float) -> None:
+    """Draw a bar with its label and its note, in the row that begins at `top`."""
+    baseline = top + _ROW / 2 + 4
+    left, right = sorted((across.at(row.start), across.at(row.end)))
+    kind = "fill1" if row.end >= row.start else "fill2"
+    with drawing.leading_to(row.target):
+        drawing.text("label", LABELS, baseline, row.label, anchor="end", wide=LABELS)
+        if row.end != row.start:
+            drawing.rectangle(kind, left, top + 5, max(right - left, 1), _ROW - 10, f"{row.label}: {row.note}")
+    drawing.text("note", WIDTH, baseline, row.note, anchor="end")
+
+
+# ---- Dots
+
+
 class Dots(Record):
-    """A row: its label, its numbers by series, and intervals of some."""
+    """A row of scores: its label, the score of each series, and intervals of some."""
 
     label: str
     values: Mapping[str, float]
@@ -291,141 +380,181 @@ class Dots(Record):
 
     def __str__(self) -> str:
         numbers = []
-        for name, value in self.values.items():
-            low, high = self.intervals.get(name, (None, None))
-            numbers.append(f"{name} {value:.4f}" + ("" if low is None else f" ({low:.4f} to {high:.4f})"))
+        for series, value in self.values.items():
+            text = f"{series} {value:.4f}"
+            if series in self.intervals:
+                low, high = self.intervals[series]
+                text += f" ({low:.4f} to {high:.4f})"
+            numbers.append(text)
         return f"{self.label}: {', '.join(numbers)}"
 
 
 def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
-    """An interval as that of a series; none where it lacks a limit."""
-    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
-    return {} if low is None or high is None else {series: (low, high)}
+    """Return an interval as that of a series; empty if it lacks a limit, or there is none."""
+    low = getattr(interval, "low", None)
+    high = getattr(interval, "high", None)
+    if low is None or high is None:
+        return {}
+    return {series: (low, high)}
 
 
-def dots(
-    name: str,
-    title: str,
-    axes: Axes,
-    rows: Sequence[Dots],
-    *,
-    about: str = "",
-    of: str = "",
-    across: Scale | None = None,
-) -> Drawing:
-    """Scores of each row, at most three, distinguished by form and colour; the axis is from 0 to 1 unless given."""
-    series = list(dict.fromkeys(each for row in rows for each in row.values))
-    description = f"{about}{'; '.join(map(str, rows))}."
-    row_height = max(_ROW, 10 * len(series))
+def dots(caption: Caption, rows: Sequence[Dots], *, about: str = "", across: Scale | None = None) -> Drawing:
+    """Draw the scores of each row as markers, with their intervals as lines.
+
+    There are at most three series, which differ by form and colour. The axis is from 0 to 1 unless given. `about`
+    begins the description, which has all scores.
+    """
+    series_names = list(dict.fromkeys([series for row in rows for series in row.values]))
+    numbers = "; ".join([str(row) for row in rows])
+    row_height = max(_ROW, 10 * len(series_names))
     bottom = _LEGEND + row_height * len(rows)
-    drawing = Drawing(name, title, description, bottom + _BELOW, of)
+    drawing = Drawing(caption, f"{about}{numbers}.", bottom + _BELOW)
     across = across or Scale(*DOT_PLACES)
-    drawing.legend(series, across.start)
-    drawing.axis(across, _LEGEND, bottom, axes[0])
-    drawing.text("axis-title", LABELS, 16, axes[1], anchor="end", wide=LABELS)
-    for at, row in enumerate(rows):
-        middle = _LEGEND + row_height * (at + 0.5)
+    drawing.legend(series_names, across.start)
+    drawing.axis(across, _LEGEND, bottom, caption.across)
+    drawing.text("axis-title", LABELS, 16, caption.upwards, anchor="end", wide=LABELS)
+    for position, row in enumerate(rows):
+        middle = _LEGEND + row_height * (position + 0.5)
         drawing.text("label", LABELS, middle + 4, row.label, anchor="end", wide=LABELS)
         drawing.line("grid", across.start, middle, across.end, middle)
-        for position, each in enumerate(series):
-            y = middle + (position - (len(series) - 1) / 2) * _APART
-            if each in row.intervals:
-                low, high = row.intervals[each]
-                drawing.line(f"line{position + 1}", across.at(low), y, across.at(high), y)
-            if each in row.values:
-                value = row.values[each]
-                drawing.marker(position, across.at(value), y, f"{row.label}: {each} {value:.4f}")
+        _draw_dots(drawing, row, series_names, across, middle)
     return drawing
 
+
+def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], across: Scale, middle: float) -> None:
+    """Draw the interval and the marker of each series of a row, one below the other around `middle`."""
+    for series, name in enumerate(series_names):
+        y = middle + (series - (len(series_names) - 1) / 2) * _APART
+        if name in row.intervals:
+            low, high = row.intervals[name]
+            drawing.line(f"line{series + 1}", across.at(low), y, across.at(high), y)
+        if name in row.values:
+            value = row.values[name]
+            drawing.marker(series, across.at(value), y, f"{row.label}: {name} {value:.4f}")
+
+
+# ---- Curves
 
 Curve: TypeAlias = Sequence[tuple[float, float]]
-
-
-def lines(
-    name: str,
-    title: str,
-    axes: Axes,
-    about: str,
-    curves: Mapping[str, Curve],
-    *,
-    mark: tuple[float, str] | None = None,
-    with_diagonal: bool = False,
-    counts: Sequence[int] = (),
-    of: str = "",
-) -> Drawing:
-    """At most three curves; what is above is from 0 to 1. `mark` is a place across and its text; `with_diagonal` draws
-    where both are equal, and the axis across is from 0 to 1 then. `counts` are numbers beside the points of the first
-    curve, such as how many answers a point stands for.
-    """
-    left, right, bottom = 52.0, WIDTH - 14, 228.0
-    drawing = Drawing(name, title, about, bottom + _BELOW, of)
-    places = [x for curve in curves.values() for x, _ in curve]
-    across = Scale(left, right) if with_diagonal else scale(places, left, right)
-    upwards = Scale(bottom, _LEGEND)
-    drawing.legend(curves, left)
-    for place, text in upwards.ticks():
-        drawing.line("grid", left, place, right, place)
-        drawing.text("tick", left - 8, place + 4, text, anchor="end")
-    drawing.axis(across, _LEGEND, bottom, axes[0])
-    drawing.upright_text("axis-title", 14, (_LEGEND + bottom) / 2, axes[1])
-    if with_diagonal:
-        drawing.path("dashed", [(across.at(0), upwards.at(0)), (across.at(1), upwards.at(1))])
-    for position, (series, curve) in enumerate(curves.items()):
-        drawing.path(f"line{position + 1}", ((across.at(x), upwards.at(y)) for x, y in curve))
-        if len(curve) <= 20:
-            for x, y in curve:
-                drawing.marker(position, across.at(x), upwards.at(y), f"{series}: {y:.4f} at {x:.4g}")
-    first_curve = next(iter(curves.values()), ())
-    for (x, y), count in zip(first_curve, counts):
-        is_high = y > _HIGH
-        drawing.text("note", across.at(x), upwards.at(y) + (16 if is_high else -8), str(count), anchor="middle")
-    if mark is not None:
-        place, text = across.at(mark[0]), mark[1]
-        drawing.path("dashed", [(place, _LEGEND), (place, bottom)])
-        is_right = place > (left + right) / 2
-        drawing.text("note", place + (-6 if is_right else 6), bottom - 8, text, anchor="end" if is_right else "start")
-    return drawing
-
+"""The points of a curve."""
 
 _HIGH: Final = 0.9
 """Points above this have their number below them, where it does not meet the legend."""
 
+_MOST_MARKERS: Final = 20
+"""Points up to which a curve has markers."""
+
+
+class Mark(NamedTuple):
+    """A number of the axis across at which an upright line with a text is drawn."""
+
+    value: float
+    text: str
+
+
+def lines(
+    caption: Caption,
+    about: str,
+    curves: Mapping[str, Curve],
+    *,
+    mark: Mark | None = None,
+    with_diagonal: bool = False,
+    counts: Sequence[int] = (),
+) -> Drawing:
+    """Draw at most three curves, by the name of their series; the axis upwards is from 0 to 1.
+
+    With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where both are equal. `counts` are
+    numbers that are written beside the points of the first curve, such as how many answers a point stands for. `about`
+    is the description.
+    """
+    left = 52.0
+    right = WIDTH - 14
+    bottom = 228.0
+    drawing = Drawing(caption, about, bottom + _BELOW)
+    values_across = [x for curve in curves.values() for x, _ in curve]
+    across = Scale(left, right) if with_diagonal else scale(values_across, left, right)
+    upwards = Scale(bottom, _LEGEND)
+    drawing.legend(curves, left)
+    for tick in upwards.ticks():
+        drawing.line("grid", left, tick.place, right, tick.place)
+        drawing.text("tick", left - 8, tick.place + 4, tick.text, anchor="end")
+    drawing.axis(across, _LEGEND, bottom, caption.across)
+    drawing.upright_text("axis-title", 14, (_LEGEND + bottom) / 2, caption.upwards)
+    if with_diagonal:
+        drawing.path("dashed", [(across.at(0), upwards.at(0)), (across.at(1), upwards.at(1))])
+    for series, (name, curve) in enumerate(curves.items()):
+        points = [(across.at(x), upwards.at(y)) for x, y in curve]
+        drawing.path(f"line{series + 1}", points)
+        if len(curve) <= _MOST_MARKERS:
+            for point, (x, y) in zip(points, curve):
+                drawing.marker(series, *point, f"{name}: {y:.4f} at {x:.4g}")
+    first_curve = next(iter(curves.values()), ())
+    for (x, y), count in zip(first_curve, counts):
+        distance = 16 if y > _HIGH else -8
+        drawing.text("note", across.at(x), upwards.at(y) + distance, str(count), anchor="middle")
+    if mark is not None:
+        place = across.at(mark.value)
+        drawing.path("dashed", [(place, _LEGEND), (place, bottom)])
+        if place > (left + right) / 2:
+            drawing.text("note", place - 6, bottom - 8, mark.text, anchor="end")
+        else:
+            drawing.text("note", place + 6, bottom - 8, mark.text, anchor="start")
+    return drawing
+
+
+# ---- Grids
+
 
 def shade(value: float) -> int:
-    """The shade of a number from 0 to 1."""
+    """Return the shade, from 0 to 5, of a number from 0 to 1."""
     return int(min(max(value, 0.0), 0.999) * SHADES)
 
 
-def grid(
-    name: str,
-    title: str,
-    axes: Axes,
-    about: str,
-    rows: Sequence[tuple[str, Sequence[float | None]]],
-    columns: Sequence[str],
-    *,
-    of: str = "",
-) -> Drawing:
-    """Rows of numbers from 0 to 1, such as units by runs, None where there is none: the darker, the higher."""
-    height, legend, left = 14.0, 48.0, LABELS + 8
-    head = min(110.0, max(map(len, columns), default=0) * LETTER + 14)
-    bottom = legend + head + height * len(rows)
-    drawing = Drawing(name, title, about, bottom + 8, of)
-    for each in range(SHADES):
-        drawing.rectangle(f"shade{each}", left + 26 * each, 4, 24, 8)
-        drawing.text("tick", left + 26 * each, 24, f"{each / SHADES:.2f}", wide=26)
-    wide = min((WIDTH - left) / max(len(columns), 1), 40.0)
-    for at, label in enumerate(columns):
-        if wide >= 9 or at % round(9 / wide + 0.5) == 0:
-            drawing.upright_text("tick", left + wide * (at + 0.5) + 4, legend + head - 6, label, wide=head - 14)
-    for number, (label, values) in enumerate(rows):
-        top = legend + head + height * number
-        drawing.text("tick", LABELS, top + height - 3.5, label, anchor="end", wide=LABELS)
-        for at, value in enumerate(values):
-            kind = "nothing" if value is None else f"shade{shade(value)}"
-            shown = "none" if value is None else f"{value:.4f}"
-            place = (left + wide * at, top, max(wide - 1, 1), height - 1)
-            drawing.rectangle(kind, *place, f"{label}, {columns[at]}: {shown}")
-    drawing.text("axis-title", left, legend - 4, axes[0])
-    drawing.text("axis-title", LABELS, legend + head - 6, axes[1], anchor="end", wide=LABELS)
+class GridRow(NamedTuple):
+    """A row of a grid: its label, and its numbers, None where there is none."""
+
+    label: str
+    values: Sequence[float | None]
+
+
+_CELL_HEIGHT: Final = 14.0
+_GRID_LEFT: Final = LABELS + 8
+_GRID_LEGEND: Final = 48.0
+
+_NARROWEST_LABEL: Final = 9
+"""Units that the label of a column needs; of narrower columns only some have one."""
+
+
+def grid(caption: Caption, about: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
+    """Draw rows of numbers from 0 to 1, such as units by runs, as cells: the darker, the higher.
+
+    `about` is the description.
+    """
+    longest_label = max([len(label) for label in column_labels], default=0)
+    head = min(110.0, longest_label * LETTER + 14)
+    top = _GRID_LEGEND + head
+    drawing = Drawing(caption, about, top + _CELL_HEIGHT * len(rows) + 8)
+    for shade_number in range(SHADES):
+        drawing.rectangle(f"shade{shade_number}", _GRID_LEFT + 26 * shade_number, 4, 24, 8)
+        drawing.text("tick", _GRID_LEFT + 26 * shade_number, 24, f"{shade_number / SHADES:.2f}", wide=26)
+    cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), 40.0)
+    for position, label in enumerate(column_labels):
+        if cell_width >= _NARROWEST_LABEL or position % round(_NARROWEST_LABEL / cell_width + 0.5) == 0:
+            x = _GRID_LEFT + cell_width * (position + 0.5) + 4
+            drawing.upright_text("tick", x, top - 6, label, wide=head - 14)
+    for position, row in enumerate(rows):
+        _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
+    drawing.text("axis-title", _GRID_LEFT, _GRID_LEGEND - 4, caption.across)
+    drawing.text("axis-title", LABELS, top - 6, caption.upwards, anchor="end", wide=LABELS)
     return drawing
+
+
+def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
+    """Draw the label and the cells of a row of a grid that begins at `top`."""
+    drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", wide=LABELS)
+    for position, value in enumerate(row.values):
+        kind = "nothing" if value is None else f"shade{shade(value)}"
+        number = "none" if value is None else f"{value:.4f}"
+        title = f"{row.label}, {column_labels[position]}: {number}"
+        x = _GRID_LEFT + cell_width * position
+        drawing.rectangle(kind, x, top, max(cell_width - 1, 1), _CELL_HEIGHT - 1, title)

@@ -1,4 +1,4 @@
-"""The pages of two runs, from their difference, and of a comparison: scores, pairs, groups, answers side by side."""
+"""The pages of a difference of two runs and of a comparison of systems: scores, contributions, groups, answers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from cs_score.analysis.evidence.layouts import in_short
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
+from cs_score.report.charts import Bar, Caption, Dots, Drawing, Target, bars, dots, limits
+from cs_score.report.origins import difference_origin
 from cs_score.report.page import (
     Block,
     Code,
+    Fact,
     Facts,
     Page,
     PageMaker,
     Section,
     charts,
-    difference_origin,
     link,
     slug,
     table_of,
@@ -35,177 +36,230 @@ from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
 
 _MOST_DRAWN: Final = 24
+"""Units that contribute most, and groups of a dimension, that a chart shows."""
+
 _MOST_SYSTEMS: Final = 50
+"""Systems that a chart shows."""
+
+# ---- A difference of two runs
 
 
 class DifferencePage(PageMaker):
-    """The sections and charts of a difference."""
+    """The page and the charts of a difference."""
 
     def page(self) -> Page:
-        document, names = self.document, self.document.names
+        """Return the page: scores, contributions of units, groups, rules, answers and classes."""
+        document = self.document
         layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
-        about = "What each contributes to the difference; all contributions add up to it exactly."
-        units = tables(self.units(layouts["units"]), document, is_small=False)
-        sections = [
-            self.scores(),
-            Section("contributions", "Contributions", (about, charts(self.contribution_charts()), *units)),
-        ]
+        sections = [self._scores(), self._contributions(layouts["units"])]
         if document.groups:
-            groups = tables(layouts["groups"], document, "by")
-            sections.append(Section("groups", "Scores by group", (charts(self.group_charts()), *groups)))
+            group_tables = tables(layouts["groups"], document, "by")
+            sections.append(Section("groups", "Scores by group", [charts(self.group_charts()), *group_tables]))
         if getattr(document, "rules", None):
             sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
-        sections.append(self.answers())
+        sections.append(self._answers())
         if getattr(document, "classes", None):
-            found = tables(with_cells(layouts["classes"], Column("row")), document, "class", is_small=False)
-            sections.append(Section("classes", "Classes", (_counts(document.found), *found)))
+            layout = with_cells(layouts["classes"], [Column("row")])
+            class_tables = tables(layout, document, "class", is_small=False)
+            sections.append(Section("classes", "Classes", [_counts(document.found), *class_tables]))
         sections.append(difference_origin(document))
-        return Page(f"{names['b']} against {names['a']}", f"{document.measure} {document.difference:+.4f}", sections)
+        title = f"{document.names['b']} against {document.names['a']}"
+        return Page(title, f"{document.measure} {document.difference:+.4f}", sections)
 
-    def scores(self) -> Section:
-        """Both scores, their difference with interval and tests, and the signatures."""
-        document, interval, detail = self.document, self.document.interval, ""
+    def _scores(self) -> Section:
+        """Return the section of both scores, their difference with interval and tests, and the signatures."""
+        document = self.document
+        interval = document.interval
+        interval_text = ""
         if interval is not None and interval.low is not None:
-            detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({document.resampling.confidence:g} % interval)"
-        facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
+            confidence = document.resampling.confidence
+            interval_text = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
+        difference = Fact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
+        facts = [
+            Fact(f"A: {document.names['a']}", f"{document.a:.4f}"),
+            Fact(f"B: {document.names['b']}", f"{document.b:.4f}"),
+        ]
         if document.p is not None:
             p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
-            facts.append(("p", p, document.family.test_in_words))
-        blocks: list[Block] = [
-            Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
-            Facts(facts),
-            *answered_lines({side.upper(): document.origins[side] for side in "ab"}),
-            *comparison_sentences(document),
-            *note_sentences(document.notes),
-            Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
-        ]
+            facts.append(Fact("p", p, document.family.test_in_words))
+        blocks: list[Block] = [Facts([difference], is_main=True), Facts(facts)]
+        blocks += answered_lines({"A": document.origins["a"], "B": document.origins["b"]})
+        blocks += comparison_sentences(document)
+        blocks += note_sentences(document.notes)
+        blocks.append(Code([f"A {document.signatures['a']}", f"B {document.signatures['b']}"]))
         return Section("scores", "Scores", blocks)
 
-    def units(self, layout: Layout) -> Layout:
-        """Units with the number of their answers, which it opens."""
-        units, per_unit = list(map(_name, self.document.units)), Counter(map(unit_text, self.document.answers))
+    def _contributions(self, layout: Layout) -> Section:
+        """Return the section of the contributions of units to the difference."""
+        about = "What each contributes to the difference; all contributions add up to it exactly."
+        unit_tables = tables(self._with_answer_counts(layout), self.document, is_small=False)
+        blocks: list[Block] = [about, charts(self.contribution_charts()), *unit_tables]
+        return Section("contributions", "Contributions", blocks)
 
-        def answers(_: Mapping[str, Any], at: int) -> object:
-            number = per_unit[units[at]]
-            return link(number, Target("answers", "unit", units[at])) if number else 0
+    def _with_answer_counts(self, layout: Layout) -> Layout:
+        """Return the layout of units with the number of their answers, which opens these in the table of answers.
 
-        # Answers are of SF queries where units may be LDC queries.
-        return with_cells(layout, *([Column("answers")] if per_unit.keys() & set(units) else []), answers=answers)
+        There is no such column if answers belong to SF queries and units are LDC queries.
+        """
+        unit_names = [_name_of_unit(unit) for unit in self.document.units]
+        answer_count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
+        if not set(answer_count_by_unit).intersection(unit_names):
+            return with_cells(layout)
+
+        def answer_count(_: Mapping[str, Any], row_number: int) -> object:
+            unit = unit_names[row_number]
+            count = answer_count_by_unit[unit]
+            return link(count, Target("answers", "unit", unit)) if count else 0
+
+        return with_cells(layout, [Column("answers")], {"answers": answer_count})
 
     def contribution_charts(self) -> Iterator[Drawing]:
-        """Diverging bars: the units that contribute most to the difference, either way."""
+        """Yield a chart of the units that contribute most to the difference, either way."""
         document = self.document
-        known = [row for row in document.units if row.contribution]
-        drawn = sorted(known, key=lambda row: -abs(row.contribution))[:_MOST_DRAWN]
-        drawn.sort(key=lambda row: -row.contribution)
-        rows = [Bar(_name(row), 0.0, row.contribution, f"{row.contribution:+.4f}") for row in drawn]
-        some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
-        title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
-        unit = getattr(document, "unit", unit_of(document.task).capitalize())
-        if rows:
-            yield bars("contributions", title, (f"contribution in {document.measure}", unit), rows, about=some)
+        contributing_units = [unit for unit in document.units if unit.contribution]
+        if not contributing_units:
+            return
+        largest_first = sorted(contributing_units, key=lambda unit: -abs(unit.contribution))
+        drawn_units = largest_first[:_MOST_DRAWN]
+        drawn_units.sort(key=lambda unit: -unit.contribution)
+        rows = []
+        for unit in drawn_units:
+            rows.append(Bar(_name_of_unit(unit), 0.0, unit.contribution, f"{unit.contribution:+.4f}"))
+        title = "Contributions to B - A"
+        about = ""
+        if len(rows) < len(contributing_units):
+            title += f", the {len(rows)} largest"
+            about = f"The {len(rows)} largest of {len(contributing_units)}: "
+        unit_noun = getattr(document, "unit", unit_of(document.task).capitalize())
+        caption = Caption("contributions", title, f"contribution in {document.measure}", unit_noun)
+        yield bars(caption, rows, about=about)
 
     def group_charts(self) -> Iterator[Drawing]:
-        """The scores of A and B in the groups of each dimension."""
-        for name, groups in self.document.groups.items():
-            if 2 <= len(groups) <= _MOST_DRAWN:
-                scores = [{"A": row.a, "B": row.b} for row in groups]
-                known = [{side: score for side, score in of.items() if score is not None} for of in scores]
-                rows = [Dots(row.group, of) for row, of in zip(groups, known)]
-                axes = (self.document.measure, words(name))
-                yield dots(f"groups-{slug(name)}", f"Scores by {words(name)}", axes, rows, of=name)
+        """Yield a chart for each dimension: the scores of A and B in its groups."""
+        for dimension, groups in self.document.groups.items():
+            if not 2 <= len(groups) <= _MOST_DRAWN:
+                continue
+            rows = []
+            for group in groups:
+                scores = {"A": group.a, "B": group.b}
+                defined_scores = {side: score for side, score in scores.items() if score is not None}
+                rows.append(Dots(group.group, defined_scores))
+            name = words(dimension)
+            caption = Caption(
+                f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, of=dimension
+            )
+            yield dots(caption, rows)
 
-    def answers(self) -> Section:
-        """Answers that counted differently, and how many there are of each outcome."""
-        part, shown = ("provenance", str) if self.document.task == COLD_START_MODE else ("part", in_short)
-        rows = [
-            {"unit": unit_text(row), "part": getattr(row, part), "value": shown(row.value), "outcome": row.outcome}
-            | {"a": _outcome(row.a), "b": _outcome(row.b)}
-            for row in self.document.answers
-        ]
-        unit = unit_of(self.document.task).capitalize()
-        heads = {"unit": unit, "part": part.capitalize(), "value": "Value", "outcome": "Outcome", "a": "A", "b": "B"}
-        found = table_of("answers", "Answers side by side", rows, False, **heads)
+    def _answers(self) -> Section:
+        """Return the section of the answers that counted differently, and how many there are of each outcome."""
+        is_cold_start = self.document.task == COLD_START_MODE
+        rows = []
+        for answer in self.document.answers:
+            rows.append(
+                {
+                    "unit": unit_text(answer),
+                    "part": answer.provenance if is_cold_start else answer.part,
+                    "value": str(answer.value) if is_cold_start else in_short(answer.value),
+                    "outcome": answer.outcome,
+                    "a": _outcome(answer.a),
+                    "b": _outcome(answer.b),
+                }
+            )
+        headings = {
+            "unit": unit_of(self.document.task).capitalize(),
+            "part": "Provenance" if is_cold_start else "Part",
+            "value": "Value",
+            "outcome": "Outcome",
+            "a": "A",
+            "b": "B",
+        }
+        answer_tables = table_of("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
-        return Section("side-by-side", "Answers", (about, _counts(self.document.outcomes), *found))
+        return Section("side-by-side", "Answers", [about, _counts(self.document.outcomes), *answer_tables])
 
     CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
 
 
-def _name(unit: Any) -> str:
+def _name_of_unit(unit: Any) -> str:
+    """Return the name of a unit of a difference; units of evidence tell repetitions of an id apart."""
     return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
 
 
-def _counts(counted: Any) -> Facts:
-    """How many there are of each outcome; of evidence, of each part."""
-    if isinstance(counted, Mapping):
-        return Facts([(name, str(count), "") for name, count in counted.items()])
-    return Facts([(f"{row.part}: {row.outcome}", str(row.count), "") for row in counted if row.count])
+def _counts(counts: Any) -> Facts:
+    """Return how many answers there are of each outcome; in evidence tasks of each outcome of each part."""
+    if isinstance(counts, Mapping):
+        return Facts([Fact(outcome, str(count)) for outcome, count in counts.items()])
+    return Facts([Fact(f"{row.part}: {row.outcome}", str(row.count)) for row in counts if row.count])
 
 
 def _outcome(answer: Any) -> str:
-    """What an answer counted as in a run."""
+    """Return what an answer counted as in one of the runs: `RIGHT: CORRECT, class 12 (run.tab line 3)`."""
     if answer is None:
         return "not given"
     if hasattr(answer, "judgment"):
         return f"{'right' if answer.right else 'wrong'}: {answer.judgment}"
-    of_class = "" if answer.class_name is None else f", {answer.class_name}"
-    return f"{answer.label}: {answer.category}{of_class} ({answer.file}:{answer.line})"
+    class_text = "" if answer.class_name is None else f", {answer.class_name}"
+    return f"{answer.label}: {answer.category}{class_text} ({answer.file}:{answer.line})"
+
+
+# ---- A comparison of systems
 
 
 class ComparisonPage(PageMaker):
-    """The sections and charts of a comparison."""
+    """The page and the charts of a comparison."""
+
+    document: Comparison
 
     def page(self) -> Page:
-        document: Comparison = self.document
+        """Return the page: the verdict, then a section for each measure, the primary one first."""
+        document = self.document
         sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."])]
-        for each in sorted(document.measures, key=lambda each: each.exploratory):
-            found = (table for layout in (SYSTEMS, PAIRS) for table in tables(layout, [each]))
-            blocks: tuple[Block, ...] = (
-                f"Verdict: {each.verdict}.",
-                f"Tests: {each.tests}.",
-                charts(_systems(each)),
-                *found,
-                *note_sentences(each.notes),
-            )
-            menu_text = "" if each.exploratory else each.measure
-            sections.append(Section(slug(each.measure), each.title, blocks, menu_text))
-            if not each.exploratory and len(document.measures) > 1:
-                sections.append(self.other_verdicts())
-        signatures = Code([f"{system}: {signature}" for system, signature in document.signatures.items()])
-        notes: tuple[Block, ...] = (*explanation(document), *note_sentences(document.notes), signatures)
-        sections.append(Section("how", "How these numbers were found", notes))
+        for measure in sorted(document.measures, key=lambda measure: measure.exploratory):
+            sections.append(_measure_section(measure))
+            if not measure.exploratory and len(document.measures) > 1:
+                sections.append(self._other_verdicts())
+        signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
+        blocks: list[Block] = [*explanation(document), *note_sentences(document.notes), Code(signatures)]
+        sections.append(Section("how", "How these numbers were found", blocks))
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 
-    def other_verdicts(self) -> Section:
+    def _other_verdicts(self) -> Section:
         """Return the section that says who differs in the exploratory measures, each of which leads to its section."""
-        document: Comparison = self.document
-        rows = [
-            {
-                "measure": Cell(each.measure, f'<a href="#{slug(each.measure)}">', "</a>"),
-                "verdict": each.verdict,
-                "best": each.systems[0].name,
-                "score": each.systems[0].score,
-            }
-            for each in document.measures
-            if each.exploratory
-        ]
+        rows = []
+        for measure in self.document.measures:
+            if measure.exploratory:
+                best = measure.systems[0]
+                name = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
+                rows.append({"measure": name, "verdict": measure.verdict, "best": best.name, "score": best.score})
         headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
-        found = table_of("verdicts", "Verdicts by measure", rows, None, **headings)
-        return Section("others", "Other measures (exploratory)", list(found), "Other measures")
+        verdict_tables = table_of("verdicts", "Verdicts by measure", rows, headings)
+        return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
 
     def systems_charts(self) -> Iterator[Drawing]:
-        """Scores with their intervals, of all measures."""
+        """Yield a chart for each measure: the scores of the systems with their intervals."""
         for measure in self.document.measures:
-            yield from _systems(measure)
+            yield from _systems_chart(measure)
 
     CHARTS: ClassVar = {"leaderboard": systems_charts}
 
 
-def _systems(measure: MeasureComparison) -> Iterator[Drawing]:
-    """Scores between 0 and 1 with their intervals."""
-    shown = measure.systems[:_MOST_SYSTEMS]
-    if all(0 <= each.score <= 1 for each in shown):
-        rows = [Dots(each.name, {"score": each.score}, limits(each, "score")) for each in shown]
-        title = f"Scores with intervals, {measure.measure}"
-        yield dots(f"systems-{slug(measure.measure)}", title, (measure.measure, "system"), rows, of=measure.measure)
+def _measure_section(measure: MeasureComparison) -> Section:
+    """Return the section of a measure: verdict, tests, scores and pairs; only the primary one is in the menu."""
+    blocks: list[Block] = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
+    blocks.append(charts(_systems_chart(measure)))
+    for layout in (SYSTEMS, PAIRS):
+        blocks += tables(layout, [measure])
+    blocks += note_sentences(measure.notes)
+    menu_text = "" if measure.exploratory else measure.measure
+    return Section(slug(measure.measure), measure.title, blocks, menu_text)
+
+
+def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
+    """Yield the chart of the systems' scores under a measure, unless a score is below 0 or above 1."""
+    systems = measure.systems[:_MOST_SYSTEMS]
+    if not all(0 <= system.score <= 1 for system in systems):
+        return
+    rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
+    name = measure.measure
+    caption = Caption(f"systems-{slug(name)}", f"Scores with intervals, {name}", name, "system", of=name)
+    yield dots(caption, rows)

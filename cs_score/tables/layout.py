@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from cs_score.base.display import (
     LONGEST_LINE,
-    aligned,
+    align_columns,
     cell,
     escape_latex,
     escape_markdown,
@@ -201,7 +201,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
             continue
         if width is not None:
             cells = _fitted(head, rows, cells, width)
-        yield from aligned(cells, _to_the_right(head, rows)[: len(cells[0])])
+        yield from align_columns(cells, _to_the_right(head, rows)[: len(cells[0])])
 
 
 _PLACE: Final = re.compile(r".*:\d+")

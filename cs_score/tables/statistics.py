@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
@@ -43,7 +43,7 @@ class Printout(Record):
             is_before = name != self.main.name
             if table.rows or not is_before:
                 lines += text(table, TOP if is_before and width is not None else None, width)
-        notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
+        notes = [part for note in self.notes(found) for part in wrap_lines(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
     def written(self, found: Any, format_: str, width: int | None) -> str:
@@ -324,7 +324,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
         "--all shows every measure, system and pair with how each number was found; --format json has all of it."
     )
     for sentence in about_all:
-        lines += ["", *wrapped(one_line(sentence))]
+        lines += ["", *wrap_lines(one_line(sentence))]
     common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
     if common:
         lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])]
@@ -333,7 +333,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
 
 def _wrapped_all(sentences_of_text: Iterable[str]) -> list[str]:
     """Return sentences as lines that fit on a screen."""
-    return [line for sentence in sentences_of_text for line in wrapped(one_line(sentence))]
+    return [line for sentence in sentences_of_text for line in wrap_lines(one_line(sentence))]
 
 
 def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.rankings import measure_formula
-from cs_score.base.display import one_line, wrapped
+from cs_score.base.display import one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
@@ -25,7 +25,7 @@ from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
     chosen,
-    headline,
+    headlines_among,
     substitute_remark,
     usual,
     usual_among,
@@ -377,11 +377,7 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     """
     known = [*run.scores, *run.undefined]
     both = [measure for measure in known if measure in baseline.scores]
-    headline_measure = str(usual_among(run.origin.task, baseline.scores))
-    if headline_measure in both:
-        return [headline_measure]
-    first = [measure for measure in headline(run.origin.task) if measure in both]
-    return first or both
+    return headlines_among([run.origin.task], both, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -533,7 +529,7 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     found += [f"FAIL  {change.message}" for change in checked.changes]
-    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrap_lines(one_line(text), " " * 6)]
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]

@@ -1,4 +1,4 @@
-"""Whether recorded results are reproduced: the inputs found, scored again, every value held against the record."""
+"""The verification of recorded results: inputs are found, scored again, and every value is held against the record."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Final, Literal, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, cast
 
-from cs_score.base.documents import Document, Json, document_in, json_text, member_place
+from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import file_in_folder, open_source
@@ -25,53 +24,41 @@ from cs_score.coldstart.outputs import Layout as FileLayout
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
-from cs_score.verification.recorded import Head, Places, Recorded, read_recorded
-from cs_score.verification.rescoring import (
-    OF_OVERVIEW,
-    TABLES,
-    BatchRuns,
-    WholeBatch,
-    predictions_again,
-    run_again,
-    runs_again,
-)
+from cs_score.verification.differences import Difference, count_numbers, differences, shown, table_differences
+from cs_score.verification.places import Places
+from cs_score.verification.recorded import Head, Recorded, read_recorded
+from cs_score.verification.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
+from cs_score.verification.rescoring import rescore_predictions, rescore_runs
 
-OF_SCORE: Final = "out.json"
-"""What `score -o FOLDER` writes there, beside the tables."""
+SCORES_FILE: Final = "out.json"
+"""The document that `score -o FOLDER` writes, beside the tables."""
 
 LEADERBOARD: Final = "leaderboard.json"
 OVERVIEW: Final = "batch.json"
 
-_OF_BATCH: Final[Mapping[str, tuple[type[Document], str]]] = {
-    LEADERBOARD: (Leaderboard, "the leaderboard of a batch"),
-    OVERVIEW: (Overview, "the analyses over all runs of a batch"),
-    SIGNATURE: (Outcome, "a run of a batch"),
-}
-"""What files of a batch record, by their names."""
 
-_OF_ORIGIN: Final = re.compile(r'(?<="version": ")[^"]*')
+class _BatchFile(NamedTuple):
+    """The record that a file of a batch holds, and what messages call it."""
+
+    record_type: type[Document]
+    meaning: str
+
+
+_BATCH_FILES: Final[Mapping[str, _BatchFile]] = {
+    LEADERBOARD: _BatchFile(Leaderboard, "the leaderboard of a batch"),
+    OVERVIEW: _BatchFile(Overview, "the analyses over all runs of a batch"),
+    SIGNATURE: _BatchFile(Outcome, "a run of a batch"),
+}
+"""The files of a batch that are records, by name."""
+
+_VERSION_OF_ORIGIN: Final = re.compile(r'(?<="version": ")[^"]*')
 """The version of an origin: nothing else in these files is called so, and quotes within a text are escaped."""
 
-_VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_OF_ORIGIN.pattern}")
-"""That of an origin, and that of a signature, also as LaTeX has it."""
-
-_NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
-"""Members that distinguish the entries of an array, where they have one."""
-
-_SHOWN: Final = 80
-_BEFORE: Final = 30
-"""Characters that are shown of a value, and of a text before what differs."""
+_VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_VERSION_OF_ORIGIN.pattern}")
+"""The version of an origin or of a signature, also as LaTeX has it."""
 
 
-class Difference(Record):
-    """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
-
-    name: str
-    recorded: str
-    computed: str
-
-    def __str__(self) -> str:
-        return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
+# ---- The verdicts
 
 
 class Verdict(Record):
@@ -100,21 +87,21 @@ class Verification(Document, frozen=True, kw_only=True, tag="verification"):
     files: tuple[Verdict, ...]
 
 
-VERIFIED: Final = Layout(
-    "verification",
-    "Files:",
-    columns("file", "result", "differences", "compared", "unit", "notes"),
-    lambda found: (
-        {
-            **asdict(each),
-            "result": "reproduced" if each.is_reproduced else "differs",
-            "differences": len(each.differences),
-            "notes": "; ".join(each.notes) or None,
+def _verdict_rows(verification: Verification) -> Iterator[dict[str, Any]]:
+    """Yield a row for each file."""
+    for verdict in verification.files:
+        yield {
+            **asdict(verdict),
+            "result": "reproduced" if verdict.is_reproduced else "differs",
+            "differences": len(verdict.differences),
+            "notes": "; ".join(verdict.notes) or None,
         }
-        for each in found.files
-    ),
+
+
+VERIFIED: Final = Layout(
+    "verification", "Files:", columns("file", "result", "differences", "compared", "unit", "notes"), _verdict_rows
 )
-"""A row for each file."""
+"""The table of verified files."""
 
 
 def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
@@ -129,92 +116,122 @@ def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = Fals
 
 
 def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Iterator[Verdict]:
-    """Score again what `path` records: a file, the folder of a score, or that of a batch, whose files are looked at
-    one by one.
+    """Score again what is recorded at `path`, and yield a verdict on each file.
 
-    Inputs are looked for among `files`, which are files and folders, else where they were. With `is_forced` a record
-    may ask for any number of resamples. Raises InputError for what is no result of cs-score, and where it cannot be
-    scored again; NotFoundError for inputs that are missing or changed.
+    `path` is a file, the folder of a score or that of a batch. Inputs are looked for among `files`, which are files and
+    folders, and where they were. With `is_forced` a record may ask for any number of resamples. Raises InputError for
+    anything but a result of cs-score, and for one that cannot be scored again; NotFoundError for inputs that are
+    missing or changed.
     """
-    of_score = os.path.join(path, OF_SCORE)
-    if os.path.isfile(of_score):
-        path = of_score
-    is_folder = os.path.isdir(path)
-    records = _records_of(path) if is_folder else [read_recorded(path)]
-    places = Places(files, path if is_folder else os.path.dirname(path), is_forced=is_forced)
+    scores_file = os.path.join(path, SCORES_FILE)
+    if os.path.isfile(scores_file):
+        path = scores_file
+    if os.path.isdir(path):
+        yield from _verify_batch_folder(path, Places(files, path, is_forced=is_forced))
+        return
+    record = read_recorded(path)
+    places = Places(files, os.path.dirname(path), is_forced=is_forced)
+    batch = _whole_batch([record], places)
+    yield from _verify_record(record, places, batch)
+
+
+def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
+    """Yield the verdicts on the records of all runs of a batch, on those of the whole batch, and on its tables."""
+    records = _read_batch_records(folder)
     batch = _whole_batch(records, places)
     runs = batch or BatchRuns(places)
-    misplaced = _misplaced_runs(path, records, batch) if is_folder else {}
+    misplaced_by_file = _misplaced_runs(folder, records, batch)
     for record in records:
-        if _is_of_runs(record):
-            yield from _verdicts_of_runs(record, places)
-            continue
+        misplaced_runs = misplaced_by_file.get(record.file, [])
         verdict = _verdict(record, places, runs, batch)
-        yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
-    if not is_folder or batch is None or not batch.was_scored:
-        return
-    for file in filter(os.path.isfile, (os.path.join(path, table) for table in TABLES)):
+        yield replace(verdict, differences=(*misplaced_runs, *verdict.differences))
+    if batch is not None and batch.was_scored:
+        yield from _verify_tables(folder, batch)
+
+
+def _verify_record(record: Recorded, places: Places, batch: WholeBatch | None) -> Iterator[Verdict]:
+    """Yield the verdict on a record and, for scores of Cold Start runs, those on the files beside it."""
+    if isinstance(record.made, Head) and record.made.task == COLD_START:
+        yield from _verify_scores_of_runs(record, places)
+    else:
+        runs = batch or BatchRuns(places)
+        yield _verdict(record, places, runs, batch)
+
+
+def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
+    """Yield the verdicts on the tables of a batch that are not JSON."""
+    for name in TABLES:
+        file = os.path.join(folder, name)
+        if not os.path.isfile(file):
+            continue
         recorded = _text_of(file)
         if _other_versions(batch.recorded.value):
             recorded = _VERSION.sub(VERSION, recorded)
-        computed = batch.table_again(os.path.basename(file), recorded)
-        yield Verdict(file, tuple(table_differences(recorded, computed)), computed.count("\n"), unit="line")
+        computed = batch.rescored_table(name, recorded)
+        yield _table_verdict(file, recorded, computed)
+
+
+def _table_verdict(file: str, recorded: str, computed: str) -> Verdict:
+    """Return the verdict on a table, given its recorded and its computed text."""
+    line_count = computed.count("\n")
+    return Verdict(file, tuple(table_differences(recorded, computed)), line_count, unit="line")
 
 
 def _text_of(file: str) -> str:
-    """Return the text of a file. Raises InputError where it cannot be read."""
+    """Return the text of a file. Raises InputError if it cannot be read."""
     with open_source(file, stdin_as_dash=False, decompress=False) as source:
         return source.read_bytes().decode("utf-8", "surrogateescape")
 
 
-def _is_of_runs(record: Recorded) -> bool:
-    """Return whether a record holds the scores of Cold Start runs."""
-    return isinstance(record.made, Head) and record.made.task == COLD_START
+# ---- Scores of Cold Start runs
 
 
-def _verdicts_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
+def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
     """Yield the verdict on recorded scores of runs, then those on the files that `score -o FOLDER` wrote beside them.
 
     Raises InputError and NotFoundError as `verify` does.
     """
     head = cast(Head, record.made)
     try:
-        again = runs_again(record, head, places)
+        rescored = rescore_runs(record, head, places)
     except ScoringStopped as stop:
-        yield _stopped(record, stop)
+        yield _stopped_verdict(record, stop)
         return
-    recorded = {**record.value, **_with_true_remarks(head, places)}
-    yield _compared(record, recorded, again.document(head), dated=recorded)
-    if os.path.basename(record.file) != OF_SCORE or head.measures:
+    recorded = {**record.value, **_remarks_to_compare(head, places)}
+    yield _compare(record, recorded, rescored.document(head), dated=recorded)
+    if os.path.basename(record.file) != SCORES_FILE or head.measures:
         return
     prefix = record.file.removesuffix("json")
     params_file = f"{prefix}params"
     params = _text_of(params_file) if os.path.isfile(params_file) else ""
-    computed_by_ending = again.file_texts(_layout_of(params), params)
+    computed_by_ending = rescored.file_texts(_layout_of(params), params)
     computed_by_ending.pop("params")  # the time, the folder and the words of the call, which nobody knows
     for ending, computed in computed_by_ending.items():
         file = f"{prefix}{ending}"
         if os.path.isfile(file):
-            found = tuple(table_differences(_text_of(file), computed))
-            yield Verdict(file, found, computed.count("\n"), unit="line")
+            yield _table_verdict(file, _text_of(file), computed)
 
 
 def _layout_of(params: str) -> FileLayout:
-    """Return the columns and the alignment that the words of a call ask for, by its file `.params`."""
-    called = next((line for line in params.split("\n") if "$ cs-score " in line), "")
-    with contextlib.suppress(ValueError):  # a quotation that does not end
-        words = shlex.split(called)
-        fields = next((after for word, after in pairwise(words) if word == "-fields"), None)
-        names = DEFAULT_FIELDS if fields is None else tuple(fields.split(":"))
-        if set(names) <= set(SCORE_FIELDS):
-            return FileLayout(names, "-tabs" in words)
-    return FileLayout()
+    """Return the columns and the alignment of score tables that a call asked for, given the text of its `.params`."""
+    words: list[str] = []
+    for line in params.split("\n"):
+        if "$ cs-score " in line:
+            with contextlib.suppress(ValueError):  # a quotation that does not end
+                words = shlex.split(line)
+            break
+    names = DEFAULT_FIELDS
+    if "-fields" in words[:-1]:
+        names = tuple(words[words.index("-fields") + 1].split(":"))
+    if not words or not set(names) <= set(SCORE_FIELDS):
+        return FileLayout()
+    return FileLayout(names, "-tabs" in words)
 
 
-def _with_true_remarks(head: Head, places: Places) -> dict[str, Json]:
-    """Return the recorded remarks without those on folders that hold no file, which are no inputs, where they are true.
+def _remarks_to_compare(head: Head, places: Places) -> dict[str, Json]:
+    """Return the recorded remarks but those that are true of folders without files, which scoring again cannot make.
 
-    Scoring again cannot make them; one on a folder that is not there, or that holds a file, stays and differs.
+    Such a folder is no input. A remark on a folder that is not there, or that holds a file, stays and differs.
     """
     if not head.remarks:
         return {}
@@ -226,199 +243,196 @@ def _with_true_remarks(head: Head, places: Places) -> dict[str, Json]:
     return {"remarks": remarks}
 
 
-def _records_of(folder: str) -> list[Recorded]:
-    """The records of the runs of a batch, and those over all runs. Raises InputError where there are none, and for
-    tables without the signatures of what they were made from.
+# ---- The records of a batch
+
+
+def _read_batch_records(folder: str) -> list[Recorded]:
+    """Return the records of the runs of a batch, then those of the whole batch.
+
+    Raises InputError if there are none, and for tables without the record that they are computed from.
     """
-    patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
-    found = sorted(file_in_folder(path) for pattern in patterns for path in glob.glob(pattern))
-    there = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
-    if not found and not {LEADERBOARD, OVERVIEW} & {*there}:
+    paths = []
+    for depth in (["*"], ["*", "*"]):
+        paths += glob.glob(os.path.join(glob.escape(folder), *depth, SIGNATURE))
+    run_files = sorted([file_in_folder(path) for path in paths])
+    names = []
+    for name in (LEADERBOARD, OVERVIEW, *TABLES):
+        if os.path.isfile(os.path.join(folder, name)):
+            names.append(name)
+    if not run_files and LEADERBOARD not in names and OVERVIEW not in names:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
-    for needed, tables in ((LEADERBOARD, (OVERVIEW, *TABLES)), (OVERVIEW, OF_OVERVIEW)):
-        without = ", ".join(name for name in there if name in tables)
-        if without and needed not in there:
-            raise InputError(f"no {needed} in it, without which {without} cannot be verified", file=folder)
-    return list(map(_read_named, (*found, *(os.path.join(folder, name) for name in there if name in _OF_BATCH))))
+    _require(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
+    _require(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
+    files_of_batch = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
+    return [_read_named(file) for file in run_files + files_of_batch]
+
+
+def _require(needed: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:
+    """Raise InputError if a folder has some of the tables but not the file that is needed to verify them."""
+    unverifiable = [name for name in names if name in tables]
+    if unverifiable and needed not in names:
+        text = ", ".join(unverifiable)
+        raise InputError(f"no {needed} in it, without which {text} cannot be verified", file=folder)
 
 
 def _read_named(path: str) -> Recorded:
-    """A file of a batch. Raises InputError where it does not record what its name says."""
-    record, (kind, meaning) = read_recorded(path), _OF_BATCH[os.path.basename(path)]
-    if not isinstance(record.made, kind):
-        raise InputError(f"not {meaning}", file=path)
+    """Return what a file of a batch records. Raises InputError if that is not what its name says."""
+    record = read_recorded(path)
+    expected = _BATCH_FILES[os.path.basename(path)]
+    if not isinstance(record.made, expected.record_type):
+        raise InputError(f"not {expected.meaning}", file=path)
     return record
 
 
 def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
-    """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
-    boards = [record for record in records if isinstance(record.made, Leaderboard)]
-    overviews = [(record.file, record.made) for record in records if isinstance(record.made, Overview)]
-    if overviews and not boards:
-        beside = os.path.join(os.path.dirname(overviews[0][0]), LEADERBOARD)
-        if not os.path.isfile(beside):
+    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is.
+
+    For `batch.json` alone the leaderboard beside it is read. Raises InputError if that is not there.
+    """
+    board = None
+    overview_record = None
+    for record in records:
+        if isinstance(record.made, Leaderboard):
+            board = record
+        elif isinstance(record.made, Overview):
+            overview_record = record
+    if overview_record is not None and board is None:
+        board_file = os.path.join(os.path.dirname(overview_record.file), LEADERBOARD)
+        if not os.path.isfile(board_file):
             problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
-            raise InputError(problem, file=overviews[0][0])
-        boards = [_read_named(beside)]
-    return WholeBatch(places, boards[0], overviews[0][1] if overviews else None) if boards else None
-
-
-def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
-    """Raises InputError and NotFoundError as `verify` does."""
-    recorded: Json = record.value
-    dated = recorded  # `batch.json` has no origin: that is the leaderboard's
-    found: list[Difference] = []
-    notes: list[str] = []
-    try:
-        if isinstance(record.made, Head):
-            computed: object = predictions_again(record, record.made, places)
-        elif isinstance(record.made, Outcome):
-            computed = run_again(record, record.made, runs)
-            found += _changed_files(record.file, record.made)
-        elif batch is not None:
-            is_board, dated = isinstance(record.made, Leaderboard), batch.recorded.value
-            computed = batch.board_again if is_board else batch.overview_again()
-            failed = dict.fromkeys(row.run for row in batch.board.rows if row.state == FAILED)
-            notes += [f"{name} failed then, and was not scored again" for name in failed]
-            if not is_board and not batch.was_scored:
-                recorded = {"runs": recorded.get("runs")}
-                notes.append("no run was scored then, so that nothing else is compared")
-    except ScoringStopped as stop:
-        return _stopped(record, stop)
-    compared = _compared(record, recorded, computed, dated)
-    return replace(compared, differences=(*found, *compared.differences), notes=(*notes, *compared.notes))
-
-
-def _stopped(record: Recorded, stop: ScoringStopped) -> Verdict:
-    return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
-
-
-def _compared(record: Recorded, recorded: Json, computed: object, dated: Json) -> Verdict:
-    """Return the verdict on what is recorded; `dated` has the versions of cs-score that made it."""
-    notes: list[str] = []
-    if others := _other_versions(dated):
-        notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
-        recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
-    again = document_in(json_text(computed), record.file)  # as JSON reads it again, so that both are of the same types
-    return Verdict(record.file, tuple(differences(recorded, again)), numbers(again), tuple(notes))
-
-
-def _other_versions(value: Json) -> list[str]:
-    return sorted({*_OF_ORIGIN.findall(json.dumps(value))} - {VERSION})
+            raise InputError(problem, file=overview_record.file)
+        board = _read_named(board_file)
+    if board is None:
+        return None
+    overview = None if overview_record is None else cast(Overview, overview_record.made)
+    return WholeBatch(places, board, overview)
 
 
 def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch | None) -> dict[str, list[Difference]]:
-    """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
+    """Return the folders of runs that are not those of the leaderboard: swapped, missing or added, by their file."""
     rows = () if batch is None else batch.board.rows
     has_policies = len({row.policy for row in rows}) > 1
-    of_board = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
-    found: dict[str, list[Difference]] = {}
-    missing = dict(of_board)
+    origin_by_run = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
+    differences_by_file: dict[str, list[Difference]] = {}
+    missing_runs = dict(origin_by_run)
     for record in records:
-        if not isinstance(one := record.made, Outcome):
+        outcome = record.made
+        if not isinstance(outcome, Outcome):
             continue
-        own = found.setdefault(record.file, [])
-        place = os.path.relpath(os.path.dirname(record.file), folder)
-        of_policy = os.path.join(one.policy, one.run)
-        places = [one.run, of_policy] if batch is None else [of_policy if has_policies else one.run]
-        if place not in places:
-            own.append(Difference(f"the run in the folder {place}", shown(one.run), f"belongs into {places[-1]}"))
-        elif batch is not None and missing.pop((one.policy, one.run), None) is None:
-            own.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif batch is not None and of_board[one.policy, one.run] != one.origin:
-            own.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
+        found: list[Difference] = []
+        run_folder = os.path.relpath(os.path.dirname(record.file), folder)
+        folder_with_policy = os.path.join(outcome.policy, outcome.run)
+        expected_folders = [outcome.run, folder_with_policy]
+        if batch is not None:
+            expected_folders = [folder_with_policy if has_policies else outcome.run]
+        key = (outcome.policy, outcome.run)
+        if run_folder not in expected_folders:
+            expectation = f"belongs into {expected_folders[-1]}"
+            found.append(Difference(f"the run in the folder {run_folder}", shown(outcome.run), expectation))
+        elif batch is not None and missing_runs.pop(key, None) is None:
+            found.append(Difference(f"the folder {run_folder}", "a run", f"none that {LEADERBOARD} lists as scored"))
+        elif batch is not None and origin_by_run[key] != outcome.origin:
+            found.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
+        differences_by_file[record.file] = found
     if batch is not None:
-        found[batch.recorded.file] = [
-            Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
-            for policy, run in missing
-        ]
+        differences_by_file[batch.recorded.file] = _missing_folders(missing_runs)
+    return differences_by_file
+
+
+def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[Difference]:
+    """Return a difference for each run, by policy and name, that the leaderboard lists as scored but has no folder."""
+    found = []
+    for policy, run in missing_runs:
+        name = f"the folder of the run {run}"
+        if policy:
+            name += f" under {policy}"
+        found.append(Difference(name, "scored", "no such folder"))
     return found
 
 
-def _changed_files(file: str, recorded: Outcome) -> Iterator[Difference]:
-    """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
-    for at, written in enumerate(recorded.files):
+# ---- One record
+
+
+def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
+    """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
+
+    Raises InputError and NotFoundError as `verify` does.
+    """
+    try:
+        if isinstance(record.made, Head):
+            computed = rescore_predictions(record, record.made, places)
+            return _compare(record, record.value, computed, dated=record.value)
+        if isinstance(record.made, Outcome):
+            rescored = rescore_run(record, record.made, runs)
+            changed_files = _changed_files(record.file, record.made)
+            verdict = _compare(record, record.value, rescored, dated=record.value)
+            return replace(verdict, differences=(*changed_files, *verdict.differences))
+        assert batch is not None
+        return _verdict_on_whole(record, batch)
+    except ScoringStopped as stop:
+        return _stopped_verdict(record, stop)
+
+
+def _verdict_on_whole(record: Recorded, batch: WholeBatch) -> Verdict:
+    """Return the verdict on the leaderboard of a batch or on its `batch.json`, whose origin the leaderboard has."""
+    recorded: Json = record.value
+    failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
+    notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
+    if isinstance(record.made, Leaderboard):
+        computed: object = batch.rescored_board
+    else:
+        computed = batch.rescored_overview()
+        if not batch.was_scored:
+            recorded = {"runs": record.value.get("runs")}
+            notes.append("no run was scored then, so that nothing else is compared")
+    verdict = _compare(record, recorded, computed, dated=batch.recorded.value)
+    return replace(verdict, notes=(*notes, *verdict.notes))
+
+
+def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
+    """Return the verdict on a recorded scoring that now does not come to its end."""
+    return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+
+
+def _compare(record: Recorded, recorded: Json, computed: object, dated: Json) -> Verdict:
+    """Return the verdict on a record by comparing it with the computed document.
+
+    `dated` is the JSON that names the version of cs-score; another version is told in a note and is no difference.
+    """
+    notes = []
+    other_versions = _other_versions(dated)
+    if other_versions:
+        notes.append(f"recorded by cs-score {', '.join(other_versions)}, computed by {VERSION}")
+        recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
+    computed_json = document_in(json_text(computed), record.file)  # so that both have the types that JSON has
+    return Verdict(
+        record.file,
+        differences=tuple(differences(recorded, computed_json)),
+        compared=count_numbers(computed_json),
+        notes=tuple(notes),
+    )
+
+
+def _other_versions(value: Json) -> list[str]:
+    """Return the versions of cs-score that a record names beside this one."""
+    versions = set(_VERSION_OF_ORIGIN.findall(json.dumps(value)))
+    return sorted(versions - {VERSION})
+
+
+def _changed_files(file: str, outcome: Outcome) -> list[Difference]:
+    """Return the files of a run that are not as its record, `file`, says.
+
+    Raises InputError for a name that leads out of the folder.
+    """
+    changed_files = []
+    for position, written in enumerate(outcome.files):
         if os.path.basename(written.name) != written.name:
-            raise InputError("is no name of a file", file=file, place=f"files[{at}][0]")
+            raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
         try:
             check_file(os.path.join(os.path.dirname(file), written.name), written)
         except UnfitError:
-            described = f"{written.size} bytes" + (f", SHA-256 {written.sha256}" if written.sha256 else "")
-            yield Difference(f"the file {written.name}", described, "another file")
-
-
-# ---- Values and lines that differ
-
-
-def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
-    """What differs, in the order of what is computed."""
-    if isinstance(recorded, dict) and isinstance(computed, dict):
-        for key in computed:
-            if key in recorded:
-                yield from differences(recorded[key], computed[key], member_place(name, key))
-            else:
-                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
-        for key in recorded:
-            if key not in computed:
-                yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
-    elif isinstance(recorded, list) and isinstance(computed, list):
-        if len(recorded) != len(computed):
-            yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
-            return
-        labels = _labels(computed)
-        for label, one, other in zip(labels, recorded, computed):
-            yield from differences(one, other, f"{name}[{label}]")
-    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):
-        yield Difference(name or "the whole", shown(recorded), shown(computed))
-
-
-def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
-    """What differs between two texts, line by line, and cell by cell in lines of equally many cells. Cells are named by
-    the first line of what is computed.
-    """
-    before, now = ([line.split("\t") for line in table.split("\n")] for table in (recorded, computed))
-    if len(before) != len(now):
-        yield Difference("the number of lines", str(len(before) - 1), str(len(now) - 1))
-        return
-    names = now[0]
-    for number, (old, new) in enumerate(zip(before, now), 1):
-        if not len(old) == len(new) == len(names) > 1:
-            old, new = ["\t".join(old)], ["\t".join(new)]
-        for at, (one, other) in enumerate(zip(old, new)):
-            if one != other:
-                cell = f"line {number}" if len(new) == 1 else f"line {number}, {names[at]}"
-                was, is_now = _around_difference(one, other)
-                yield Difference(cell, shown(was), shown(is_now))
-
-
-def numbers(value: Json) -> int:
-    """How many numbers a JSON value holds."""
-    if isinstance(value, dict):
-        return sum(map(numbers, value.values()))
-    if isinstance(value, list):
-        return sum(map(numbers, value))
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def shown(value: Json) -> str:
-    """A value in a message: numbers in full precision, what is long cut off."""
-    if isinstance(value, (dict, list)):
-        return f"{'an object' if isinstance(value, dict) else 'an array'} of {len(value)}"
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def _around_difference(one: str, other: str) -> tuple[str, str]:
-    """Two texts without most of a long beginning that they share."""
-    differ = (at for at, (a, b) in enumerate(zip(one, other)) if a != b)
-    start = next(differ, min(len(one), len(other))) - _BEFORE
-    return (one, other) if start <= 0 else (f"...{one[start:]}", f"...{other[start:]}")
-
-
-def _labels(values: Sequence[Json]) -> list[str]:
-    """What entries are called: by a member that names them, where that distinguishes them, else by place."""
-    for member in _NAMES:
-        found = [value.get(member) if isinstance(value, dict) else None for value in values]
-        if all(isinstance(each, str) for each in found) and len(set(found)) == len(found):
-            return list(map(str, found))
-    return list(map(str, range(len(values))))
+            description = f"{written.size} bytes"
+            if written.sha256:
+                description += f", SHA-256 {written.sha256}"
+            changed_files.append(Difference(f"the file {written.name}", description, "another file"))
+    return changed_files

@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.plan import InputFile, RunFile, Scored
+from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.plan import Scored
 from cs_score.batch.progress import Progress
 from cs_score.batch.workers import Backend, Job, Scorer, run_jobs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any, Final
 from tests.documents import ROOT
 from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
-TASKS: Final = {"scifact": "jsonl", "claims": "jsonl", "r4c": "json", "hotpotqa": "json"}
+TASKS: Final = {"scifact": "jsonl", "claims": "jsonl", "r4c": "json", "hotpotqa": "json", "pool": "csv"}
 """Tasks of evidence with the ending of their files."""
+
+POLICY: Final = "right={0}CORRECT,half={0}PARTIAL,wrong={0}INCORRECT,ignore={0}JUDGE_ERROR"
+"""The policy that judged answers need; what stands before each label is put into it."""
 
 _LABELS: Final = frozenset({"SUPPORT", "CONTRADICT", "NEI", "NOT ENOUGH INFO", "SUPPORTS", "REFUTES", "yes", "no"})
 _FIELD: Final = re.compile("[a-z_]+")
@@ -46,11 +50,28 @@ def planted(value: Any) -> Any:
 def plant_file(source: Path, target: Path) -> None:
     """Write a sample file of an evidence task with canaries."""
     text = source.read_text("utf-8")
-    if source.suffix == ".jsonl":
+    if source.suffix == ".csv":
+        header, *rows = csv.reader(text.splitlines())
+        with open(target, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            for row in rows:
+                writer.writerow([_planted_cell(name, cell) for name, cell in zip(header, row)])
+    elif source.suffix == ".jsonl":
         lines = [json.dumps(planted(json.loads(line))) for line in text.splitlines()]
         target.write_text("".join([f"{line}\n" for line in lines]), "utf-8")
     else:
         target.write_text(json.dumps(planted(json.loads(text))), "utf-8")
+
+
+def _planted_cell(column: str, text: str) -> str:
+    """Return a cell of a table with a canary, labels too; a confidence stays a number."""
+    return text if not text or column == "confidence" else f"{_TEXT}{text}"
+
+
+def options_of(task: str, canary: str = "") -> list[str]:
+    """Return the options that the sample files of a task need, with labels that begin with a canary."""
+    return ["--policy", POLICY.format(canary)] if task == "pool" else []
 
 
 def evidence_with_canaries(task: str, folder: Path) -> tuple[Path, Path]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cs_score.analysis.aggregate import FEWEST_SHOWN
-from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries
+from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries, options_of
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.preparation.invented import Inputs, Judged, RunLine
@@ -46,7 +46,8 @@ def everything(folder: Path, *words: str) -> str:
 def test_scores_and_limits_are_those_of_score(task: str, tmp_path: Path) -> None:
     gold = ROOT / "assessments" / f"{task}-gold.{TASKS[task]}"
     predictions = ROOT / "submissions" / f"{task}-a.{TASKS[task]}"
-    words = [task, "--gold", str(gold), "--predictions", str(predictions), "--bootstrap", "99", "--seed", "4"]
+    words = [task, "--gold", str(gold), "--predictions", str(predictions), *options_of(task)]
+    words += ["--bootstrap", "99", "--seed", "4"]
     found = aggregate(tmp_path, *words)
     scored = json.loads(score_in(tmp_path, ["score", *words, "--format", "json"]).stdout)
     intervals = scored["signature"]["intervals"]["scores"]
@@ -64,9 +65,12 @@ def test_scores_and_limits_are_those_of_score(task: str, tmp_path: Path) -> None
 def test_counts_are_those_of_the_error_budget_from_ten_on(task: str, tmp_path: Path) -> None:
     gold = ROOT / "assessments" / f"{task}-gold.{TASKS[task]}"
     predictions = ROOT / "submissions" / f"{task}-a.{TASKS[task]}"
-    words = [task, "--gold", str(gold), "--predictions", str(predictions)]
+    words = [task, "--gold", str(gold), "--predictions", str(predictions), *options_of(task)]
     analysis = json.loads(score_in(tmp_path, ["analyze", *words, "--format", "json"]).stdout)
-    counts = {row["kind"]: row["count"] if row["count"] >= FEWEST_SHOWN else None for row in analysis["budget"]}
+    totals: Counter[str] = Counter()
+    for row in analysis["budget"]:
+        totals[row["kind"].partition(":")[0]] += row["count"]
+    counts = {kind: count if count >= FEWEST_SHOWN else None for kind, count in totals.items()}
     assert {row["kind"]: row["count"] for row in aggregate(tmp_path, *words)["mistakes"]} == counts
 
 
@@ -104,11 +108,25 @@ def test_a_measure_without_a_value_is_undefined(tmp_path: Path) -> None:
     assert re.search(r"SF-AP +undefined", page)
 
 
+def test_every_head_says_how_many_units_were_predicted_where_only_they_count(tmp_path: Path) -> None:
+    lines = (ROOT / "submissions/claims-a.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "own.jsonl").write_text("".join([f"{line}\n" for line in lines[:5]]), "utf-8")
+    words = ["claims", "--gold", str(ROOT / "assessments/claims-gold.jsonl"), "own.jsonl", "--answered-only"]
+    gold_size = len((ROOT / "assessments/claims-gold.jsonl").read_text("utf-8").splitlines())
+    answered = f"5 of {gold_size} claims"
+    assert aggregate(tmp_path, *words)["answered"] == answered
+    everything(tmp_path, *words)
+    assert f"over {answered}</title>" in (tmp_path / "aggregate.html").read_text("utf-8")
+    text = " ".join((tmp_path / "aggregate.text").read_text("utf-8").split())
+    assert f"Scored on {answered}, those that were predicted." in text
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_no_canary_of_gold_is_shown(task: str, tmp_path: Path) -> None:
     gold, predictions = evidence_with_canaries(task, tmp_path)
     assert len(canaries_in(gold.read_text("utf-8"))) > 50
-    page = everything(tmp_path, task, "--gold", gold.name, "--predictions", predictions.name)
+    words = [task, "--gold", gold.name, "--predictions", predictions.name, *options_of(task, "CANARY")]
+    page = everything(tmp_path, *words)
     assert canaries_in(page) == []
 
 

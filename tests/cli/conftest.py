@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.bundle import contents
 from tests.cli.forms import copied, fill
+
+
+@pytest.fixture(autouse=True)
+def without_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bundles hold no wheels of other packages here; tests/bundle is about those."""
+    monkeypatch.setattr(contents, "find_wheels", lambda requirements, target, folder: [])
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from typing import Final
 
 from cs_score.analysis.coldstart.layouts import LAYOUTS
 from cs_score.base.records import Record, field
-from cs_score.batch.plan import FILES as BATCH_FILES
-from cs_score.batch.plan import INDEX
+from cs_score.batch.layout import FILES as BATCH_FILES
+from cs_score.batch.layout import INDEX
 from cs_score.cli.main import find
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example
@@ -126,6 +126,9 @@ expand-queries: expand-queries {q.xml}
 check: check --min=SF-AP=0 --baseline {ours.json} $RUN
 check claims: check claims --min=abstract_f1=0 $BOTH
 write a lock: check --min=SF-AP=0 --write-lock {new o.json} {q.xml} {qrel}
+bundle codabench: bundle codabench -o {folder made} {q.xml} {qrel}
+bundle evalai: bundle evalai -o {folder made} {q.xml} {qrel}
+bundle codabench claims: bundle codabench claims -o {folder made} $GOLD
 verify: verify {ours.json}
 schema: schema {leaderboard}
 completion: completion {bash}
@@ -141,6 +144,9 @@ _MEMBERS: Final = {
     "batch": (*_OF_ALL_RUNS, "/run/out.sf", "/round2/signature.json"),
     "batch claims": (*_OF_ALL_RUNS, "/predictions/out.json", "/more/out.txt"),
     "validate-assessments": (".eng", ".spa", ".cmn", ".xling"),
+    "bundle codabench": ("/bundle.zip", "/competition.yaml"),
+    "bundle evalai": ("/challenge.zip", "/annotations/reference.zip"),
+    "bundle codabench claims": ("/bundle.zip", "/reference_data.zip"),
     "analyze": tuple(f"/{layout.name}.tsv" for layout in LAYOUTS),
     "analyze claims": ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv"),
     "diff claims": ("/units.tsv", "/outcomes.tsv", "/answers.tsv", "/groups.tsv"),

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -181,16 +182,18 @@ def test_an_option_has_one_meaning_and_a_meaning_one_option() -> None:
 
 def test_click_walks_the_whole_tree() -> None:
     """What completion, the manual page and `help` see is one tree."""
-    tree = root()
-    context = click.Context(tree)
-    found = set()
-    for name in tree.list_commands(context):
-        command = tree.get_command(context, name)
+    assert set(_names_below(root())) == set(NAMES) - {""}
+
+
+def _names_below(group: click.Group) -> Iterator[str | None]:
+    """Yield the names of all commands of a group and of the groups in it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
-            found |= {(command.get_command(context, task) or command).name for task in command.list_commands(context)}
+            yield from _names_below(command)
         else:
-            found.add(command.name if command else None)
-    assert found == set(NAMES) - {""}
+            yield command.name if command else None
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +222,7 @@ def test_the_example_of_every_help_runs_on_the_samples(name: str, samples: Path)
     assert f"cs-score {' '.join(words)}".strip() in " ".join(ALL[name].help_text().split())
     assert score_in(samples, words).status in (0, 3)
     (samples / "tide.tac.valid").unlink(missing_ok=True)
+    shutil.rmtree(samples / "bundle", ignore_errors=True)
 
 
 _ON_SCORES: Final = {"score", "analyze", "explain", "diff", "compare", "batch", "check"}

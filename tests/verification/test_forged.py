@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.linking import members
-from cs_score.verification.recorded import MOST_MENTIONS, FoundInput, Places
+from cs_score.verification.places import MOST_MENTIONS, FoundInput, Places
 from cs_score.verification.verifying import verify
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples
@@ -213,7 +213,7 @@ def test_an_input_is_read_once_however_often_it_is_named(folder: Path, monkeypat
     found = Places([], "").find([wanted] * MOST_MENTIONS)
     opened: list[FoundInput] = []
     for each in found:
-        each.held()
+        each.load()
         opened += [] if any(each is other for other in opened) else [each]
     assert len(opened) == 1
     with pytest.raises(InputError, match="run: the record names it more than 20 times"):

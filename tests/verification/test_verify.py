@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.sources import InputDigest
-from cs_score.verification.recorded import FoundInput, NotFoundError, Places
+from cs_score.verification.places import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
 from tests.coldstart.command import score_in
 from tests.growth import assert_grows_in_proportion

@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.difference_groups import GroupShare, group_shar
 from cs_score.analysis.coldstart.edition_rules import Rule, rules_of
 from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
 from cs_score.analysis.coldstart.scored import Scored, ScoredLine
-from cs_score.analysis.outcomes import Outcome, Side, TwoSided, head_of, outcome_of, undefined_notes
+from cs_score.analysis.outcomes import Outcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
 from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -121,15 +121,16 @@ def diff(
     different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
     different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
     unit_name = _name_of_units(a, b)
-    head = head_of(
-        (side_a, side_b),
-        str(chosen),
-        formula_of([chosen]),
-        resampling,
+    sides = Sides(
+        a=side_a,
+        b=side_b,
+        measure=str(chosen),
+        formula=formula_of([chosen]),
         unit=unit_name,
         units="units",
-        is_defined=all(unit.contribution is not None for unit in units),
+        has_contributions=all(unit.contribution is not None for unit in units),
     )
+    head = head_of(sides, resampling)
     head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)

@@ -52,7 +52,7 @@ def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: M
     """Return the scores and contributions of units or groups, from what each adds to the sums of the measure."""
     formula = formula_of([measure])
     shares = []
-    for name, contribution in contributions_of((sums_a, sums_b), formula).items():
+    for name, contribution in contributions_of(sums_a, sums_b, formula).items():
         score_a = formula(sums_a[name], divide)[0] if name in sums_a else None
         score_b = formula(sums_b[name], divide)[0] if name in sums_b else None
         shares.append(Share(name, score_a, score_b, contribution))

@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.counted_table import (
     GroupNames,
     count_groups,
 )
-from cs_score.analysis.outcomes import place
+from cs_score.analysis.outcomes import group_order
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import Counts
@@ -114,7 +114,7 @@ def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
 
 def _group_order(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, ...]:
     """Return the sort key of a group: the number of mistakes from the highest, then its names."""
-    return -group_counts.mistakes, *[place(name) for name in names]
+    return -group_counts.mistakes, *[group_order(name) for name in names]
 
 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:

@@ -20,7 +20,7 @@ from cs_score.analysis.coldstart.layouts import (
 )
 from cs_score.analysis.coldstart.scenarios import Scenarios
 from cs_score.analysis.outcomes import heading
-from cs_score.base.display import aligned, one_line, prose_width
+from cs_score.base.display import align_columns, one_line, prose_width
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.options import note_sentences
 from cs_score.tables.layout import Layout, text
@@ -100,7 +100,7 @@ def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
     rows = [(name, "count")]
     for outcome, count in counts.items():
         rows.append((outcome, str(count)))
-    return aligned(rows, (False, True))
+    return align_columns(rows, (False, True))
 
 
 # ---- The head of an analysis

@@ -1,0 +1,142 @@
+"""Batches from Python: many runs scored into a folder, and their leaderboard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+from cs_score.api import arguments
+from cs_score.api.arguments import Files, Together, checked
+from cs_score.api.runs import switches_of
+from cs_score.api.shown import Document, member
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import name_of
+from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
+from cs_score.batch.documents import OK
+from cs_score.batch.execution import run_batch
+from cs_score.batch.inputs import find_runs
+from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
+from cs_score.batch.plan import BatchOptions
+from cs_score.coldstart.linking import RUN_SUFFIX
+from cs_score.coldstart.options import CallArguments, Policy
+from cs_score.coldstart.outputs import Layout
+from cs_score.measures.registry import find
+from cs_score.report.documents import page_maker
+from cs_score.statistics.options import Correction, IntervalMethod
+from cs_score.tables.layout import Table
+
+
+class Leaderboard(Document):
+    """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
+
+    Its one table has the scores by measure as columns, and limits of intervals as `SF-AP:low` and `SF-AP:high`. `tier`
+    is the group of rows that do not differ significantly from its first, `p_above` the p-value of the difference from
+    the row above; both corrected for all pairs of rows.
+    """
+
+    _default = "leaderboard"
+    _cited = ("measure",)
+
+    def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
+        """Show `document`; `remarks` are those of the batch that made it, none of one that was loaded."""
+        super().__init__(document)
+        self._remarks = tuple(remarks)
+
+    measure: str = member("The measure that ranks the runs.")
+
+    @property
+    def failed(self) -> int:
+        """How many scorings did not come to their end, or met problems that are errors."""
+        failed_scorings = {(row.policy, row.run) for row in self._document.rows if row.state != OK}
+        return len(failed_scorings)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of the batch, one line each."""
+        return self._remarks
+
+    def __str__(self) -> str:
+        """Return the text that the command prints."""
+        return leaderboard_text(self._document)
+
+    def __repr__(self) -> str:
+        scorings = {(row.policy, row.run) for row in self._document.rows}
+        return f"<leaderboard by {self.measure}: {len(scorings)} scored, {self.failed} failed>"
+
+    def _tables(self) -> Iterable[Table]:
+        return [leaderboard_layout(self._document).table(self._document)]
+
+
+# Long for what its arguments mean: all it does is to check them and to hand them on.
+@checked
+def batch(
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    queries: Files,
+    pool: Files,
+    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
+    measure: str | None = None,
+    jobs: int | None = None,
+    resume: bool = False,
+    validate: bool = False,
+    html: bool = False,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
+    force: bool = False,
+    **options: Unpack[CallArguments],
+) -> Leaderboard:
+    """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
+
+    `runs` are files, folders or patterns. `also_policy`, by name or with their Policy, stand beside `policy`. `measure`
+    is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
+    `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
+    and index.html over all; `force` replaces files of others and draws more than 100,000
+    resamples. With `bootstrap` scores have bootstrap intervals, and
+    rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
+    `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
+
+    Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
+    where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
+    What is wrong with one run stands in its row.
+    """
+    page = page_maker() if html else None
+    scoring = arguments.options_of(options)
+    policy = options.get("policy", arguments.USUAL_POLICY)
+    resampling = None
+    if bootstrap is not None:
+        resampling = arguments.resampling_of(
+            bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
+        )
+    policies = policies_of_batch(
+        scoring,
+        scoring.policy.texts(),
+        policy if isinstance(policy, str) else "given",
+        arguments.policy_words(also_policy),
+        option="also_policy",
+    )
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        scoring,
+        policies,
+        switches=tuple(switches_of(scoring, Layout())),
+        resampling=resampling,
+        validates=validate,
+        page=page,
+    )
+    ranking_measure = None if measure is None else find(measure, plan.measures())
+    if measure is not None and ranking_measure is None:
+        raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
+    arguments.at_least_one("jobs", jobs)
+    run_names = [name_of(run) for run in arguments.files_of(runs, "runs")]
+    batch_runs, remarks = find_runs(run_names, None, (RUN_SUFFIX,))
+    settings = BatchOptions(os.fspath(output), ranking_measure, resume, force, jobs)
+    result = run_batch(plan, batch_runs, settings, remarks.append)
+    return Leaderboard(result.leaderboard, remarks)

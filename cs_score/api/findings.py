@@ -1,0 +1,218 @@
+"""What is found of results from Python: explanations, analyses, differences and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from cs_score.analysis.comparison import first_measure
+from cs_score.analysis.outcomes import json_text as finding_json
+from cs_score.analysis.outcomes import shortened
+from cs_score.api.arguments import checked
+from cs_score.api.shown import LONGEST_TEXT, WIDTH, Document, member
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError, nearest
+from cs_score.base.records import to_builtins
+from cs_score.base.runtime import Late
+from cs_score.base.signature import Signature
+from cs_score.tables.layout import Table
+from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
+from cs_score.tasks import task_named
+
+if TYPE_CHECKING:
+    from cs_score.api import pages
+    from cs_score.api.pages import Chart, Report
+else:
+    pages = Late("cs_score.api.pages")  # few calls draw or make pages
+
+
+def _without_options(text: str) -> str:
+    """Return the text of a command without the paragraph that says which of its options show more."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join([paragraph for paragraph in paragraphs if not paragraph.startswith("--all shows ")])
+
+
+def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
+    """Return the texts of notes."""
+    return tuple([note.text for note in notes])
+
+
+class _Finding(Document):
+    """What was found of one result or two under a measure."""
+
+    _cited = ("measure", "signature")
+
+    def __init__(self, document: Any, top: int | None = None) -> None:
+        """Show `document`; text and JSON have at most `top` rows of its lists, None for all."""
+        super().__init__(document)
+        self._top = top
+
+    task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
+    measure: str = member("The measure that was asked about.")
+
+    def to_json(self) -> str:
+        """Return the whole of it as JSON, the text that `--format json` prints; `load` reads it."""
+        return "".join(finding_json(shortened(self._document, self._top)))
+
+    def __str__(self) -> str:
+        """Return the text that the command prints, without what it says of its own options."""
+        return _without_options(task_named(self.task).text(self._document, WIDTH, self._top))
+
+    def _tables(self) -> Iterable[Table]:
+        tables = task_named(self.task).tables(self._document)
+        return [table for table in tables if table.layout.is_file]
+
+
+class Explanation(_Finding):
+    """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
+
+    _default = "steps"
+
+    signature: Signature = member("The citable line of the score.", Signature.parse)
+
+    def __repr__(self) -> str:
+        name = getattr(self._document, "run", self.task)
+        units = getattr(self._document, "units", ())
+        if units:
+            return one_line(f"<explanation of {name}: {len(units)} units>")
+        counts = []
+        for part in ("lines", "queries", "classes", "nodes"):
+            count = len(getattr(self._document, part, ()))
+            counts.append(f"{count} {part}")
+        return one_line(f"<explanation of {name}: {', '.join(counts)}>")
+
+
+class Analysis(_Finding):
+    """Why a result scores what it does: what each mistake costs, and what else `cs-score analyze` finds.
+
+    Made by `analyze` and `load`. The keys of the JSON are described by the schema that `cs-score schema` prints.
+    """
+
+    _default = "mistakes"
+    _in_notebooks = "budget"
+
+    signature: Signature = member("The citable line of the score.", Signature.parse)
+    score: float = member("The score under the measure that was asked about; 0 to 1.", float)
+    scores: Mapping[str, float] = member("Every score of the result by the name of its measure.")
+
+    scenarios: Mapping[str, Any] | None = member(
+        "Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and "
+        "the `added_pool` lines; None of a task of evidence.",
+        to_builtins,
+    )
+    best: Mapping[str, float] | None = member(
+        "The best `threshold` of confidence and its `gain`; None where there is none, and of a task of evidence.",
+        to_builtins,
+    )
+
+    @checked
+    def chart(self, kind: str = "budget", name: str | None = None) -> Chart:
+        """Return a chart, which a notebook shows; the kinds are those that `cs-score plot` lists.
+
+        `name` is which of several of a kind, such as the dimension of `groups`, None for the first. Raises UsageError
+        for a chart that there is not, InputError where there is nothing to draw.
+        """
+        return pages.Chart(self._document, kind, name)
+
+    def report(self) -> Report:
+        """Return the page that `cs-score report` makes of it; a notebook shows it.
+
+        Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        return pages.Report(self._document)
+
+    def __repr__(self) -> str:
+        name = getattr(self._document, "run", self.task)
+        mistakes = getattr(self._document, "mistake_count", len(self._document.mistakes))
+        return one_line(f"<analysis of {name}: {self.measure} {self.score:.4f}, {mistakes} mistakes>")
+
+
+class Difference(_Finding):
+    """Why B scores otherwise than A: what each unit contributes, and what else `cs-score diff` finds.
+
+    Made by `diff` and `load`.
+    """
+
+    _default = "units"
+    _cited = ("measure", "signatures")
+
+    names: tuple[str, str] = member("What A and B are called.", lambda names: (names["a"], names["b"]))
+    a: float = member("The score of A; 0 to 1.", float)
+    b: float = member("The score of B; 0 to 1.", float)
+    difference: float = member("B minus A, which the contributions of the units add up to.", float)
+    notes: tuple[str, ...] = member("What a reader must know beside the numbers, one line each.", _texts)
+
+    @checked
+    def chart(self, kind: str = "contributions", name: str | None = None) -> Chart:
+        """Return a chart: `contributions` of units, or `groups`; `name` is the dimension of groups.
+
+        Raises UsageError for a chart that there is not, InputError where there is nothing to draw.
+        """
+        return pages.Chart(self._document, kind, name)
+
+    def report(self) -> Report:
+        """Return the page that `cs-score report --compare` makes of it. Raises MissingExtraError without jinja2."""
+        return pages.Report(shortened(self._document, self._top))
+
+    def __repr__(self) -> str:
+        first, second = self.names
+        return one_line(f"<{self.measure}: {second} - {first} = {self.difference:+.4f}>")
+
+
+Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
+
+
+class Comparison(Document):
+    """Two or more systems on the same units, under every measure; made by `compare` and `load`."""
+
+    _default = "systems"
+    _cited = ("signatures",)
+
+    def __init__(self, document: Any, *, is_chosen: bool = False) -> None:
+        """Show `document`; `is_chosen` says that the user chose its measures, so that the text shows them all."""
+        super().__init__(document)
+        self._is_chosen = is_chosen
+
+    systems: tuple[str, ...] = member("The names of the systems, in the order in which they were given.")
+    units: int = member("How many units (LDC queries, claims, ...) all systems were compared on.")
+    notes: tuple[str, ...] = member("What a reader must know of all of it, one line each.", _texts)
+
+    def to_text(self, format: Format = "text") -> str:
+        """Return what `cs-score compare --all` prints: aligned text, `json`, `tsv`, `markdown` or `latex`.
+
+        Raises UsageError for another format.
+        """
+        if format not in WRITERS:
+            raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
+        return WRITERS[format](self._document)
+
+    def __str__(self) -> str:
+        """Return the text that the command prints of the measures that were chosen, or of the first one.
+
+        What the command says of its own options is left out.
+        """
+        document = self._document if self._is_chosen else first_measure(self._document)
+        return _without_options(comparison_screen(document).removesuffix("\n"))
+
+    @checked
+    def chart(self, kind: str = "leaderboard", name: str | None = None) -> Chart:
+        """Return a chart of the systems' scores with intervals; `name` is the measure, None for the primary one.
+
+        Raises UsageError for another kind and for a measure that there is not, InputError where there is nothing to
+        draw.
+        """
+        return pages.Chart(self._document, kind, name or self._document.primary.measure)
+
+    def _repr_html_(self) -> str:
+        """Return the HTML that a notebook shows: the verdict, and the table of systems."""
+        verdict = escape(one_line(f"{self._document.primary.verdict}.", LONGEST_TEXT))
+        return f"<p>{verdict}</p>{super()._repr_html_()}"
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.systems)
+        measure_count = len(self._document.measures)
+        return one_line(f"<comparison of {names}: {self.units} units, {measure_count} measures>")
+
+    def _tables(self) -> Iterable[Table]:
+        return [layout.table(self._document.measures) for layout in (SYSTEMS, PAIRS)]

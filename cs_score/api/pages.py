@@ -1,0 +1,68 @@
+"""Pages and charts from Python, which notebooks show."""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from typing import Any
+
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.report.documents import chart_of, page_of
+
+
+class Report:
+    """A page of what mistakes cost: scores, error budget, groups, every mistake, and how to make it again.
+
+    Made by `report` of a result. A notebook shows it in a frame of its own, which may run the page's script and nothing
+    else.
+    """
+
+    def __init__(self, document: Any) -> None:
+        """Make the page of an analysis or a difference, given its document. Raises MissingExtraError without jinja2."""
+        self._html = page_of(document)
+
+    @property
+    def html(self) -> str:
+        """The page, one file that loads nothing from elsewhere; the text that `cs-score report` writes."""
+        return self._html
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, compressed where its name ends like that; an earlier file is replaced.
+
+        Raises OutputError where it cannot be written.
+        """
+        write_packed(os.fspath(path), encoded([self._html]))
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self._html)} characters>"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page; its script can reach nothing outside the frame."""
+        attributes = 'sandbox="allow-scripts" width="100%" height="720" title="cs-score report"'
+        return f'<iframe srcdoc="{escape(self._html)}" {attributes}></iframe>'
+
+
+class Chart:
+    """A chart of an analysis, a difference or a comparison; made by their `chart`, and shown by a notebook."""
+
+    def __init__(self, document: Any, kind: str, name: str | None) -> None:
+        """Draw the chart of a kind, such as `budget`, and, of several of the kind, the one called `name`.
+
+        Raises UsageError for a chart that there is not, InputError where there is nothing to draw.
+        """
+        self._svg = chart_of(document, kind, name).standalone()
+
+    @property
+    def svg(self) -> str:
+        """The chart as SVG, the text that `cs-score plot` writes."""
+        return self._svg
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the SVG into a file; an earlier file is replaced. Raises OutputError where it cannot be written."""
+        write_packed(os.fspath(path), encoded([self._svg]))
+
+    def __repr__(self) -> str:
+        return f"<chart of {len(self._svg)} characters>"
+
+    def _repr_svg_(self) -> str:
+        return self._svg

@@ -1,0 +1,1 @@
+"""Bundles for evaluation platforms: a scorer with its wheels and gold, packed for Codabench or EvalAI."""

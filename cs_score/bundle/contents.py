@@ -1,0 +1,223 @@
+"""What the bundles of all platforms have in common: gold, the scoring program, the starting kit, the texts."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Final
+
+from cs_score.base.documents import json_text
+from cs_score.base.errors import UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import Origin
+from cs_score.base.sources import InputDigest
+from cs_score.bundle.archives import zip_archive
+from cs_score.bundle.settings import FILE_NAME, Bundle
+from cs_score.bundle.wheels import Target, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
+from cs_score.coldstart.options import EDITIONS, LATEST
+from cs_score.measures.registry import LDC_MEAN, chosen, names, parse
+from cs_score.tasks import COLD_START, TASKS
+
+PACKAGE: Final = "cs-score"
+_EXTRAS: Final = {"r4c": ("r4c",)}
+"""The extras of cs-score that a task needs, beside the one that makes pages."""
+_EXTRA_OF_PAGES: Final = "report"
+"""The extra of cs-score that makes pages."""
+
+
+class Sample(Record):
+    """A submission that shows the form: the name of its file, and its contents."""
+
+    name: str
+    content: bytes
+
+
+FORMS: Final[Mapping[str, tuple[str, str]]] = {
+    "coldstart": (
+        "run.tab",
+        "CSSF17_ENG_0123456789\tper:children\tMYRUN\tENG_DOC_1:1-20\tBo\tPER\tENG_DOC_1:3-4\t0.9\t:Entity_1\n",
+    ),
+    "scifact": (
+        "predictions.jsonl",
+        '{"id": 1, "evidence": {"101": {"sentences": [0, 2], "label": "SUPPORT"}}}\n{"id": 2, "evidence": {}}\n',
+    ),
+    "claims": (
+        "predictions.jsonl",
+        '{"id": 1, "label": "SUPPORT", "evidence": {"101": [{"sentences": [4], "label": "SUPPORT"}]}}\n',
+    ),
+    "r4c": (
+        "predictions.json",
+        '{"answer": {}, "sp": {}, "re": {"q1": [["Title", 0, ["subject", "relation", "object"]]]}}\n',
+    ),
+    "pool": ("answers.csv", "unit,answer\nq1,Paris\n"),
+    "hotpotqa": ("predictions.json", '{"answer": {"q1": "yes"}, "sp": {"q1": [["Title", 0]]}}\n'),
+}
+"""Invented submissions that show the form of a task: the name of the file, and what it holds."""
+
+
+def sample_of(task: str, path: str | None) -> Sample:
+    """Return the sample submission of a starting kit: a file of the organisers, else an invented one.
+
+    Raises UsageError for a task without an invented one.
+    """
+    if path is not None:
+        with open(path, "rb") as file:
+            return Sample(os.path.basename(path), file.read())
+    if task not in FORMS:
+        raise UsageError(f"the starting kit needs a submission that shows the form of {task}: give --sample FILE")
+    name, text = FORMS[task]
+    return Sample(name, text.encode())
+
+
+# ---- Settings and gold
+
+
+def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the leaderboard, the measure first that ranks.
+
+    `patterns` choose among the measures of the task; the first one ranks. Without them they are all that there can be
+    for this gold, and the headline measure ranks. Raises UsageError for a pattern that no measure matches.
+    """
+    possible_measures = _possible_measures(origin)
+    headline = chosen(possible_measures, patterns[:1])[0] if patterns else origin.measure
+    columns = [headline]
+    for measure in chosen(possible_measures, patterns):
+        if measure != headline:
+            columns.append(measure)
+    return tuple(columns)
+
+
+def _possible_measures(origin: Origin) -> list[str]:
+    """Return the measures of a task; for Cold Start only those that queries and edition can have."""
+    measures = list(names(origin.task))
+    if origin.task != COLD_START:
+        return measures
+    edition = EDITIONS[origin.options.get("follow") or LATEST.name]
+    headline = parse(origin.measure)
+    if headline.table != LDC_MEAN:
+        measures = [measure for measure in measures if not measure.startswith("LDC-")]
+    if not edition.has_rankings:
+        measures = [measure for measure in measures if not measure.endswith("-AP")]
+    return measures
+
+
+class Reference(Record):
+    """The files of gold by their names in an archive, and what scores depend on with the same names."""
+
+    files: Mapping[str, bytes]
+    origin: Origin
+
+
+def read_reference(origin: Origin) -> Reference:
+    """Read the files of gold, and give them names that are different also where they lay in several folders."""
+    files: dict[str, bytes] = {}
+    inputs: list[InputDigest] = []
+    for file in origin.inputs:
+        name = os.path.basename(file.name)
+        if name in files:
+            name = f"{len(files)}-{name}"
+        with open(file.name, "rb") as opened:
+            files[name] = opened.read()
+        inputs.append(replace(file, name=name))
+    return Reference(files, replace(origin, inputs=tuple(inputs)))
+
+
+def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
+    """Return the settings of the scoring program."""
+    of_headline = replace(origin, measure=measures[0])
+    return Bundle(
+        task=origin.task,
+        measure=measures[0],
+        signature=str(of_headline.signature),
+        origin=of_headline,
+        measures=tuple(measures),
+        split=split,
+    )
+
+
+# ---- The scoring program
+
+
+def needed_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
+    """Return the wheels that score a task and make its page; cs-score and a package with a task come first.
+
+    Third-party wheels come from pip's index, or from a folder. Raises InputError that names a missing wheel.
+    """
+    target.check()
+    extras = [_EXTRA_OF_PAGES]
+    extras += _EXTRAS.get(task, ())
+    wheels = [pack_installed(PACKAGE, ["cs_score"])]
+    requirements = requirements_of(PACKAGE, extras)
+    offer = TASKS.offers.get(task)
+    if offer is not None:
+        module = offer.path.partition(":")[0].partition(".")[0]
+        wheels.append(pack_installed(offer.package, [module]))
+        requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
+    wheels += find_wheels(requirements, target, folder)
+    return wheels
+
+
+def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Target, script: str) -> dict[str, bytes]:
+    """Return the files of a scoring program: what installs the wheels, the script that the platform calls, settings."""
+    version = target.python.replace(".", ", ")
+    program = {
+        FILE_NAME: json_text(settings).encode(),
+        "install_wheels.py": _template("install_wheels.py").replace("@PYTHON@", version).encode(),
+        script: _template(script).encode(),
+    }
+    for wheel in wheels:
+        program[f"wheels/{wheel.name}"] = wheel.content
+    return program
+
+
+def _template(name: str) -> str:
+    """Return a script of the package's templates."""
+    return (files("cs_score.bundle") / "templates" / f"{name}.txt").read_text("utf-8")
+
+
+# ---- What participants get
+
+
+def starting_kit(title: str, settings: Bundle, sample: Sample, form: str) -> dict[str, bytes]:
+    """Return the files of a starting kit: how to hand in, a submission that shows the form, and its archive."""
+    measures = ", ".join(settings.measures)
+    text = (
+        f"# {title}\n\n"
+        f"Hand in a zip archive with one file in the form of {sample.name}, as submission.zip is. Each submission is "
+        f"scored by cs-score {settings.origin.version}.\n\n"
+        f"Form: {form}\n\n"
+        f"Measures: {measures}. {settings.measure} ranks.\n\n"
+        "You see the scores with intervals, and how many mistakes of each kind the whole submission has, from 10 on. "
+        "A measure that has no value for your submission is not shown.\n\n"
+        f"To score on data that you have: pip install cs-score=={settings.origin.version}, then cs-score help score "
+        f"{settings.task}.\n"
+    )
+    return {
+        "README.md": text.encode(),
+        sample.name: sample.content,
+        "submission.zip": zip_archive({sample.name: sample.content}),
+    }
+
+
+def logo() -> bytes:
+    """Return a blue square as PNG, for the organisers to replace by their logo."""
+    size = 128
+    bits_per_sample = 8
+    red_green_blue = 2
+    header = struct.pack(">IIBBBBB", size, size, bits_per_sample, red_green_blue, 0, 0, 0)
+    row = b"\x00" + bytes((31, 90, 140)) * size  # each row begins with the number of its filter, here none
+    pixels = zlib.compress(row * size)
+    return b"\x89PNG\r\n\x1a\n" + _png_chunk(b"IHDR", header) + _png_chunk(b"IDAT", pixels) + _png_chunk(b"IEND", b"")
+
+
+def _png_chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a part of a PNG file with its length and its checksum."""
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def with_archive(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
+    """Return files with the archive of all of them."""
+    return {**files, name: zip_archive(files)}

@@ -1,0 +1,32 @@
+"""What a scoring program has to know: the task, the options, the measures, and which files of gold there are."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from cs_score.base.documents import Document, read_document, record_in
+from cs_score.base.signature import Origin
+
+FILE_NAME: Final = "bundle.json"
+"""The file of a scoring program that holds its settings."""
+
+
+class Bundle(Document, frozen=True, kw_only=True, tag="bundle"):
+    """The settings of a scoring program that a platform runs.
+
+    `measure` is the one that ranks, `measures` are the columns of the leaderboard, that one first. `origin` has the
+    options of scoring and the files of gold, by their names beside the program, with their SHA-256. `split` is what
+    EvalAI calls the data.
+    """
+
+    schema_version: Literal[1] = 1
+    measure: str
+    signature: str
+    origin: Origin
+    measures: tuple[str, ...]
+    split: str
+
+
+def read_settings(path: str) -> Bundle:
+    """Read the settings of a scoring program. Raises InputError for a file that holds none."""
+    return record_in(read_document(path), Bundle, path)

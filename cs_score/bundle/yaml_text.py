@@ -1,0 +1,53 @@
+"""YAML of plain values. Every text is written in double quotes as in JSON, which YAML reads as the same text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
+"""A value of a YAML document."""
+
+
+def yaml_text(value: Mapping[str, Value]) -> str:
+    """Return a mapping as a YAML document."""
+    return "".join([f"{line}\n" for line in _lines(value)])
+
+
+def _lines(value: Mapping[str, Value] | Sequence[Value]) -> Iterator[str]:
+    """Yield the lines of a mapping or a sequence that is not empty."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            yield from _entry(f"{name}:", member)
+    else:
+        for member in value:
+            yield from _item(member)
+
+
+def _entry(head: str, value: Value) -> Iterator[str]:
+    """Yield the lines of a member of a mapping, which begin with its name."""
+    if _is_nested(value):
+        yield head
+        yield from [f"  {line}" for line in _lines(value)]  # type: ignore[arg-type]  # it is nested
+    else:
+        yield f"{head} {_scalar(value)}"
+
+
+def _item(value: Value) -> Iterator[str]:
+    """Yield the lines of an item of a sequence; the first line begins with a dash."""
+    if not _is_nested(value):
+        yield f"- {_scalar(value)}"
+        return
+    for number, line in enumerate(_lines(value)):  # type: ignore[arg-type]  # it is nested
+        yield f"{'  ' if number else '- '}{line}"
+
+
+def _is_nested(value: Value) -> bool:
+    """Return whether a value takes lines of its own: a mapping or a sequence that is not empty."""
+    return isinstance(value, Mapping | list | tuple) and bool(value)
+
+
+def _scalar(value: Value) -> str:
+    """Return a value on one line; an empty mapping or sequence as JSON has it."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,191 @@
+"""`bundle codabench` and `bundle evalai`: a scorer with its wheels and gold, packed for a platform."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cs_score.base.documents import json_text
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import write_folder
+from cs_score.base.records import replace
+from cs_score.base.runtime import Late
+from cs_score.base.signature import Origin
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.locking import conditions_of
+from cs_score.cli.options import POLICIES, SCORING, read_measures
+from cs_score.cli.output import print_text
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.tasks import COLD_START, mode_named
+
+if TYPE_CHECKING:
+    from cs_score.bundle import codabench, contents, evalai, scoring, submission, wheels
+    from cs_score.bundle.settings import Bundle
+    from cs_score.bundle.wheels import Target
+else:
+    codabench, contents = Late("cs_score.bundle.codabench"), Late("cs_score.bundle.contents")
+    evalai, scoring = Late("cs_score.bundle.evalai"), Late("cs_score.bundle.scoring")
+    submission, wheels = Late("cs_score.bundle.submission"), Late("cs_score.bundle.wheels")
+
+_OWN_OPTIONS: Final = (
+    Option("--platform NAME", "Where the scorer will run, as wheels name it", "manylinux2014_x86_64"),
+    Option("--python VERSION", "The Python that the scorer will run on, 3.11 or later", "3.11"),
+    Option("--sample FILE", "The sample submission of the starting kit", "an invented one that shows the form"),
+    Option("--split NAME", "What EvalAI calls the data, in the result and on the leaderboard", "test"),
+    Option("--start DATE", "The first day, such as 2027-03-01", "today"),
+    Option("--title TEXT", "The title of the competition", "the name of the task"),
+    Option("--wheels FOLDER", "Take the wheels of other packages from this folder alone", "pip finds them"),
+)
+_WORDS: Final = "--measure --title --start --sample --wheels --python --platform"
+_OF_RUNS: Final = f"{SCORING} --policy {_WORDS}"
+_OF_EVIDENCE: Final = f"--gold {_WORDS}"
+_FILES_OF_RUNS: Final = "The query files (*.xml, perhaps compressed) and the assessments, in any order"
+_FILES_OF_EVIDENCE: Final = "Gold, where --gold does not name it"
+_WHEELS: Final = (
+    "Wheels",
+    "Packed are cs-score itself, as it is installed, and wheels of all that it needs, which pip finds. The scorer "
+    "needs no network then.",
+)
+_SHOWN_TO_PARTICIPANTS: Final = (
+    "What participants see",
+    "Scores with intervals, and how many mistakes of each kind a submission has, from 10 on; of one that cannot be "
+    "scored a line that says nothing of gold.",
+)
+
+
+def _verb(more_options: str, summary: str) -> Verb:
+    """Return the verb of a platform, with further options, and the line for the help of evidence tasks."""
+    return Verb(
+        runs=VerbForm(
+            f"{_OF_RUNS}{more_options}", "text json", _FILES_OF_RUNS, [POLICIES], "-o bundle $GOLD", folder="files"
+        ),
+        evidence=VerbForm(
+            f"{_OF_EVIDENCE}{more_options}", "text json", _FILES_OF_EVIDENCE, (), "-o bundle $GOLD", folder="files"
+        ),
+        own_options=_OWN_OPTIONS,
+        sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
+        summary=summary,
+        needs_output=True,
+    )
+
+
+class _Parts(NamedTuple):
+    """What every bundle is made of: the settings, and the files of gold and of the starting kit by name."""
+
+    settings: Bundle
+    gold: Mapping[str, bytes]
+    kit: Mapping[str, bytes]
+    title: str
+    start: str
+
+
+@_verb("", "Pack a scorer of {task} predictions for a competition on Codabench").command
+def bundle_codabench(task: str, line: Line) -> int:
+    """Write the bundle of a competition. Raises CsScoreError where gold, options or wheels are wrong or missing."""
+    target = _target(line)
+    parts = _parts(task, line)
+    program = _program(task, line, parts.settings, target, codabench.SCRIPT)
+    competition = codabench.Competition(parts.title, parts.start, target.python)
+    files = codabench.codabench_files(competition, parts.settings, parts.gold, program, parts.kit)
+    return _deliver(line, parts.settings, files, codabench.UPLOADED)
+
+
+@_verb(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
+def bundle_evalai(task: str, line: Line) -> int:
+    """Write the bundle of a challenge. Raises CsScoreError where gold, options or wheels are wrong or missing."""
+    target = _target(line)
+    parts = _parts(task, line)
+    program = _program(task, line, parts.settings, target, evalai.SCRIPT)
+    challenge = evalai.Challenge(parts.title, parts.start, _endings(task))
+    files = evalai.evalai_files(challenge, parts.settings, parts.gold, program, parts.kit)
+    return _deliver(line, parts.settings, files, evalai.UPLOADED)
+
+
+def _target(line: Line) -> Target:
+    """Return where the bundle will run. Raises UsageError for a Python that cs-score does not run on."""
+    target = wheels.Target(line.text("--python"), line.text("--platform"))
+    target.check()
+    return target
+
+
+def _parts(task: str, line: Line) -> _Parts:
+    """Return the settings, gold and the starting kit that a command line asks for.
+
+    Raises UsageError for wrong options and for a folder that is there, InputError for gold that cannot be read and for
+    a sample that cannot be scored.
+    """
+    folder = line.folder or ""
+    if os.path.lexists(folder):
+        raise UsageError(f"{folder} exists; -o must name a new folder")
+    start = _start(line)
+    conditions = conditions_of(task, line, refusal="a bundle has no run")
+    sample = contents.sample_of(task, line.get("--sample"))
+    measures = contents.leaderboard_measures(conditions, read_measures(line))
+    reference = contents.read_reference(conditions)
+    split = line.text("--split", "test")
+    settings = contents.make_settings(reference.origin, measures, split)
+    _check_sample(task, line, conditions, settings)
+    title = line.get("--title") or task
+    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
+    return _Parts(settings, reference.files, contents.starting_kit(title, settings, sample, form), title, start)
+
+
+def _start(line: Line) -> str:
+    """Return the first day of the competition as YYYY-MM-DD. Raises UsageError for what is no day."""
+    text = line.get("--start")
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).date().isoformat()
+    try:
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+            return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
+
+
+def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -> None:
+    """Raise InputError where the sample submission of the organisers could not be scored by the bundle."""
+    path = line.get("--sample")
+    if path is None:
+        return
+    try:
+        scoring.score_submission(replace(settings, origin=conditions), "", path)
+    except submission.SubmissionError as error:
+        command = f"cs-score score {task}" if task != COLD_START else "cs-score score"
+        remedy = f"score it by {command} to see why"
+        raise InputError(f"this sample cannot be scored: {error}", file=path, remedy=remedy) from None
+
+
+def _program(task: str, line: Line, settings: Bundle, target: Target, script: str) -> dict[str, bytes]:
+    """Return the files of the scoring program. Raises InputError that names a wheel that is missing."""
+    needed = contents.needed_wheels(task, target, line.get("--wheels"))
+    return contents.program_files(settings, needed, target, script)
+
+
+def _endings(task: str) -> str:
+    """Return the endings of files that participants may hand in, as EvalAI lists them."""
+    return ".tab, .txt, .tsv" if task == COLD_START else ", ".join((".json", ".jsonl", ".csv", ".tsv"))
+
+
+def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], uploaded: str) -> int:
+    """Write a bundle into its folder, which appears whole or not at all, and print what it is. Raises OutputError."""
+    folder = line.folder or ""
+    whole = contents.with_archive({**files, "logo.png": contents.logo()}, uploaded)
+    places = [os.path.split(name) for name in whole]
+    below = sorted({place for place, _ in places if place})
+    write_folder(folder, below, [(place, name, [whole[os.path.join(place, name)]]) for place, name in places])
+    if line.format == "json":
+        print_text(json_text(settings))
+        return Status.DONE
+    sha256 = hashlib.sha256(whole[uploaded]).hexdigest()
+    lines = [
+        f"upload     {os.path.join(folder, uploaded)}, {len(whole[uploaded]):,} bytes, SHA-256 {sha256}",
+        f"measures   {', '.join(settings.measures)}; the first one ranks",
+        f"signature  {settings.signature}",
+    ]
+    print_text("\n".join(lines))
+    return Status.DONE

@@ -1,0 +1,152 @@
+"""Values and lines that differ between a recorded result and the computed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.documents import Json, member_place
+from cs_score.base.records import Record
+
+_NAMING_MEMBERS: Final = ("run_id", "query", "row", "system", "run", "code", "role")
+"""Members that distinguish the entries of an array, in the order in which they are tried."""
+
+_LONGEST_VALUE: Final = 80
+"""Characters of a value that a message shows."""
+
+_SHARED_CHARACTERS: Final = 30
+"""Characters that a message shows of two texts before the place where they differ."""
+
+
+class Difference(Record):
+    """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
+
+    name: str
+    recorded: str
+    computed: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
+
+
+# ---- JSON
+
+
+def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
+    """Yield the values that differ between two JSON values, in the order of the computed one.
+
+    `name` is the place of the values in the whole document.
+    """
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in computed:
+            if key in recorded:
+                yield from differences(recorded[key], computed[key], member_place(name, key))
+            else:
+                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
+        for key in recorded:
+            if key not in computed:
+                yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
+    elif isinstance(recorded, list) and isinstance(computed, list):
+        if len(recorded) != len(computed):
+            yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+            return
+        for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
+            yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
+    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):
+        yield Difference(name or "the whole", shown(recorded), shown(computed))
+
+
+def _labels(entries: Sequence[Json]) -> list[str]:
+    """Return a label for each entry of an array: the member that names them if all have distinct ones, else a number.
+
+    `[{"run_id": "a"}, {"run_id": "b"}]` -> `["a", "b"]`.
+    """
+    for member in _NAMING_MEMBERS:
+        names: list[str] = []
+        for entry in entries:
+            name = entry.get(member) if isinstance(entry, dict) else None
+            if isinstance(name, str):
+                names.append(name)
+        if len(set(names)) == len(entries):
+            return names
+    return [str(position) for position in range(len(entries))]
+
+
+def count_numbers(value: Json) -> int:
+    """Return how many numbers a JSON value holds, at any depth."""
+    if isinstance(value, dict):
+        return sum([count_numbers(member) for member in value.values()])
+    if isinstance(value, list):
+        return sum([count_numbers(entry) for entry in value])
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return 1 if is_number else 0
+
+
+def shown(value: Json) -> str:
+    """Return a value for a message: numbers in full precision, long texts cut, objects and arrays by their size."""
+    if isinstance(value, dict):
+        return f"an object of {len(value)}"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    if len(text) > _LONGEST_VALUE:
+        return f"{text[:_LONGEST_VALUE]}..."
+    return text
+
+
+# ---- Tables
+
+
+def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
+    """Yield the differences of two texts, line by line, and cell by cell in lines with equally many cells.
+
+    Cells are called by the first line of the computed text: `line 3, SF-F1`.
+    """
+    recorded_lines = recorded.split("\n")
+    computed_lines = computed.split("\n")
+    if len(recorded_lines) != len(computed_lines):
+        yield Difference("the number of lines", str(len(recorded_lines) - 1), str(len(computed_lines) - 1))
+        return
+    column_names = computed_lines[0].split("\t")
+    for number, (recorded_line, computed_line) in enumerate(zip(recorded_lines, computed_lines), 1):
+        if recorded_line == computed_line:
+            continue
+        recorded_cells = recorded_line.split("\t")
+        computed_cells = computed_line.split("\t")
+        has_cells = len(recorded_cells) == len(computed_cells) == len(column_names) > 1
+        if not has_cells:
+            yield _text_difference(f"line {number}", _TextPair(recorded_line, computed_line))
+            continue
+        for column, recorded_cell, computed_cell in zip(column_names, recorded_cells, computed_cells):
+            if recorded_cell != computed_cell:
+                yield _text_difference(f"line {number}, {column}", _TextPair(recorded_cell, computed_cell))
+
+
+class _TextPair(NamedTuple):
+    """A text as recorded and as computed."""
+
+    recorded: str
+    computed: str
+
+
+def _text_difference(name: str, texts: _TextPair) -> Difference:
+    """Return the difference of two texts, each shown from a little before the place where they differ."""
+    cut = _cut_common_beginning(texts)
+    return Difference(name, shown(cut.recorded), shown(cut.computed))
+
+
+def _cut_common_beginning(texts: _TextPair) -> _TextPair:
+    """Return two texts without most of a long beginning that they share: `"...last words before, and the rest"`."""
+    shared_length = 0
+    for recorded_character, computed_character in zip(texts.recorded, texts.computed):
+        if recorded_character != computed_character:
+            break
+        shared_length += 1
+    start = shared_length - _SHARED_CHARACTERS
+    if start <= 0:
+        return texts
+    return _TextPair(f"...{texts.recorded[start:]}", f"...{texts.computed[start:]}")

@@ -1,0 +1,338 @@
+"""The runs, the leaderboard and the tables of a recorded batch, computed again from the input files found for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from cs_score.analysis.many.overview import Overview
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace, to_builtins
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import POOL, QUERIES, RUN
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Row, RunOrigin
+from cs_score.batch.documents import Overview as OverviewDocument
+from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.inputs import RunFile
+from cs_score.batch.layout import PROBLEMS, is_page
+from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.plan import Plan, Prepared
+from cs_score.batch.store import digest_of, written_files
+from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
+from cs_score.batch.tables import document_of, files_of, overview_of, problem_lines
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.outputs import Layout
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.verification.places import FoundInput, Places
+from cs_score.verification.recorded import Recorded, check_task, cold_start_options, evidence_arguments, resampling_of
+from cs_score.verification.rescoring import gold_of, named_inputs, only_input
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
+
+# ---- Single runs
+
+
+class RescoredRun(NamedTuple):
+    """The outcome of a run of a batch as it is scored now, and the gold against which it was scored."""
+
+    outcome: Outcome
+    gold: Prepared
+
+
+class BatchRuns:
+    """Scores the recorded runs of a batch again. Runs share gold that was read once; each run is scored once."""
+
+    def __init__(self, places: Places) -> None:
+        """Look for inputs among `places`."""
+        self._places = places
+        self._gold_by_key: dict[str, Prepared] = {}
+        self._rescored_by_key: dict[str, RescoredRun] = {}
+
+    def score(self, run: Row | Outcome, file: str) -> RescoredRun:
+        """Score a run that is recorded in `file`, as a row of a leaderboard or by a record of its own.
+
+        Raises InputError if nothing says what the run was made from, NotFoundError for inputs that are missing or
+        changed.
+        """
+        origin = origin_of_run(run, file)
+        key = _key(run.run, run.policy, origin)
+        if key not in self._rescored_by_key:
+            with paused_collector():
+                self._rescored_by_key[key] = self._score(run, origin, file)
+        return self._rescored_by_key[key]
+
+    def _score(self, run: Row | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
+        """Find the inputs of a run, read gold unless that was read before, and score the run."""
+        inputs = self._places.find(origin.inputs)
+        run_input = only_input(inputs, RUN, file)
+        shared_inputs = [found for found in inputs if found is not run_input]
+        records_problems = isinstance(run, Outcome) and run.occurrences is not None
+        shared_origin = replace(origin, inputs=tuple([found.recorded for found in shared_inputs]))
+        gold_key = _key(str(records_problems), run.policy, shared_origin)
+        if gold_key not in self._gold_by_key:
+            resampling = resampling_of(origin.bootstrap, file, "origin.bootstrap", is_forced=self._places.is_forced)
+            plan = _make_plan(_RecordedRun(origin, run.policy, file), shared_inputs, resampling, records_problems)
+            self._gold_by_key[gold_key] = plan.prepare()
+        gold = self._gold_by_key[gold_key]
+        (scored,) = gold.score(RunFile(run.run, run_input.load()), [run.policy])
+        outcome = scored.outcome
+        if isinstance(run, Outcome):
+            outcome = replace(outcome, files=written_files(scored.files))
+        return RescoredRun(outcome, gold)
+
+
+class _RecordedRun(NamedTuple):
+    """What is recorded of a run: its origin, its policy, and the file of the record."""
+
+    origin: RunOrigin
+    policy: str
+    file: str
+
+
+def origin_of_run(run: Row | Outcome, file: str) -> RunOrigin:
+    """Return the inputs and options that a run was made from. Raises InputError if `file` does not record them."""
+    if not run.origin:
+        raise InputError(f"has no origin of the run {run.run}", file=file)
+    check_task(run.origin.task, file, "origin.task")
+    return run.origin
+
+
+def _key(name: str, policy: str, origin: RunOrigin) -> str:
+    """Return a text that is equal for equal names, policies and origins."""
+    return json.dumps([name, policy, to_builtins(origin)], sort_keys=True)
+
+
+def _make_plan(
+    run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None, records_problems: bool
+) -> Plan:
+    """Return the plan of a batch that scores a run as it is recorded, given the inputs that the runs share."""
+    origin, policy, file = run
+    if origin.task != COLD_START_MODE:
+        arguments = evidence_arguments(origin.task, origin.options, file, "origin.options")
+        gold = gold_of(origin.task, shared_inputs, file)
+        return EvidencePlan(task=origin.task, gold=gold, options=arguments, resampling=resampling)
+    options = cold_start_options(origin.options, file, "origin.options")
+    return ColdStartPlan(
+        queries=tuple([found.load() for found in shared_inputs if found.recorded.role == QUERIES]),
+        pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
+        options=options,
+        policies=(NamedPolicy(policy, options.policy, options.justifications, options.policy.texts()),),
+        layout=Layout(origin.fields, origin.tabs),
+        with_json=origin.json,
+        named=named_inputs(options, shared_inputs, file),
+        resampling=resampling,
+        validates=origin.options.get("validate") is True,
+        records=records_problems,
+    )
+
+
+def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcome:
+    """Return the outcome that would be recorded now of a run with a record of its own.
+
+    Its `.params` file counts as unchanged, since nobody knows the words and the folder of the call; so do its pages,
+    which only show what is verified. Raises InputError, NotFoundError.
+    """
+    rescored = runs.score(outcome, recorded.file).outcome
+    file_by_name = {file.name: file for file in outcome.files}
+    files = []
+    for file in rescored.files:
+        if file.name.endswith(".params"):
+            file = file_by_name.get(file.name, file)
+        files.append(file)
+    files += [file for file in outcome.files if is_page(file.name)]
+    return replace(rescored, files=tuple(files), digest=digest_of(recorded.value))
+
+
+# ---- The leaderboard and the tables of all runs
+
+TABLES_OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
+"""Tables that cannot be computed without `batch.json`, which alone has the order of the runs."""
+
+TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES_OF_OVERVIEW, PROBLEMS)
+"""The tables of all runs that are not JSON."""
+
+
+class WholeBatch(BatchRuns):
+    """A leaderboard and, if there is one, the `batch.json` beside it, computed again from all runs that they record.
+
+    Runs that failed are taken as they are recorded. Methods raise InputError and NotFoundError for runs that cannot be
+    scored.
+    """
+
+    def __init__(self, places: Places, recorded: Recorded, overview: OverviewDocument | None) -> None:
+        """Compute again the leaderboard that is `recorded`, and the `overview`; look for inputs among `places`."""
+        super().__init__(places)
+        self.recorded = recorded
+        self.board = cast(Leaderboard, recorded.made)
+        self._overview = overview
+        self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
+        self._first_scored_row = self._find_first_scored_row()
+
+    def _find_first_scored_row(self) -> Row | None:
+        """Return the first row of a run that was scored and belongs to the overview, whose gold is that of the batch.
+
+        If runs follow several editions of the scorer, only those of one edition are in the overview.
+        """
+        runs_of_overview = None
+        if self._overview is not None and self._edition_by_run:
+            runs_of_overview = {system.run for system in self._overview.runs}
+        for row in self.board.rows:
+            if row.state != FAILED and (runs_of_overview is None or row.run in runs_of_overview):
+                return row
+        return None
+
+    @property
+    def was_scored(self) -> bool:
+        """Whether any run was scored: otherwise there is no gold, and nobody knows what runs could have found."""
+        return self._first_scored_row is not None
+
+    @cached_property
+    def rescored_board(self) -> Leaderboard:
+        """The leaderboard that would be recorded now."""
+        headline = self.board.headline
+        if self.was_scored:
+            headline = tuple(self._gold.plan.headline())
+        return make_leaderboard(
+            self._ordered_outcomes, self.board.task, self.board.measure, headline, self._edition_by_run
+        )
+
+    def rescored_overview(self) -> object:
+        """Return the `batch.json` that would be recorded now; of a batch in which no run was scored only that."""
+        if not self.was_scored or self._overview is None:
+            return {"runs": []}
+        return document_of(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
+
+    def rescored_table(self, name: str, recorded_text: str) -> str:
+        """Return the text that one of TABLES would have now; problems of failed runs are taken from the recorded text.
+
+        Nobody can find out again why a run failed.
+        """
+        if name == PROBLEMS:
+            return self._rescored_problems(recorded_text)
+        blocks = files_of(self.rescored_board, self._overview_of_runs)[name]
+        return b"".join(blocks).decode()
+
+    @cached_property
+    def _gold(self) -> Prepared:
+        """The gold of the batch."""
+        assert self._first_scored_row is not None
+        return self.score(self._first_scored_row, self.recorded.file).gold
+
+    @cached_property
+    def _overview_of_runs(self) -> Overview:
+        """The overview of the runs that follow the edition of the batch."""
+        assert self._first_scored_row is not None
+        edition = self._edition_by_run.get(self._first_scored_row.run)
+        outcomes = []
+        for outcome in self._ordered_outcomes:
+            if self._edition_by_run.get(outcome.run) == edition:
+                outcomes.append(outcome)
+        return overview_of(outcomes, self.rescored_board, self._gold.evaluation)
+
+    @cached_property
+    def _ordered_outcomes(self) -> list[Outcome]:
+        """The outcomes of all runs in the order of the batch, and of the policies of each run."""
+        outcome_by_key = self._outcomes_of_rows()
+        recorded_runs = {run for run, _ in outcome_by_key}
+        policies = dict.fromkeys([policy for _, policy in outcome_by_key])
+        known_order: list[str] = []
+        if self._overview is not None:
+            runs_of_overview = dict.fromkeys([system.run for system in self._overview.runs])
+            known_order = [run for run in runs_of_overview if run in recorded_runs]
+        outcomes = []
+        for run in _order_of_runs(self.board.rows, known_order):
+            for policy in policies:
+                if (run, policy) in outcome_by_key:
+                    outcomes.append(outcome_by_key[run, policy])
+        return outcomes
+
+    def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
+        """Return the outcome of each run and policy in the leaderboard: scored again, or as recorded if it failed.
+
+        Raises InputError for a row of another task, and for a policy in a task that has none.
+        """
+        file = self.recorded.file
+        task = None
+        if self._first_scored_row is not None:
+            task = origin_of_run(self._first_scored_row, file).task
+        outcome_by_key: dict[tuple[str, str], Outcome] = {}
+        for position, row in enumerate(self.board.rows):
+            if (row.run, row.policy) in outcome_by_key:
+                continue
+            if task is not None and row.state != FAILED and origin_of_run(row, file).task != task:
+                raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
+            if task not in (None, COLD_START_MODE) and row.policy:
+                problem = f"is {row.policy!r}, where {task} has no policies"
+                raise InputError(problem, file=file, place=f"rows[{position}].policy")
+            if row.state == FAILED:
+                outcome_by_key[row.run, row.policy] = _failed_outcome(row, self.board.task)
+            else:
+                outcome_by_key[row.run, row.policy] = self.score(row, file).outcome
+        return outcome_by_key
+
+    def _rescored_problems(self, recorded_text: str) -> str:
+        """Return the table of problems with the runs in the order in which they are recorded."""
+        recorded_lines = [f"{line}\n" for line in recorded_text.split("\n")[1:-1]]
+        recorded_by_run = _group_by_run(recorded_lines)
+        lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_by_run}
+        for outcome in self._ordered_outcomes:
+            rescored_lines = [line.decode() for line in problem_lines([outcome])[1:]]
+            for run, lines in _group_by_run(rescored_lines).items():
+                lines_before: list[str] = []
+                if outcome.state == FAILED:
+                    # The leaderboard has only the last lines of a failed run; those before them stay as recorded.
+                    lines_before = recorded_by_run.get(run, [])[: -len(lines)]
+                lines_by_run[run] = lines_before + lines
+        text = problem_lines([])[0].decode()
+        for lines in lines_by_run.values():
+            text += "".join(lines)
+        return text
+
+
+def _failed_outcome(row: Row, task: str) -> Outcome:
+    """Return the outcome of a failed run as its row of the leaderboard records it."""
+    return Outcome(
+        task=task,
+        run=row.run,
+        file=row.file,
+        policy=row.policy,
+        state=row.state,
+        errors=row.errors,
+        warnings=row.warnings,
+        remarks=row.remarks,
+        failure=row.failure,
+    )
+
+
+def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Return the lines of the table of problems by their first two cells, run and policy."""
+    lines_by_run: dict[str, list[str]] = {}
+    for line in lines:
+        run_and_policy = "\t".join(line.split("\t", 2)[:2])
+        lines_by_run.setdefault(run_and_policy, []).append(line)
+    return lines_by_run
+
+
+def _order_of_runs(rows: Sequence[Row], known_order: Sequence[str]) -> list[str]:
+    """Return the names of all runs in an order that agrees with `known_order` and with the rows of equal rank.
+
+    If these contradict each other the files were edited, and any order shows that.
+    """
+    runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
+    for row in rows:
+        runs_by_rank.setdefault((row.policy, row.rank), []).append(row.run)
+    sorter = TopologicalSorter[str]({row.run: () for row in rows})
+    for sequence in [known_order, *runs_by_rank.values()]:
+        for run, next_run in pairwise(sequence):
+            if run != next_run:  # a file with several run ids has several rows
+                sorter.add(next_run, run)
+    try:
+        return list(sorter.static_order())
+    except CycleError:
+        return list(dict.fromkeys([*known_order, *[row.run for row in rows]]))
