@@ -1,4 +1,4 @@
-"""The budget of an analysis: what a run would score if all mistakes of one kind were corrected."""
+"""The budget of an analysis: the score of a run if all mistakes of one kind were corrected."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def budget(
 ) -> list[BudgetRow]:
     """Return a row for each kind of mistakes, with the score if these were corrected, and with the kinds before them.
 
-    The mistakes are those of the run as it is: none that correcting others would bring about. A kind that the policy
+    Mistakes of the run as it is are counted: none that correcting others would bring about. A kind that the policy
     does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's table.
     """
     effects = effects.on_first_measure()

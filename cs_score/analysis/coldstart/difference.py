@@ -150,12 +150,12 @@ def diff(
 
 
 def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
-    """Return what one of the two runs is called and scored."""
+    """Return one of the two runs as a side of the comparison."""
     return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
 
 
 def _name_of_units(a: Scored, b: Scored) -> str:
-    """Return what the compared units are called: `LDC query` if the LDC queries of some queries are known."""
+    """Return the name of the compared units: `LDC query` if the LDC queries of some queries are known."""
     has_clusters = bool(a.run.gold.table.ldc_of)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_of.items():
@@ -187,7 +187,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
-    """Return the answers of A in load order, then those that only B gives, with what they count as."""
+    """Return the answers of A in load order, then the answers that only B gives, with their labels."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
     pairs = []
@@ -223,7 +223,7 @@ def _label_meaning(label: AnswerLabel | None) -> tuple[str, str, str | None] | N
 
 
 def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
-    """Return what the answers of a run count as: the best label of their lines."""
+    """Return the label of each answer of a run: the best one of its lines."""
     label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
     line_count_by_answer: Counter[_AnswerKey] = Counter()
     counted_indexes: set[int] = set()
@@ -244,7 +244,7 @@ def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
 
 
 def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
-    """Return what one line counts as; `is_counted` says whether it counts in a row of the tables."""
+    """Return the label of one line; `is_counted` says whether it counts in a row of the tables."""
     unit, line, assessment = scored_line
     label: Label = "not counted"
     category = pre_policy_category(assessment)
@@ -259,7 +259,7 @@ def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool)
 
 
 def _side_of_labels(labels: Labels) -> Label:
-    """Return the best of what a line with these labels counts as."""
+    """Return the best side among the labels of a line."""
     if RIGHT in labels:
         return "right"
     if WRONG in labels:

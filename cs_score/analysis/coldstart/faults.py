@@ -167,7 +167,7 @@ def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Itera
 def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachability: Reachability) -> Iterator[Fault]:
     """Yield the classes of a unit that were not found, in load order of the pool.
 
-    In a row whose slot takes one value any class would do: if none was found, the first class stands for them.
+    In a row whose slot takes one value any class would do: if none was found, only the first class is yielded.
     """
     for row in rows_to_find(scored, unit):
         missed = [name for name in row.class_names if name not in row.found]

@@ -73,7 +73,7 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 def groups_of(
     table: CountedTable, crossings: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
 ) -> dict[str, list[Group]]:
-    """Return the groups of each dimension, then those of the crossed ones, such as `slot,language`.
+    """Return the groups of each dimension, then the groups of crossed dimensions such as `slot,language`.
 
     The group with the most mistakes comes first, then names decide. With `resampling` groups have intervals of their
     scores, from resamples of `units`. Groups of one LDC query have none, since each is drawn as a whole.

@@ -67,9 +67,9 @@ class _ClassOfLine(NamedTuple):
 
 
 def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
-    """Yield every unassessed answer of a hop below what is right, with a class for it that nothing right is in.
+    """Yield every unassessed answer of a hop with a right parent, and a class for it in which no right answer is yet.
 
-    Lines that give the same answer with the same justification are one answer, which the first of them stands for.
+    Lines that give the same answer with the same justification are one answer: only the first of them is yielded.
     """
     links = scored.run.links
     found_classes = _classes_found(scored)
@@ -118,7 +118,7 @@ _EntityKey: TypeAlias = tuple[str, str, str]
 
 
 def _group_by_entity(lines: Sequence[Response], links: Links) -> list[list[Response]]:
-    """Return lines in groups, each of which takes one class: lines of one node, and lines that give one answer.
+    """Return lines in groups that take one class each: lines of one node, and lines that give one answer.
 
     A group holds everything that is connected so, in load order. The most confident group comes first, then the one
     with the first line.
@@ -151,7 +151,7 @@ def _group_order(group: Sequence[Response]) -> tuple[float, int]:
 
 
 def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
-    """Return what a line has in common with others about the same entity: its answer, and its node if it has one.
+    """Return the keys that a line shares with lines about the same entity: its answer, and its node if it has one.
 
     A node of the second hop may have answers below several classes; these are several entities.
     """
@@ -191,7 +191,7 @@ class _AssessmentWriter:
         """Look for the layout of the pool and for lines of it that new ones can follow."""
         self._file = last_pool_file(run) or "pool"
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
-        self._assessments = [each for each in run.gold.links.assessments if each.file == self._file]
+        self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
         self._first_by_query: dict[str, Assessment] = {}
         self._last_number = 0
         for assessment in self._assessments:

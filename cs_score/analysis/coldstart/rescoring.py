@@ -139,7 +139,7 @@ class Rescoring:
         return self._removals.units_without(change, is_ranked=is_ranked)
 
     def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
-        """Return the base ids of the queries of which lines are removed or added between two changes."""
+        """Return the base ids of the queries whose lines are removed or added between two changes."""
         # Not their symmetric difference, for which all lines of `earlier` would be copied.
         indexes = (change.responses - earlier.responses) | (earlier.responses - change.responses)
         lines = [self._run.links.responses[index] for index in indexes]
@@ -165,7 +165,7 @@ class Rescoring:
         return lines_by_unit
 
     def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
-        """Return the lines of all runs in a unit, in load order; with `base_ids` only those of these queries."""
+        """Return the lines of all runs in a unit, in load order; with `base_ids` only the lines of these queries."""
         lines: list[Response] = []
         for units in self._run.lines.values():
             for base_id, lines_of_query in units.get(unit_id, {}).items():
@@ -275,8 +275,8 @@ class Rescoring:
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raise InputError if the limits on justifications cannot be applied to lines (rule single-values).
 
-        The limits are applied each time that a file was loaded, and look at all hops there are: the first remaining
-        line of every hop that `lines` lack stands for that hop.
+        The limits are applied each time that a file was loaded, and look at all hops there are: for every hop
+        that `lines` lack its first remaining line is added.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
         first_by_level: dict[int, Response] = {}

@@ -66,7 +66,7 @@ class _LineWithConfidence(NamedTuple):
 
 
 def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
-    """Return precision, recall and F1 at each threshold, without the lines of less confidence and those below them.
+    """Return precision, recall and F1 at each threshold, without the lines of less confidence and their dependents.
 
     The scores are those of the measure's table and average, of macro averages for a measure of rankings. Only queries
     that lose a line from one threshold to the next are scored again.

@@ -84,7 +84,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
 
 
 class NodeExplainer:
-    """Explains the nodes of one query in its rankings: their confidence, class, value and rank."""
+    """Explains the nodes of a query in its rankings: their confidence, class, value and rank."""
 
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes; `node_by_name` has the nodes of the query before ranking."""
@@ -102,7 +102,7 @@ class NodeExplainer:
     def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, Ranked]:
         """Return the explanation of every ranked node by its name.
 
-        `classes` are those that the pool has of the query; `most` justifications of a node count, None for all.
+        `classes` are the classes of the query in the pool; `most` justifications of a node count, None for all.
         """
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, Ranked] = {}

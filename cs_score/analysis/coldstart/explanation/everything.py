@@ -24,8 +24,8 @@ MOST_LINES: Final = 20_000
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.Explanations:
     """Return how lines, their queries and the missed classes were scored, at most `MOST_LINES` lines.
 
-    The lines of the mistakes come first; with `with_others` lines that are no mistakes are explained, too. Effects are
-    those of the mistakes.
+    The lines of the mistakes come first; with `with_others` lines that are no mistakes are explained, too. Only
+    mistakes have effects.
     """
     mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in case.lines()}

@@ -49,7 +49,7 @@ def explain(
     """Return why lines, queries, classes and nodes of a run scored as they did; without any selector, the whole run.
 
     `line`: numbers, or `FILE:N`. `query`: ids of the SF or LDC form, of any hop. `class_name`: equivalence classes.
-    `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` stands for any text; their lines are
+    `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` means any text; their lines are
     explained. `measure`: the measure of effects beside average precision, None for the headline measure. Raises
     InputError if there is nothing that a selector names, with the nearest names, UsageError for what cannot be one.
     """
@@ -123,7 +123,7 @@ def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, In
 
 
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
-    """Return a run scored under a policy; if that is impossible, with those of its units that can be scored.
+    """Return a run scored under a policy; if that is impossible, with the results of the units that can be scored.
 
     `stop` is the error that stopped loading: then nothing is scored.
     """

@@ -113,7 +113,7 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return what counts in the columns of a response that are not taken as they are written."""
+    """Return the columns of a response that count otherwise than they are written, with the text that counts."""
     relation, _, provenance = line.answer
     counted_as: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
@@ -156,7 +156,7 @@ def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
 
 
 def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
-    """Return what a query asks for, the lines that it depends on, and why it is not scored if it is not."""
+    """Return a query with its slot, the lines that it depends on, and why it is not scored if it is not."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
     ldc_id = gold.table.ldc_of.get(query.base_id)

@@ -120,7 +120,7 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
 
 
 def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
-    """Return what a query asks for, with its classes, lines, rows and average precision.
+    """Return a query with its classes, lines, rows and average precision.
 
     A query of a query file is explained with its follow-on queries, a follow-on query by itself.
     """
@@ -188,7 +188,7 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
 
 
 def explain_run(case: Case) -> document.Overview:
-    """Return what became of the lines of a run, and its three largest costs."""
+    """Return the numbers of lines of a run by status and side, and its three largest costs."""
     lines = list(case.lines())
     summaries = [summary_of(line, case) for line in lines]
     counted = [summary for summary in summaries if summary.status == "counted"]
@@ -213,7 +213,7 @@ def explain_run(case: Case) -> document.Overview:
 
 
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
-    """Return how many lines count as right, wrong, ignored, then as what else in order of its name."""
+    """Return how many lines are right, wrong and ignored, then how many are on other sides, sorted by name."""
     count_by_side = Counter([summary.side for summary in summaries])
     sides = dict.fromkeys([*SIDE_TEXTS.values(), *sorted(count_by_side)])
     return {side: count_by_side[side] for side in sides if count_by_side[side]}
