@@ -111,21 +111,21 @@ def diff(
     """
     if measure is None and b.why_unranked is not None:
         measure = str(b.headline)
-    chosen = a.measure(measure)
-    b.measure(str(chosen))
-    side_a = _side_of(a, names[0], chosen)
-    side_b = _side_of(b, names[1], chosen)
+    shared_measure = a.measure(measure)
+    b.measure(str(shared_measure))
+    side_a = _side_of(a, names[0], shared_measure)
+    side_b = _side_of(b, names[1], shared_measure)
     sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
     sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
-    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, chosen)]
+    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, shared_measure)]
     different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
     different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
     unit_name = _name_of_units(a, b)
     sides = Sides(
         a=side_a,
         b=side_b,
-        measure=str(chosen),
-        formula=formula_of([chosen]),
+        measure=str(shared_measure),
+        formula=formula_of([shared_measure]),
         unit=unit_name,
         units="units",
         has_contributions=all(unit.contribution is not None for unit in units),
@@ -144,7 +144,7 @@ def diff(
         outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
         found=_count_outcomes(classes),
-        groups=group_shares(a, b, chosen),
+        groups=group_shares(a, b, shared_measure),
         rules=rules_of(a, b) or UNSET,
     )
 

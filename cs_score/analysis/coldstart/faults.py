@@ -233,8 +233,8 @@ def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
             if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
                 classes_by_row[row_name].append(class_name)
         for row_name, class_names in classes_by_row.items():
-            found = _classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found)
+            found_classes = _classes_found(lines_by_row[row_name], unit)
+            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found_classes)
 
 
 def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:

@@ -168,6 +168,6 @@ def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) ->
     """
     scores: list[Any] = []
     for first in range(0, len(sums), len(_SCORES)):
-        right, answered, ground_truth = sums[first : first + len(_SCORES)]
-        scores += precision_recall_f1(right, answered, ground_truth, divide)
+        right_lines, answered_lines, ground_truth = sums[first : first + len(_SCORES)]
+        scores += precision_recall_f1(right_lines, answered_lines, ground_truth, divide)
     return scores

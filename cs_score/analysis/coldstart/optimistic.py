@@ -169,8 +169,8 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
-    for class_name, above in tree.above.items():
-        if above != parent_class or is_wrong_bin(class_name, tree.root):
+    for class_name, class_above in tree.above.items():
+        if class_above != parent_class or is_wrong_bin(class_name, tree.root):
             continue
         component = class_name.rpartition(":")[2]
         if component.isascii() and component.isdigit():
@@ -254,12 +254,12 @@ def last_pool_file(run: Run) -> str | None:
     return name
 
 
-def _score_with(scored: Scored, added: Sequence[Assessment]) -> Scored:
+def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored:
     """Return the run scored against a pool with more assessments at its end."""
     run = scored.run
     links = Links(run.gold.table, run.links)
-    links.follow_ons = _follow_ons_with(run, added)
-    links.assessments = [*run.gold.links.assessments, *added]
+    links.follow_ons = _follow_ons_with(run, new_assessments)
+    links.assessments = [*run.gold.links.assessments, *new_assessments]
     links.responses = []
     for line in run.links.responses:
         follow_on = links.follow_ons.get(line.target)
@@ -271,10 +271,10 @@ def _score_with(scored: Scored, added: Sequence[Assessment]) -> Scored:
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 
-def _follow_ons_with(run: Run, added: Sequence[Assessment]) -> dict[str, FollowOn]:
+def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[str, FollowOn]:
     """Return copies of the follow-on queries about the answers of added assessments, which know these assessments."""
     follow_ons: dict[str, FollowOn] = {}
-    for assessment in added:
+    for assessment in new_assessments:
         if assessment.target not in follow_ons:
             follow_on = run.links.follow_on(assessment.target)
             assert follow_on is not None  # a line of the run gives the answer

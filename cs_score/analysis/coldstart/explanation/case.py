@@ -176,9 +176,9 @@ class QueryCase:
             return None, f"its query has no ranking: {self.result.unranked}"
         # A node id with more than two components counts for the one with two (rule nodes).
         ranked_name = ":".join(name.split(":", 3)[:3])
-        ranked = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
-        if ranked is not None:
-            return ranked, None
+        ranked_node = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
+        if ranked_node is not None:
+            return ranked_node, None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"
