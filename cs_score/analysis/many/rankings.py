@@ -284,7 +284,7 @@ def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
     second_untied = sum(abs(sign) for sign in second_signs)
     if not first_untied or not second_untied:
         return None
-    concordant_less_discordant = sum(sign * other for sign, other in zip(first_signs, second_signs))
+    concordant_less_discordant = sum(sign_a * sign_b for sign_a, sign_b in zip(first_signs, second_signs))
     return concordant_less_discordant / math.sqrt(first_untied * second_untied)
 
 
@@ -314,7 +314,7 @@ def ranks_of(scores: Sequence[float]) -> list[int]:
     """
     ranks = []
     for score in scores:
-        better_count = sum(other - score > TIE_TOLERANCE * abs(other) for other in scores)
+        better_count = sum(rival - score > TIE_TOLERANCE * abs(rival) for rival in scores)
         ranks.append(1 + better_count)
     return ranks
 
