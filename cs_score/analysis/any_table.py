@@ -130,7 +130,7 @@ class _TableReader:
         self.names_measures = False
 
     def add(self, table: Delimited, system: str) -> None:
-        """Add the numbers of a table, which are those of `system` unless it names its systems.
+        """Add the numbers of a table; they belong to `system` unless the table names its systems.
 
         Raises InputError for a number that cannot be used, and for a unit that was there before.
         """
@@ -180,10 +180,10 @@ def _repeated_unit(key: _CellKey, table: Delimited, line: int) -> InputError:
 def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
     """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
 
-    `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
-    a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
-    called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
-    missing cells, numbers too large or too small, a unit that occurs twice.
+    `names` has the files' own names of the columns. Several scores of a unit are samples, which are averaged. The score
+    of a system is the sum of its numerators over that of its denominators, which are 1 in a wide table. A row called
+    `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text, missing
+    cells, numbers too large or too small, a unit that occurs twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []
@@ -314,7 +314,7 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
 
 
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
-    """Compare the systems of a table as `compare` does those of a task. Raises UsageError for a single system."""
+    """Compare the systems of a table as `compare` does it for a task. Raises UsageError for a single system."""
     if len(table.systems) < 2:
         [name] = table.systems
         raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
