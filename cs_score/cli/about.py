@@ -121,7 +121,7 @@ def help(line: Line) -> str:
 
 @command("version", ())
 def version(line: Line) -> str:
-    """Return the version of cs-score, and those of the reference programs that its commands follow."""
+    """Return the version of cs-score, and the versions of the reference programs that its commands follow."""
     return version_text()
 
 

@@ -34,13 +34,13 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --wr
 
 def _gate_of(line: Line) -> checking.Gate:
     """Return the limits that the options name. Raises UsageError for an option that needs another, missing one."""
-    option = line.first("--max-drop --significant --any-baseline")
-    if option is not None and "--baseline" not in line:
-        raise UsageError(f"{option} is about a baseline: give --baseline PATH, too")
+    baseline_option = line.first("--max-drop --significant --any-baseline")
+    if baseline_option is not None and "--baseline" not in line:
+        raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
     resampling = read_resampling(line, always=True)
-    option = line.first(_TEST_OPTIONS)
-    if option is not None and "--significant" not in line:
-        raise UsageError(f"{option} is about the test: give --significant, too")
+    test_option = line.first(_TEST_OPTIONS)
+    if test_option is not None and "--significant" not in line:
+        raise UsageError(f"{test_option} is about the test: give --significant, too")
     if line.first("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]

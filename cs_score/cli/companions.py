@@ -252,7 +252,7 @@ GENERATE_QUERIES: Final = Program(
 
 @GENERATE_QUERIES.command
 def generate_queries(line: Line, session: Session) -> int:
-    """Write the queries of the first round, or those of the second round if a run is named. Return the exit status."""
+    """Write the queries of the first round or, if a run is named, of the second round. Return the exit status."""
     destination = Destination(line.words[1])
     run_files = list[Input](line.words[2:])
     session.report_to()
@@ -263,7 +263,10 @@ def generate_queries(line: Line, session: Session) -> int:
     if not run_files:
         text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
         destination.write(encoded([text]))
-        session.close("" if "-error_file" in line else "".join(report_text(session.problems)))
+        report = ""
+        if "-error_file" not in line:  # the reference leaves the file empty in this round
+            report = "".join(report_text(session.problems))
+        session.close(report)
         return Status.DONE
     check_exists(line.words[2])
     checked_run = check_run(run_files, queries, limits, session.problems)
@@ -350,7 +353,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 
 @VALIDATE_ASSESSMENTS.command
 def validate_assessments(line: Line, session: Session) -> int:
-    """Check assessments, and write those of each language into a file. Return the exit status."""
+    """Check assessments, and write a file with the assessments of each language. Return the exit status."""
     file = line.words[1]
     session.report_to()
     _check_languages(line.text("-languages"))

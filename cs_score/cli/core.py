@@ -1,8 +1,8 @@
 """Commands on click under two contracts: that of cs-score's own commands and that of the reference programs.
 
-click keeps the options, formats the help and completes words in a shell. `Command.parse` reads what was typed, because
-click cannot read it as the reference programs do: names of options are exact, a value is always the next word, all
-options come before the files, and `-help` and `-version` take effect as soon as they are read.
+click keeps the options, formats the help and completes words in a shell. `Command.parse` reads the command line,
+because click cannot read it as the reference programs do: names of options are exact, a value is always the next word,
+all options come before the files, and `-help` and `-version` take effect as soon as they are read.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class Finished(int):
     _results: object
 
     def __new__(cls, status: int, results: object) -> Finished:
+        """Return the exit status `status`, which holds `results`."""
         finished = super().__new__(cls, status)
         finished._results = results
         return finished
@@ -95,6 +96,7 @@ class Misuse(UsageError):
     """An error for wrong usage, with the line that the reference program prints about it above its usage text."""
 
     def __init__(self, advice: str, printed: str) -> None:
+        """Make an error with our own message, `advice`, and the text that the reference program prints."""
         super().__init__(advice)
         self.printed = one_line(printed)
 
@@ -144,7 +146,7 @@ class Option(click.Option):
 
     @property
     def is_addition(self) -> bool:
-        """Whether cs-score has added the option to those of the reference programs."""
+        """Whether cs-score has added the option, so that the reference programs do not know it."""
         return self.long.startswith("--")
 
     def with_two_dashes(self) -> Option:
@@ -194,6 +196,7 @@ class Parameter(click.Argument):
     """
 
     def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
+        """Make a parameter from its `usage` text; `choices` are the words that completion offers, by default files."""
         self.label = usage.strip("[.]")
         self.meaning = help
         self.is_output = self.label.startswith("output")
@@ -236,7 +239,7 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 class Line:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
-    `typed` holds all words in their order, `words` those that are neither options nor values of options. `switches`
+    `typed` holds all words in their order, `words` the words that are neither options nor values of options. `switches`
     has the value of each option, the last one if it was repeated, and None for an option without value.
     `information` is the text of an option such as `--help`, which is printed instead of running the command.
     `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
@@ -244,6 +247,7 @@ class Line:
     """
 
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
+        """Make a command line without options; `defaults` are the defaults of the options by their names."""
         self.typed = tuple(typed)
         self.words: tuple[str, ...] = ()
         self.information = ""
@@ -422,6 +426,10 @@ class Command(click.Command):
     def __init__(
         self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = NO_FORM
     ) -> None:
+        """Make a command with its own options, to which the options for output, help and versions are added.
+
+        `parameters` are the words that it takes, and `body` is the function that does its work.
+        """
         self.body = body
         self.form = form
         self.parameters = parameters
@@ -533,11 +541,13 @@ class Command(click.Command):
             if word == "--" and not self.options_first:
                 words.extend(rest)
                 break
-            if not word.startswith("-") or (word == "-" and (words or not self.options_first)):
+            can_be_standard_input = bool(words) or not self.options_first  # `-` before all files is an unknown option
+            if not word.startswith("-") or (word == "-" and can_be_standard_input):
                 words.append(word)
                 continue
             if self.options_first and words:
-                raise self._misplaced(word, len(words) + len(rest) + 1)
+                number_of_words = len(words) + 1 + len(rest)
+                raise self._misplaced(word, number_of_words)
             option = self._option_of(word, typed)
             if option.information is not None:
                 line.information = option.information(self, typed)
@@ -921,7 +931,7 @@ VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "
 
 
 def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
-    """Return a command line as text, with the options of official evaluators replaced by those of cs-score."""
+    """Return a command line as text, with the options of official evaluators replaced by our own."""
     words = [command.full_name]
     for word in typed:
         name, equals, value = word.partition("=")
@@ -1032,7 +1042,10 @@ def command(
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
+        """Return the function that makes the command whose work `body` does."""
+
         def make(task: str) -> Command:
+            """Return the command, which is the same for every task."""
             return contract(name, options, *parameters, body=body, form=Form(**form))
 
         return make
@@ -1121,7 +1134,7 @@ def help_width() -> int:
 
 
 def version_text() -> str:
-    """Return lines with the version of cs-score, and with those of the reference programs that commands follow."""
+    """Return lines with the versions of cs-score and of the reference programs that its commands follow."""
     width = max(len(name) for name in COMMANDS)
     lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
     for name, entry in COMMANDS.items():

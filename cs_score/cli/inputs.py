@@ -189,7 +189,7 @@ class Predictions:
         return result_a, result_b, ("as given", f"policy {result_b.mode.chosen.policy}")
 
     def score_all(self) -> systems.Systems:
-        """Score all systems, or those that --run chooses, and return their results by name.
+        """Score all systems, or only the runs of --run, and return their results by name.
 
         A system is called like its file, or like its run if the file has several runs. Raises UsageError if there are
         too few systems.

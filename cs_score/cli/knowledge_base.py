@@ -180,7 +180,7 @@ def resolve_queries(line: Line, session: Session) -> int:
 
 
 def _remark_on_entry_points(queries: Iterable[Query], session: Session) -> None:
-    """Print a remark on each query with several entry points, of which only the first is used."""
+    """Print a remark on each query with several entry points, because only the first one is used."""
     for query in queries:
         if len(query.entry_points) > 1:
             session.remark(f"query {query.full_id} has several entry points; only the first is used")

@@ -92,6 +92,10 @@ class Tree(click.Group):
     """
 
     def __init__(self, name: str, commands: Sequence[str], load: Callable[[str], click.Command], default: str) -> None:
+        """Make a group of the commands with these names.
+
+        `load` returns the command of a name, and `default` is the name of the default command.
+        """
         super().__init__(name, add_help_option=False)
         self._command_names = commands
         self._load = load
@@ -108,9 +112,9 @@ class Tree(click.Group):
         return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words behind the name of the group, the first of which is the name of a command.
+        """Parse the words behind the name of the group: the name of a command, and its words.
 
-        If it is not, the words are those of the default command.
+        If the first word is not the name of a command, all words belong to the default command.
         """
         if args and args[0] not in self._command_names:
             args = [self._default, *args]
@@ -148,6 +152,7 @@ def _command_of_first_word(word: str) -> click.Command:
     further_words = [name.removeprefix(f"{word} ") for name in COMMANDS if name.startswith(f"{word} ")]
 
     def command_of_second_word(second_word: str) -> click.Command:
+        """Return the command of the verb for a task, or the command that the verb and the second word name."""
         if second_word in TASKS:
             return load(word, second_word)
         return load(f"{word} {second_word}")
@@ -218,8 +223,8 @@ _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run cs-score, and return its exit status (see README-Usage).
 
-    `arguments` are the words of the command line, by default those of the process. Every error is reported as one line
-    on standard error, without a traceback.
+    `arguments` are the words of the command line, by default the arguments of the process. Every error is reported as
+    one line on standard error, without a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     failed: int = Status.REFERENCE

@@ -102,7 +102,10 @@ _SHARED: Final = (
     Option(
         "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
     ),
-    Option("--baseline RUN", "Test only the pairs with this run: its name in the result, or its file"),
+    Option(
+        "--baseline RUN",
+        "What to compare with: a run by its name in the result, or its file; only pairs with it are tested",
+    ),
     Option(
         "--bootstrap N",
         f"Bootstrap resamples of intervals and tests; more than {statistics.MANY_RESAMPLES} only with --force",
@@ -301,6 +304,7 @@ class Scoring:
     """
 
     def __init__(self, line: Line) -> None:
+        """Keep the command line; its options are read when a property is used."""
         self.line = line
 
     @cached_property
@@ -338,7 +342,7 @@ class Scoring:
     def defaults(self) -> Mapping[str, str]:
         """The defaults of `-right`, `-wrong`, `-ignore` and `-justifications` for this command line.
 
-        They are those of the policy that --policy names, or else those of the edition.
+        They come from the policy that --policy names, or else from the edition.
         """
         edition = self.edition
         policy_text = self.line.get("--policy")

@@ -24,9 +24,10 @@ _COLOURS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 
 class _Painter:
-    """Colours parts of a text: those that the groups `good`, `mild` and `bad` of a regular expression match."""
+    """Colours the parts of a text that the groups `good`, `mild` and `bad` of a regular expression match."""
 
     def __init__(self, pattern: str) -> None:
+        """Make a painter from a regular expression whose groups are called `good`, `mild` or `bad`."""
         self._pattern = re.compile(pattern, re.MULTILINE)
 
     def __call__(self, text: str) -> str:

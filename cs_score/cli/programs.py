@@ -63,6 +63,7 @@ class Program(NamedTuple):
             options.extend(select_options("--problems --force"))
 
         def run(line: Line) -> int:
+            """Run the program for a command line, and return the exit status."""
             return self._run(work, line)
 
         return command(self.name, options, *self.parameters, contract=Reference, example=self.example)(run)
@@ -129,6 +130,7 @@ class Session:
     """
 
     def __init__(self, command_name: str, line: Line, *, encodes_report_once: bool) -> None:
+        """Start a call with an empty log of problems; messages begin with `command_name`."""
         self._command_name = command_name
         self._line = line
         self._encodes_report_once = encodes_report_once
@@ -299,7 +301,7 @@ class Session:
         return "".join(lines)
 
     def _problem_texts(self) -> Iterable[str]:
-        """Return the problems that were found as texts: shortened for a terminal, else those of the reference."""
+        """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
             return [report_on_stderr(self.problems)]
         return report_text(self.problems)

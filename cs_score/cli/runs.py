@@ -84,6 +84,7 @@ class Runs(Scoring):
     """The queries, assessments and runs of a command line, which are recognised by their content."""
 
     def __init__(self, line: Line) -> None:
+        """Divide the words of a command line into query files and other files, which are recognised later."""
         super().__init__(line)
         self.queries: list[str] = []
         self.files: list[Input] = []
@@ -98,7 +99,7 @@ class Runs(Scoring):
 
     @cached_property
     def options_per_run(self) -> Options:
-        """The options for scoring each run separately: those of the command line without -runids, which choose runs."""
+        """The options for scoring each run separately: the options of the command line without -runids."""
         return replace(self.options, runids=None)
 
     @property
@@ -245,7 +246,7 @@ class Runs(Scoring):
     def explain(self, measure: str | None) -> Any:
         """Return how the lines, queries, classes, nodes and answers that the options select were scored.
 
-        If an error stops the loading or the scoring, the explanation covers what was loaded or scored before it. Raises
+        If an error stops the loading or the scoring, the explanation covers the part before it. Raises
         InputError if nothing could be loaded.
         """
         from cs_score.analysis.coldstart.explanation import explanation
@@ -255,15 +256,15 @@ class Runs(Scoring):
         policy = self.options_per_run.policy
         with paused_collector():
             gold = self._open_gold()
-            stop = None
+            loading_error = None
             if self.knowledge_bases:
                 loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
-            if stop is not None and not loaded_run.layouts:
-                raise stop
-            scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=stop)
+                loaded_run, loading_error = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
+            if loading_error is not None and not loaded_run.layouts:  # no file was recognised before the error
+                raise loading_error
+            scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
         self._warn_of_scores(loaded_run, scored_run)
         return explanation.explain(
             scored_run,
@@ -343,11 +344,27 @@ class Runs(Scoring):
 
         Returns both results and their names, such as `("as given", "policy sf")`.
         """
-        options = self.options_per_run
-        gold = self.read_gold(options, assessments)
-        a = self._score_of_pair(gold, run, options)
+        options_of_a = self.options_per_run
+        gold_of_a = self.read_gold(options_of_a, assessments)
+        a = self._score_of_pair(gold_of_a, run, options_of_a)
         a = replace(a, again=partial(self._score_again, run, assessments))
 
+        options_of_b, names_of_changes = self._options_of_b(changes)
+        assessments_of_b = assessments
+        if changes.pool is not None:
+            assessments_of_b = [changes.pool]
+            names_of_changes.append(f"pool {changes.pool}")
+        gold_of_b = gold_of_a
+        if options_of_b != options_of_a or changes.pool is not None:
+            gold_of_b = self.read_gold(options_of_b, assessments_of_b)
+        b = self._score_of_pair(gold_of_b, run, options_of_b)
+        return a, b, ("as given", ", ".join(names_of_changes))
+
+    def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
+        """Return the options for scoring side B, and the names of its changes, such as `["policy sf"]`.
+
+        The pool is not an option, so its change is not among them. Raises UsageError for an unknown edition or policy.
+        """
         inputs_of_b = self
         names_of_changes = []
         if changes.edition is not None:
@@ -358,13 +375,7 @@ class Runs(Scoring):
             [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
             options_of_b = policy.options(options_of_b)
             names_of_changes.append(f"policy {policy.name}")
-        if changes.pool is not None:
-            gold = self.read_gold(options_of_b, [changes.pool])
-            names_of_changes.append(f"pool {changes.pool}")
-        elif options_of_b != options:
-            gold = self.read_gold(options_of_b, assessments)
-        b = self._score_of_pair(gold, run, options_of_b)
-        return a, b, ("as given", ", ".join(names_of_changes))
+        return options_of_b, names_of_changes
 
     def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> Scored:
         """Read a run and its assessments again, and score the run with other options. Raises InputError."""
@@ -458,7 +469,7 @@ def load_with_preparation(
         limits=gold.options.justifications,
         validates=gold.validates,
         alone=gold.alone,
-        new_log=type(problems),
+        new_log=type(problems),  # each prepared run has a log of its own, which keeps as many details as this one
         on_prepared=partial(_report_prepared_run, problems),
     )
     if not knowledge_bases:

@@ -177,7 +177,7 @@ class Call(Runs):
     def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
         """Load a single run, with remarks on unassessed answers that nearly equal assessed ones.
 
-        The other arguments are those of `load_single_run`.
+        The arguments are the same as for `load_single_run`.
         """
         from cs_score.coldstart.near_misses import remarks_on_near_misses
 
@@ -708,7 +708,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
 def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers, based on a sample that was assessed. Return the exit status.
 
-    With --second-assessments the labels of the sample come from that file, and correct those of the gold file.
+    With --second-assessments the labels of the sample come from that file, and correct the labels of the gold file.
     """
     second_file = line.get("--second-assessments")
     columns = sampled_labels.STRATUM_COLUMNS

@@ -34,7 +34,7 @@ class VerbForm(NamedTuple):
     files: str
     """The help on the words that are not options: the files."""
     sections: Sequence[Section] = ()
-    """Further sections of the help; they come behind those that the verb has for all tasks."""
+    """Further sections of the help; they come behind the sections for all tasks."""
     example: str = "$ONE"
     """The words of an example of a call.
 
@@ -71,6 +71,7 @@ class Verb(NamedTuple):
         verb_name = work.__name__.replace("_", " ")
 
         def make(task: str) -> Command:
+            """Return the command of the verb for a task."""
             if task == COLD_START:
                 return self._command_for_runs(verb_name, work)
             return self._command_for_evidence(verb_name, task, work)
@@ -122,6 +123,7 @@ def _body_for_task(work: Work, task: str) -> Callable[[Line], int]:
     """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
 
     def body(line: Line) -> int:
+        """Do the work for a command line, and return the exit status."""
         stage = line.get("--stage")
         if stage is None:
             return work(task, line)

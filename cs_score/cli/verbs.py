@@ -36,7 +36,7 @@ else:
 
 
 def prepare_folder(line: Line, task: Task, kind: str) -> None:
-    """Check that tables can be written into the folder of -o, and remove those that an earlier call wrote.
+    """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
 
     `kind` is the kind of document whose tables are written, `analysis` or `difference`. Only a table that begins with
     the right columns is removed. Nothing happens without a folder. Raises UsageError or OutputError.
@@ -243,7 +243,7 @@ def analyze(task_name: str, line: Line) -> int:
 def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    With `is_whole` the analysis is complete; otherwise it has only what the text for one screen shows. The tables of
+    With `is_whole` the analysis is complete; otherwise it has only the parts that one screen shows. The tables of
     an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
     """
     mistake_count = top_of(line)
@@ -280,8 +280,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, line: Line) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    If an error stops the scoring of the run, what was scored before it is explained, then the error is printed, and
-    the exit status is that of a failure.
+    If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
+    printed, and the exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = inputs_of_line(task_name, line)

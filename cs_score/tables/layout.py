@@ -444,9 +444,8 @@ def latex(table: Table, top: int | None = None) -> Iterator[str]:
     `top` is the largest number of rows, None for all.
     """
     shown_columns, rows = table.for_people(top)
-    alignment = ""
-    for is_number in _are_numbers(shown_columns, rows):
-        alignment += "r" if is_number else "l"
+    are_numbers = _are_numbers(shown_columns, rows)
+    alignment = "".join(["r" if is_number else "l" for is_number in are_numbers])
     yield rf"\begin{{tabular}}{{{alignment}}}"
     yield r"\toprule"
     yield latex_row([escape_latex(column.title) for column in shown_columns])

@@ -37,7 +37,7 @@ class Printout(Record):
     """The form in which a document of statistics is printed: tables with sentences below them.
 
     The `main` table is also the file for programs; the tables `before` it are only for people. `notes` returns the
-    sentences from a document. In titles % stands for the measure.
+    sentences from a document. A % in a title is replaced by the measure.
     """
 
     main: Layout
@@ -255,7 +255,7 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: Comparison) -> Iterator[Row]:
-    """Yield the whole comparison as the rows of one table; the column `kind` says what a row is about.
+    """Yield the whole comparison as the rows of one table; the column `kind` tells rows of different kinds apart.
 
     For each measure there are rows for the family of tests, the systems, the pairs, the verdict and the notes. Rows for
     explanations, notes and signatures, which are about all measures, follow.
