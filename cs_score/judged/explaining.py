@@ -65,9 +65,9 @@ def _similar(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
     assessments_alike = [assessment for assessment in assessments if _plain_spelling(assessment.answer) == spelling]
     for assessment in assessments_alike[:_MOST_SIMILAR]:
         where = f", evidence {plain(assessment.evidence)}" if assessment.evidence else ""
-        what = (
-            "differs in blanks, Unicode form or letter case only" if assessment.answer != line.answer else "same answer"
-        )
+        what = "same answer"
+        if assessment.answer != line.answer:
+            what = "differs in blanks, Unicode form or letter case only"
         yield f"    {what}: {plain(assessment.answer)}{where} is {assessment.label} (line {assessment.number})"
     assessments_of_evidence = [
         assessment for assessment in assessments if line.evidence and assessment.evidence == line.evidence

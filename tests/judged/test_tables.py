@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+import cs_score as cs
 from tests.evidence.command import cs_score
 
 POLICY: Final = "right=yes,wrong=no"
