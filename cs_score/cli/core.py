@@ -969,7 +969,7 @@ class Entry(NamedTuple):
 
 
 SCORE: Final = "Score"
-_WHY: Final = "Why a score is what it is"
+_WHY: Final = "Finding out why a run scored so"
 _SEVERAL: Final = "Many runs or systems"
 BEFORE: Final = "Before the Cold Start scorer"
 ABOUT: Final = "About cs-score"
@@ -983,16 +983,16 @@ def _before(summary: str, module: str = "companions", follows: str = FOLLOWED) -
 COMMANDS: Final[Mapping[str, Entry]] = {
     "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", follows=FOLLOWED),
     "score": Entry(SCORE, "Score runs or predictions", "scoring", by_task=True),
-    "analyze": Entry(_WHY, "What each mistake costs, an error budget", "verbs", by_task=True),
-    "explain": Entry(_WHY, "How a line, node, query or claim was scored", "verbs", by_task=True),
-    "diff": Entry(_WHY, "Why one run or system scores higher than another", "verbs", by_task=True),
-    "report": Entry(_WHY, "An HTML page of an analysis or a difference", "pages", by_task=True),
-    "plot": Entry(_WHY, "One chart of an analysis, as SVG", "pages"),
+    "analyze": Entry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
+    "explain": Entry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
+    "diff": Entry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
+    "report": Entry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
+    "plot": Entry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
     "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
     "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
-    "power": Entry(_SEVERAL, "What difference a test set detects, how many units one needs", "many", by_task=True),
-    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many"),
+    "power": Entry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
+    "pool-bias": Entry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
     "bundle codabench": Entry(
         _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
     ),

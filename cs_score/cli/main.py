@@ -54,9 +54,9 @@ def first_page() -> str:
     formatter.write_paragraph()
     text = (
         f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(evidence_tasks)}. "
-        "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what "
-        "these are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is "
-        "called like a command is written ./NAME."
+        "cs-score help COMMAND shows its options and an example, cs-score help measures (policies, formats, "
+        "exit-statuses) explains these, cs-score -help lists the switches of a call without a command, as the Perl "
+        "scorer has them. Write ./NAME for a file that is called like a command."
     )
     formatter.write(f"{textwrap.fill(text, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()

@@ -284,7 +284,7 @@ POWER_VERB: Final = Verb(
             "As .svg the curve of power by difference.",
         )
     ],
-    summary="What difference of {task} systems a test set detects",
+    summary="Plan a test of {task} systems: detectable difference, units needed",
     needs_files=False,
 )
 

@@ -71,7 +71,7 @@ REPORT_VERB: Final = Verb(
     ),
     own_options=OWN_OPTIONS,
     sections=[_PAGE],
-    summary="The page of {task} predictions",
+    summary="Make an HTML page of {task} predictions",
 )
 
 

@@ -214,7 +214,7 @@ ANALYZE_VERB: Final = Verb(
         folder="tsv",
     ),
     own_options=OWN_OPTIONS,
-    summary="What each mistake of {task} predictions costs",
+    summary="List what each mistake of {task} predictions costs",
 )
 
 
@@ -257,7 +257,7 @@ EXPLAIN_VERB: Final = Verb(
         sections=[_MISTAKES],
     ),
     own_options=OWN_OPTIONS,
-    summary="How one {unit} of {task} was scored, and what it costs",
+    summary="Explain how one {unit} of {task} was scored, and what it costs",
 )
 
 
@@ -299,7 +299,7 @@ DIFF_VERB: Final = Verb(
     ),
     own_options=OWN_OPTIONS,
     sections=[_DIFFERENCE],
-    summary="Why one {task} system scores higher than another, unit by unit",
+    summary="Explain why one {task} system scores higher than another, unit by unit",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from cs_score.base.records import replace
 from cs_score.evidence.mode import Fault, Part
 from cs_score.judged.counting import JudgedLine, UnitGold, class_of, classes_of, wanted_of
 from cs_score.judged.lines import Line
@@ -121,10 +122,10 @@ def corrected_lines(lines: Sequence[Line], faults: Iterable[Fault], gold: UnitGo
         if line.number and line.number in left_out:
             continue
         if line.number and line.number in accepted:
-            line = line._replace(label=label, class_name=_class_in(line, gold))
+            line = replace(line, label=label, class_name=_class_in(line, gold))
         corrected.append(line)
     for line in added:
-        corrected.append(line._replace(label=label, confidence=last))
+        corrected.append(replace(line, label=label, confidence=last))
     return corrected
 
 

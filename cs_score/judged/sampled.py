@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.evidence.mode import Unit
 from cs_score.judged.counting import JudgedLine, Key, UnitGold, judged_lines, key_of
 from cs_score.judged.lines import JudgedFile, Line
@@ -107,7 +108,7 @@ def _judged_with(
     assessments = [_with_labels_of(second_by_key, line, key) for line in gold.lines]
     first_keys = {key_of(line, key) for line in gold.lines}
     further = [line for line_key, line in second_by_key.items() if line_key not in first_keys]
-    return judged_lines(lines, gold._replace(lines=[*assessments, *further]))
+    return judged_lines(lines, replace(gold, lines=[*assessments, *further]))
 
 
 def _with_labels_of(second_by_key: Mapping[object, Line], line: Line, key: Key) -> Line:
@@ -115,4 +116,4 @@ def _with_labels_of(second_by_key: Mapping[object, Line], line: Line, key: Key) 
     second = second_by_key.get(key_of(line, key))
     if second is None:
         return line
-    return line._replace(label=second.label, class_name=second.class_name or line.class_name)
+    return replace(line, label=second.label, class_name=second.class_name or line.class_name)
