@@ -130,7 +130,7 @@ class _TableReader:
         self.names_measures = False
 
     def add(self, table: Delimited, system: str) -> None:
-        """Add the numbers of a table, which are those of `system` unless it names its systems.
+        """Add the numbers of a table; they belong to `system` unless the table names its systems.
 
         Raises InputError for a number that cannot be used, and for a unit that was there before.
         """
@@ -180,10 +180,10 @@ def _repeated_unit(key: _CellKey, table: Delimited, line: int) -> InputError:
 def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
     """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
 
-    `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
-    a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
-    called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
-    missing cells, numbers too large or too small, a unit that occurs twice.
+    `names` has the files' own names of the columns. Several scores of a unit are samples, which are averaged. The score
+    of a system is the sum of its numerators over that of its denominators, which are 1 in a wide table. A row called
+    `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text, missing
+    cells, numbers too large or too small, a unit that occurs twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []
@@ -253,7 +253,7 @@ def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_
 def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the score of each sample of a unit; they are of `system` unless the table has a column for it."""
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
-    for line, (unit, score, *texts) in table.named("unit", "score", *optional_columns):
+    for line, (unit, score, *texts) in table.cells_of("unit", "score", *optional_columns):
         text_by_column = dict(zip(optional_columns, texts))
         key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
         yield _Cell(line, key, _Fraction(_read_number(table, line, "score", score), 1.0))
@@ -262,7 +262,7 @@ def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
     """Yield the numbers of a table with a row for each unit and a column for each system."""
     systems = [column for column in table.columns if column not in _ABOUT_UNITS]
-    for line, (unit, *texts) in table.named("unit", *systems):
+    for line, (unit, *texts) in table.cells_of("unit", *systems):
         for system, text in zip(systems, texts):
             number = _read_number(table, line, system, text)
             yield _Cell(line, _CellKey(system, SCORE, unit), _Fraction(number, 1.0))
@@ -274,7 +274,7 @@ def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
     Raises InputError for a denominator that is negative or too small.
     """
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
-    rows = table.named("unit", "numerator", "denominator", *optional_columns)
+    rows = table.cells_of("unit", "numerator", "denominator", *optional_columns)
     for line, (unit, numerator_text, denominator_text, *texts) in rows:
         numerator = _read_number(table, line, "numerator", numerator_text)
         denominator = _read_number(table, line, "denominator", denominator_text)
@@ -314,7 +314,7 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
 
 
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
-    """Compare the systems of a table as `compare` does those of a task. Raises UsageError for a single system."""
+    """Compare the systems of a table as `compare` does it for a task. Raises UsageError for a single system."""
     if len(table.systems) < 2:
         [name] = table.systems
         raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")

@@ -248,7 +248,7 @@ def _only_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
 def _join_comparisons(
     of_all: Comparison | None, of_ranked: Comparison, selection: _Selection, names: tuple[str, ...]
 ) -> Comparison:
-    """Return one comparison of all systems, `names`; those that `of_ranked` lacks have no rank by its measures."""
+    """Return one comparison of all systems, `names`; systems that `of_ranked` lacks have no rank by its measures."""
     unranked = tuple([name for name in names if name not in of_ranked.systems])
     comparison_by_measure: dict[str, MeasureComparison] = {}
     for by_measure in of_ranked.measures:
@@ -267,7 +267,7 @@ def _join_comparisons(
 
 
 def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparison) -> Origin:
-    """Return what the scores of a system were computed from, with the units that were left out, if any."""
+    """Return the origin of the scores of a system, with the units that were left out, if any."""
     origin = replace(system.origin, measure=primary)
     dropped_by_system = comparison.dropped or {}
     if name not in dropped_by_system:

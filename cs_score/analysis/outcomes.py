@@ -301,7 +301,7 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
 
 
 def comparison_sentences(difference: TwoSided) -> list[str]:
-    """Return what the interval and the test of a difference say; nothing if the two were not compared."""
+    """Return the verdict, interval and test of a difference in words; nothing if the two were not compared."""
     settings = difference.resampling
     interval = difference.interval
     if settings is None or interval is None or difference.units_compared is None:

@@ -1,6 +1,6 @@
 """How much groups of rows and lines contribute to the difference between two runs.
 
-A measure is a ratio of sums over the rows of a table, so that any rows together contribute what they add to the sums.
+A measure is a ratio of sums over the rows of a table; the contribution of a group follows from its part of the sums.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
 
 
 def _add_up_groups(sums_by_row: Mapping[_RowKey, Sums], group_by_row: Mapping[_RowKey, str]) -> dict[str, Sums]:
-    """Return what the rows of each group add to the sums together."""
+    """Return the sums of the rows of each group, added up."""
     sums_by_group: dict[str, Sums] = {}
     for key, sums in sums_by_row.items():
         group = group_by_row[key]
@@ -182,7 +182,7 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 
 
 def _sums_by_line_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield the sums of lines and classes by each dimension in which those of a row differ."""
+    """Yield the sums of lines and classes by each dimension in which lines of a row differ."""
     entry_counts_a = count_table(a, measure, find_faults(a, Editor(a.run, a.run_id))).entry_counts
     entry_counts_b = count_table(b, measure, find_faults(b, Editor(b.run, b.run_id))).entry_counts
     count_names = [column.rpartition(":")[2] for column in sums_of([measure])]

@@ -73,7 +73,7 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 def groups_of(
     table: CountedTable, crossings: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
 ) -> dict[str, list[Group]]:
-    """Return the groups of each dimension, then those of the crossed ones, such as `slot,language`.
+    """Return the groups of each dimension, then the groups of crossed dimensions such as `slot,language`.
 
     The group with the most mistakes comes first, then names decide. With `resampling` groups have intervals of their
     scores, from resamples of `units`. Groups of one LDC query have none, since each is drawn as a whole.
@@ -168,6 +168,6 @@ def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) ->
     """
     scores: list[Any] = []
     for first in range(0, len(sums), len(_SCORES)):
-        right, answered, ground_truth = sums[first : first + len(_SCORES)]
-        scores += precision_recall_f1(right, answered, ground_truth, divide)
+        right_lines, answered_lines, ground_truth = sums[first : first + len(_SCORES)]
+        scores += precision_recall_f1(right_lines, answered_lines, ground_truth, divide)
     return scores
