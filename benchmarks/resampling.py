@@ -68,7 +68,8 @@ def write_systems(folder: str) -> list[str]:
 
 def compare_here(folder: str) -> Comparison:
     """Score the systems of a folder and compare them by all measures of the summaries; to be called in a child."""
-    from cs_score.analysis.comparison import compare, system_names
+    from cs_score.analysis.comparison import compare
+    from cs_score.analysis.systems import system_names
     from cs_score.coldstart.gold import open_gold, with_pool
     from cs_score.coldstart.options import Options
     from cs_score.coldstart.scorer import runs_of, score_each

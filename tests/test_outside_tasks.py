@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 import cs_score.tasks
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.errors import UsageError
-from cs_score.tasks import OWN_TASKS, _Tasks, mode_named, outside
+from cs_score.base.records import field
+from cs_score.cli import topics
+from cs_score.tasks import (
+    OWN_TASKS,
+    Fault,
+    Gold,
+    Mode,
+    Part,
+    Record,
+    ReportRow,
+    Source,
+    Unit,
+    _Tasks,
+    json_document,
+    mode_named,
+    outside,
+)
+from cs_score.tasks.containing import PackageError, contain, problem_of_declaration
 from cs_score.tasks.outside import Offer
 from tests.freeze.calls import REPOSITORY
 
@@ -49,6 +69,142 @@ def test_a_package_offers_a_task_and_signatures_name_it(monkeypatch: pytest.Monk
     result = mode.score({"1": 2}, {"1": 2})
     assert result.origin.settings == ("exact", "some-package=1.2")
     mode.package = None
+
+
+class Sums(Mode):
+    """Whether numbers are predicted: the smallest task that works, which the cases below break in one place each."""
+
+    name = "sums"
+    unit = "number"
+    columns = ("units", "right")
+    headings = ("score",)
+    rows = (ReportRow("all", ("accuracy",)),)
+    kinds = ("wrong",)
+    summary = "Score numbers"
+    files = "JSON objects."
+
+    def gold(self, source: Source) -> Any:
+        return json_document(source)
+
+    def predictions(self, source: Source) -> Any:
+        return json_document(source)
+
+    def paired(self, gold: Any, predictions: Gold, options: Any) -> Any:
+        return [(name, number, predictions.content.get(name)) for name, number in gold.content.items()], ()
+
+    def row(self, unit: Unit) -> Any:
+        return 1, int(unit.gold == unit.prediction)
+
+    def explained(self, unit: Unit, row: Any) -> Any:
+        yield f"{unit.gold} where {unit.prediction} is predicted"
+
+    def parts(self, unit: Unit, measure: str) -> Any:
+        fault = Fault("wrong", None, unit.prediction, unit.gold)
+        yield Part("number", unit.gold, False, "wrong", (fault,))
+
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+        return unit.gold
+
+
+def _failing(*arguments: Any) -> Any:
+    raise KeyError("lost")
+
+
+def _mode_with(**attributes: Any) -> Mode:
+    """Return the mode with other attributes, contained as that of a package."""
+    mode: Mode = type("Broken", (Sums,), attributes)()
+    contain(mode, "task sums of the package some-package 1.2", lambda attributes: mode)
+    return mode
+
+
+def _everything(mode: Mode) -> None:
+    """Score numbers, and analyze and explain the result."""
+    result = mode.score({"a": 1}, {"a": 2})
+    task = EvidenceTask(mode)
+    task.analyze(result)
+    task.explain(result, ["a"], None)
+
+
+def test_a_whole_mode_works_when_it_is_contained() -> None:
+    mode = _mode_with()
+    _everything(mode)
+    assert mode.score({"a": 1, "b": 2}, {"a": 1}).scores == {"accuracy": 0.5}
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        *("gold", "predictions", "systems", "paired", "row", "explained", "parts", "corrected", "formula", "groups"),
+        *("head", "contents", "remarks", "undefined", "headline_of"),
+    ],
+)
+def test_a_hook_that_fails_is_one_line_that_names_the_package(hook: str) -> None:
+    with pytest.raises(PackageError) as refused:
+        _everything(_mode_with(**{hook: _failing}))
+    assert str(refused.value) == (
+        f"task sums of the package some-package 1.2: {hook} failed: KeyError: 'lost'; report it to the makers of the "
+        "package"
+    )
+
+
+@pytest.mark.parametrize(
+    ("hook", "value"),
+    [
+        *[("paired", value) for value in (None, ([1], ()), (3, ()), ([("a", 1, 1)], [2]))],
+        *[("row", value) for value in (None, (1,), ("a", "b"), (1, math.nan))],
+        *[("formula", value) for value in (3, (), ("a",))],
+        *[("explained", value) for value in (None, [3])],
+        *[("parts", [value]) for value in (3, Part("x", 1, False, None, (Fault("unknown", None, 1, 1),)))],
+        *[(hook, 3) for hook in ("groups", "head", "contents", "remarks", "undefined", "headline_of")],
+    ],
+)
+def test_a_hook_that_returns_something_else_is_one_line(hook: str, value: Any) -> None:
+    with pytest.raises(PackageError, match=f"^task sums of the package some-package 1.2: {hook}"):
+        _everything(_mode_with(**{hook: lambda *arguments: value}))
+
+
+class NoOptions(Record):
+    """A record with a field that no option can have."""
+
+    numbers: list[int] = field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"summary": None}, "summary must be a text"),
+        ({"columns": ["units"]}, "columns must be a tuple of texts"),
+        ({"rows": (ReportRow("a", ("x",)), ReportRow("b", ("x",)))}, "rows name a measure twice"),
+        ({"headlines": ("nothing",)}, "headlines names nothing"),
+        ({"options": NoOptions}, "option numbers must be a text, a number, a flag"),
+    ],
+)
+def test_a_declaration_that_cannot_be_is_named(attributes: Mapping[str, Any], said: str) -> None:
+    mode = Sums()
+    for name, value in attributes.items():
+        setattr(mode, name, value)
+    mode.__dict__.pop("measures", None)
+    problem = problem_of_declaration(mode)
+    assert said in str(problem)
+    assert problem_of_declaration(Sums()) is None
+
+
+def test_two_packages_with_one_task_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    _with(monkeypatch, [Offer("other", "x:MODE", "first", "1.0"), Offer("other", "y:MODE", "second", "2.0")])
+    with pytest.raises(UsageError, match=r"two packages, first 1\.0 and second 2\.0; uninstall one of them"):
+        mode_named("other")
+
+
+def test_help_on_measures_has_the_tasks_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    offers = [_offer("tests.test_outside_tasks:SUMS", "sums"), _offer("no_such_module:MODE", "lost")]
+    _with(monkeypatch, offers)
+    monkeypatch.setattr(topics, "TASKS", cs_score.tasks.TASKS)
+    text = topics.measures_text([])
+    assert "sums: the headline measure" in text
+    assert "task lost of the package some-package 1.2 cannot be loaded" in " ".join(text.split())
+
+
+SUMS: Final = Sums()
 
 
 def test_no_package_takes_the_name_of_a_task_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:

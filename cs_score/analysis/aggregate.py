@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.coldstart.budget import KINDS
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import find_faults
@@ -55,7 +57,8 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
 
     `scores` begin with the measure that the document is about. `limits` says how the limits of the intervals came
     about: level, method, resamples, units, seed; `notes` are what a reader must know of them. Counts below `fewest`
-    are not given. `version` is that of cs-score.
+    are not given. `version` is that of cs-score. `answered` says on how many of gold's units the run was scored where
+    only the units that it predicts count, as `100 of 7,405 questions`.
     """
 
     schema_version: Literal[1] = 1
@@ -65,6 +68,7 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
     notes: tuple[str, ...]
     fewest: int
     mistakes: tuple[MistakeCount, ...]
+    answered: str | UnsetType = UNSET
 
     @property
     def first(self) -> MeasuredScore:
@@ -103,7 +107,8 @@ def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: 
         for fault in entry.faults:
             count_by_kind[_kind_without_label(fault.kind)] += 1
     intervals = evidence.intervals(result, resampling)
-    return _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+    aggregate = _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+    return replace(aggregate, answered=result.origin.answered or UNSET)
 
 
 def _kind_without_label(kind: str) -> str:
@@ -184,7 +189,11 @@ MISTAKES: Final = Layout(
 
 def notes_of(aggregate: Aggregate) -> list[str]:
     """Return what stands below the tables: how the limits came about, and which version counted."""
-    return [f"Low, High: {aggregate.limits}.", *aggregate.notes, f"cs-score {aggregate.version}, {aggregate.task}."]
+    notes = [f"Low, High: {aggregate.limits}.", *aggregate.notes]
+    if aggregate.answered:
+        notes.append(f"Scored on {aggregate.answered}, those that were predicted.")
+    notes.append(f"cs-score {aggregate.version}, {aggregate.task}.")
+    return notes
 
 
 PRINTOUT: Final = Printout(SCORES, notes_of, before=(MISTAKES,))

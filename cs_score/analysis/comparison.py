@@ -1,44 +1,29 @@
-"""Systems compared: results of one task, or any table of units by systems; and such a table of results of any task."""
+"""Compare systems by the results of one task, and write the statistics of their units."""
 
 from __future__ import annotations
 
-import math
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.exported import is_of_samples, read_exported
 from cs_score.analysis.outcomes import undefined_notes
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.base.signature import GOLD, Origin, short_digest
-from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source
-from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching, usual_among
+from cs_score.base.signature import Origin, short_digest
+from cs_score.measures.registry import MEASURES, chosen, find, headlines_among, matching
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.statistics.units import (
-    Clusters,
-    UnitTable,
-    align_systems,
-    clusters_of_table,
-    require_gold_units,
-    unique_ids,
-)
+from cs_score.statistics.units import Clusters, UnitTable, align_systems, require_gold_units, unique_ids
 from cs_score.tables.layout import Layout, Row, Table, columns
 from cs_score.tasks.task import Comparable, Statistics
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from cs_score.coldstart.scorer import OneRun
 else:
     np = Late("numpy")
 
@@ -55,46 +40,53 @@ def compare(
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
-    `measures` are names or patterns (`*_f1`), all if none is given; `primary` decides, the headline measure among them
-    unless given, and all others are exploratory. Where some systems have no value of a measure, the others are compared
-    by it, if there are two of them and the baseline is one; the measure names those that have no rank. `common`,
-    `equivalence` and `has_signs` are as in `compare_tables`, and so are the errors; UsageError also for an unknown
-    measure, InputError for a system that answers no unit of gold.
+    `measures` are names or patterns (`*_f1`), all if none is given. `primary` is the measure that decides, by default
+    the headline measure; all others are exploratory. If some systems have no value of a measure, the others are
+    compared by it, provided that there are two of them and the baseline is one; the systems without a value have no
+    rank. `common`, `equivalence` and `has_signs` are as in `compare_tables`, and so are the errors; UsageError also for
+    an unknown measure, InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
     settings = resampling or Resampling(can_grow=True)
-    scope = _scope(task, results, settings.baseline or None)
-    _refuse_undefined(scope.known, scope.undefined, [*measures, *([] if primary is None else [primary])])
-    if primary is not None:
-        [primary] = chosen(scope.known, [find(primary, scope.known) or primary])
-    compared = chosen(scope.known, [*measures, primary] if measures and primary else measures)
-    headline_of_results = task.headline_of(results.values())
-    if primary is None and headline_of_results in compared:
-        primary = headline_of_results
-    primary = primary or _headline_among(task.name, compared)
-    found, origins = _compared(task, results, scope, compared, settings, primary=primary, common=common, **choices)
-    for name, dropped in (found.dropped or {}).items():
-        left_out = short_digest("".join(f"{unit}\n" for unit in sorted(dropped)))
-        option = {"units": found.units, "dropped": dropped}
-        origins[name] = origins[name].with_option("common", option, f"common={left_out}")
+    scope = _scope_of(task, results, settings.baseline or None)
+    selection = _select_measures(task, results, scope, measures, primary)
+    systems = _statistics_of_systems(task, results, scope, selection)
+    settings = replace(settings, unit=next(iter(systems.values())).unit)
+    comparison = _compare_selection(task, results, scope, selection, systems, settings, common=common, **choices)
+    origins: dict[str, Origin] = {}
+    for name, system in systems.items():
+        origins[name] = _origin_of(system, name, selection.primary, comparison)
     signatures = {name: str(origin.signature) for name, origin in origins.items()}
-    found = replace(found, task=task.name, signatures=signatures, origins=origins)
+    comparison = replace(comparison, task=task.name, signatures=signatures, origins=origins)
     if not scope.undefined:
-        return found
-    return replace(found, undefined=scope.undefined, notes=(*found.notes, *_notes_on_undefined(scope, found)))
+        return comparison
+    notes = _notes_on_undefined(scope, comparison)
+    return replace(comparison, undefined=scope.undefined, notes=(*comparison.notes, *notes))
 
 
 def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
-    """Return the measure that `compare` takes as the primary one of these results where none is given."""
-    return _headline_among(task.name, _scope(task, results, None).known)
+    """Return the measure that `compare` takes as the primary one of these results if none is given."""
+    return _headline_among(task.name, _scope_of(task, results, None).known)
+
+
+def _headline_among(task: str, measures: Sequence[str]) -> str:
+    """Return the measure among some that people are shown first.
+
+    For a table, whose task is not known, it is the headline measure of the first task that has it.
+    """
+    tasks = [task] if task in MEASURES else list(MEASURES)
+    return headlines_among(tasks, measures)[0]
+
+
+# ---- The measures to compare by
 
 
 class _Scope(NamedTuple):
     """The measures that systems can be compared by.
 
-    `shared` are those that all systems have a value of; `partial` those that only the `ranked` systems have, which are
-    at least two, with the baseline where there is one. `undefined` has the measures without a value by system.
+    All systems have a value of the `shared` measures; only the `ranked` systems have a value of the `partial` ones.
+    These are at least two, with the baseline if there is one. `undefined` has the measures without a value by system.
     """
 
     shared: Sequence[str]
@@ -108,451 +100,242 @@ class _Scope(NamedTuple):
         return [*self.shared, *self.partial]
 
 
-def _scope(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
-    """Return the measures that results can be compared by, of all and of those without an undefined measure."""
-    undefined = {}
+def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
+    """Return the measures that results can be compared by: all of them, and those without an undefined measure."""
+    undefined: dict[str, Mapping[str, str]] = {}
     for name, result in results.items():
-        reasons = dict(task.undefined(result))
-        if reasons:
-            undefined[name] = reasons
+        reason_by_measure = dict(task.undefined(result))
+        if reason_by_measure:
+            undefined[name] = reason_by_measure
     shared = task.measures(results.values())
     ranked = [name for name in results if name not in undefined]
     can_be_ranked = bool(undefined) and len(ranked) > 1 and (baseline is None or baseline in ranked)
     if not can_be_ranked:
-        return _Scope(shared, (), (), undefined)
-    measures_of_ranked = task.measures(results[name] for name in ranked)
-    return _Scope(shared, [name for name in measures_of_ranked if name not in shared], ranked, undefined)
+        return _Scope(shared=shared, partial=(), ranked=(), undefined=undefined)
+    measures_of_ranked = task.measures([results[name] for name in ranked])
+    partial = [name for name in measures_of_ranked if name not in shared]
+    return _Scope(shared=shared, partial=partial, ranked=ranked, undefined=undefined)
 
 
-def _compared(
-    task: Comparable, results: Mapping[str, Any], scope: _Scope, measures: Sequence[str], settings: Resampling,
-    *, primary: str, common: bool, **choices: Any,
-) -> tuple[Comparison, dict[str, Origin]]:  # fmt: skip
-    """Compare all systems by the measures that they share, and the ranked ones by the others.
+class _Selection(NamedTuple):
+    """The measures of a comparison and the primary one among them; values of `of_ranked` only ranked systems have."""
 
-    Returns the comparison and the origin of the scores of each system.
+    measures: Sequence[str]
+    primary: str
+    of_all: Sequence[str]
+    of_ranked: Sequence[str]
+
+
+def _select_measures(
+    task: Comparable, results: Mapping[str, Any], scope: _Scope, patterns: Sequence[str], primary: str | None
+) -> _Selection:
+    """Return the measures that fit the patterns, and the primary measure.
+
+    Raises UsageError for an unknown measure, InputError for one that a system has no value of.
     """
-    of_all = [name for name in measures if name in scope.shared]
-    of_ranked = [name for name in measures if name in scope.partial]
-    systems = {name: task.statistics(result, of_all or scope.shared) for name, result in results.items()}
+    asked_patterns = list(patterns)
+    if primary is not None:
+        _refuse_undefined(scope, [*patterns, primary])
+        [primary] = chosen(scope.known, [find(primary, scope.known) or primary])
+        if patterns:
+            asked_patterns.append(primary)
+    else:
+        _refuse_undefined(scope, patterns)
+    measures = chosen(scope.known, asked_patterns)
+    headline = task.headline_of(results.values())
+    if primary is None and headline in measures:
+        primary = headline
+    return _Selection(
+        measures=measures,
+        primary=primary or _headline_among(task.name, measures),
+        of_all=[name for name in measures if name in scope.shared],
+        of_ranked=[name for name in measures if name in scope.partial],
+    )
+
+
+def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
+    """Raise InputError if a pattern fits only measures that one of the systems has no value of."""
+    for pattern in patterns:
+        if matching(scope.known, pattern):
+            continue
+        for system, reason_by_measure in scope.undefined.items():
+            for measure in matching(reason_by_measure, pattern):
+                raise InputError(
+                    f"{system} has no {measure}: {reason_by_measure[measure]}",
+                    remedy="compare by another measure, or leave that system out",
+                )
+
+
+# ---- The comparison
+
+
+def _statistics_of_systems(
+    task: Comparable, results: Mapping[str, Any], scope: _Scope, selection: _Selection
+) -> dict[str, Statistics]:
+    """Return the statistics of all systems by name. Raises InputError for a system that answers no unit of gold."""
+    systems: dict[str, Statistics] = {}
+    for name, result in results.items():
+        systems[name] = task.statistics(result, selection.of_all or scope.shared)
     for name, system in systems.items():
         require_gold_units(name, system.answered, system.known)
-    origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
+    return systems
+
+
+def _compare_selection(
+    task: Comparable,
+    results: Mapping[str, Any],
+    scope: _Scope,
+    selection: _Selection,
+    systems: Mapping[str, Statistics],
+    settings: Resampling,
+    *,
+    common: bool,
+    **choices: Any,
+) -> Comparison:
+    """Compare all systems by the measures that they share, and the ranked systems by the others.
+
+    `systems` are the statistics of all systems; with `common` only their common units are compared.
+    """
     tables = {name: system.table for name, system in systems.items()}
-    settings = replace(settings, unit=next(iter(systems.values())).unit)
     units = align_systems(tables, common=common)
-    first: Comparison | None = None
-    if of_all:
-        first_primary = primary if primary in of_all else of_all[0]
-        first = compare_tables(
-            tables, of_all, task.formula(of_all), settings, common=common, primary=first_primary, **choices
+    of_all: Comparison | None = None
+    if selection.of_all:
+        of_all = compare_tables(
+            tables,
+            selection.of_all,
+            task.formula(selection.of_all),
+            settings,
+            common=common,
+            primary=_first_of(selection.primary, selection.of_all),
+            **choices,
         )
-    if first is not None and not of_ranked:
-        return first, origins
-    ranked_tables = {name: task.statistics(results[name], of_ranked).table for name in scope.ranked}
-    if common:
-        ranked_tables = {name: _only(table, units.ids) for name, table in ranked_tables.items()}
-    ranked_primary = primary if primary in of_ranked else of_ranked[0]
-    second = compare_tables(
+        settings = of_all.resampling
+    if of_all is not None and not selection.of_ranked:
+        return of_all
+    ranked_tables: dict[str, UnitTable] = {}
+    for name in scope.ranked:
+        table = task.statistics(results[name], selection.of_ranked).table
+        ranked_tables[name] = _only_units(table, units.ids) if common else table
+    of_ranked = compare_tables(
         ranked_tables,
-        of_ranked,
-        task.formula(of_ranked),
-        settings if first is None else first.resampling,
-        primary=ranked_primary,
+        selection.of_ranked,
+        task.formula(selection.of_ranked),
+        settings,
+        primary=_first_of(selection.primary, selection.of_ranked),
         **choices,
     )
-    return _joined(first, second, tuple(results), measures, primary, units.dropped if common else UNSET), origins
+    joined = _join_comparisons(of_all, of_ranked, selection, tuple(results))
+    return replace(joined, dropped=units.dropped if common else UNSET)
 
 
-def _only(table: UnitTable, ids: Sequence[str]) -> UnitTable:
-    """Return the rows of some units, in the order of the table."""
-    kept = Counter(ids)
-    places = []
-    for place, unit in enumerate(table.ids):
-        if kept[unit] > 0:
-            kept[unit] -= 1
-            places.append(place)
-    return UnitTable(
-        tuple(table.ids[place] for place in places), table.columns, [table.rows[place] for place in places]
-    )
+def _first_of(primary: str, measures: Sequence[str]) -> str:
+    """Return the primary measure if it is among some measures, otherwise the first of them."""
+    return primary if primary in measures else measures[0]
 
 
-def _joined(
-    first: Comparison | None,
-    second: Comparison,
-    names: tuple[str, ...],
-    measures: Sequence[str],
-    primary: str,
-    dropped: Mapping[str, tuple[str, ...]] | UnsetType,
+def _only_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
+    """Return the rows of some units, in the order of the table; an id that is there twice has two rows."""
+    rows_left_by_id = Counter(unit_ids)
+    positions = []
+    for position, unit_id in enumerate(table.ids):
+        if rows_left_by_id[unit_id] > 0:
+            rows_left_by_id[unit_id] -= 1
+            positions.append(position)
+    ids = tuple([table.ids[position] for position in positions])
+    return UnitTable(ids, table.columns, [table.rows[position] for position in positions])
+
+
+def _join_comparisons(
+    of_all: Comparison | None, of_ranked: Comparison, selection: _Selection, names: tuple[str, ...]
 ) -> Comparison:
-    """Return one comparison of all systems; `second` is of those alone that have a value of its measures."""
-    unranked = tuple(name for name in names if name not in second.systems)
+    """Return one comparison of all systems, `names`; systems that `of_ranked` lacks have no rank by its measures."""
+    unranked = tuple([name for name in names if name not in of_ranked.systems])
     comparison_by_measure: dict[str, MeasureComparison] = {}
-    for found in second.measures:
-        comparison_by_measure[found.measure] = replace(found, unranked=unranked)
-    for found in first.measures if first is not None else ():
-        comparison_by_measure[found.measure] = found
-    whole = second if first is None or primary in [found.measure for found in second.measures] else first
-    return replace(
-        whole,
-        measure=primary,
-        systems=names,
-        dropped=dropped,
-        measures=tuple(replace(comparison_by_measure[measure], exploratory=measure != primary) for measure in measures),
-    )
+    for by_measure in of_ranked.measures:
+        comparison_by_measure[by_measure.measure] = replace(by_measure, unranked=unranked)
+    primary_comparison = of_ranked
+    if of_all is not None:
+        for by_measure in of_all.measures:
+            comparison_by_measure[by_measure.measure] = by_measure
+        if selection.primary not in selection.of_ranked:
+            primary_comparison = of_all
+    measures = []
+    for measure in selection.measures:
+        is_exploratory = measure != selection.primary
+        measures.append(replace(comparison_by_measure[measure], exploratory=is_exploratory))
+    return replace(primary_comparison, measure=selection.primary, systems=names, measures=tuple(measures))
 
 
-def _notes_on_undefined(scope: _Scope, found: Comparison) -> list[Note]:
+def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparison) -> Origin:
+    """Return the origin of the scores of a system, with the units that were left out, if any."""
+    origin = replace(system.origin, measure=primary)
+    dropped_by_system = comparison.dropped or {}
+    if name not in dropped_by_system:
+        return origin
+    dropped = dropped_by_system[name]
+    digest = short_digest("".join([f"{unit}\n" for unit in sorted(dropped)]))
+    return origin.with_option("common", {"units": comparison.units, "dropped": dropped}, f"common={digest}")
+
+
+def _notes_on_undefined(scope: _Scope, comparison: Comparison) -> list[Note]:
     """Return a note on each system without a value of some measures, and what follows from that."""
-    if found.primary.unranked:
+    if comparison.primary.unranked:
         return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
     if scope.partial:
         return undefined_notes(scope.undefined, "; it is compared by the other measures alone")
     return undefined_notes(scope.undefined, "; nothing is compared by these")
 
 
-def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the headline measure of a task, or the first measure where none of them is shown first.
-
-    Of a table, whose task is not known, it is the headline measure of the first task that has it.
-    """
-    tasks = [task] if task in MEASURES else list(MEASURES)
-    for name in tasks:
-        headline_measure = str(usual_among(name, measures))
-        if headline_measure in measures:
-            return headline_measure
-    for name in tasks:
-        for measure in headline(name):
-            if measure in measures:
-                return measure
-    return measures[0]
+def first_measure(comparison: Comparison) -> Comparison:
+    """Return a comparison by the primary measure alone, which people are shown first."""
+    return replace(comparison, measures=(comparison.primary,))
 
 
-def _refuse_undefined(
-    known: Sequence[str], undefined: Mapping[str, Mapping[str, str]], patterns: Iterable[str]
-) -> None:
-    """Raise InputError where a pattern asks only for measures that have no value for one of the systems."""
-    for pattern in patterns:
-        if matching(known, pattern):
-            continue
-        for system, reasons in undefined.items():
-            for measure in matching(reasons, pattern):
-                raise InputError(
-                    f"{system} has no {measure}: {reasons[measure]}",
-                    remedy="compare by another measure, or leave that system out",
-                )
-
-
-def first_measure(found: Comparison) -> Comparison:
-    """A comparison under the primary measure alone, which is what people are shown first."""
-    return replace(found, measures=(found.primary,))
-
-
-def system_names(files: Sequence[Input]) -> list[str]:
-    """A name for each file: its own, with as many folders before it as make it differ from the others. A file that is
-    named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
-    """
-    paths = [os.path.abspath(name_of(file)) for file in files]
-    parts = {path: path.split(os.sep) for path in paths}
-    shown = dict.fromkeys(parts, 1)
-    short: Iterable[str] = parts
-    while short:
-        names = {path: os.sep.join(parts[path][-shown[path] :]) for path in parts}
-        often = Counter(names.values())
-        short = [path for path in parts if often[names[path]] > 1 and shown[path] < len(parts[path])]
-        shown |= {path: shown[path] + 1 for path in short}
-    return unique_ids([names[path] for path in paths])
-
-
-def run_names(runs: Sequence[OneRun]) -> list[str]:
-    """Return a name for each run: its run id, or the name of its file where several runs have this id.
-
-    A run of such an id in a file that holds several runs is called `RUN_ID (FILE)`.
-    """
-    count_by_run_id = Counter([run.run_id for run in runs])
-    names = []
-    for run, file_name in zip(runs, system_names([run.file for run in runs])):
-        if count_by_run_id[run.run_id] == 1:
-            names.append(run.run_id)
-        elif run.is_shared:
-            names.append(f"{run.run_id} ({file_name})")
-        else:
-            names.append(file_name)
-    return unique_ids(names)
-
-
-def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
-    """Return the names of systems by their files: by the path as it was typed, and by the name of the file.
-
-    A file of several systems, and a file name that several files share, is left out: it would name none of them.
-    """
-    name_by_file: dict[str, str] = {}
-    shared = set()
-    for file, file_name, name in zip(files, system_names(files), names):
-        for text in {name_of(file), os.path.basename(name_of(file)), file_name}:
-            if name_by_file.setdefault(text, name) != name:
-                shared.add(text)
-    return {text: name for text, name in name_by_file.items() if text not in shared}
-
-
-class Systems(Record, eq=False):
-    """Results to compare by the names of their systems, and the other names by which users may call these."""
-
-    results: Mapping[str, Any]
-    name_by_file: Mapping[str, str]
-
-    def with_baseline(self, resampling: Resampling | None) -> Resampling | None:
-        """Return settings whose baseline is the name of a system, also where it was named by its file."""
-        if resampling is None or not resampling.baseline or resampling.baseline in self.results:
-            return resampling
-        name = self.name_by_file.get(resampling.baseline, resampling.baseline)
-        return replace(resampling, baseline=name)
-
-
-# ---- Any table of units by systems
-
-TASK: Final = "table"
-"""What documents call the task of such a table."""
-
-SCORE: Final = "score"
-"""The measure of a table that names none."""
-
-_ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
-
-_SUMMARY_ROW: Final = "all"
-"""What trec_eval calls the row with the means over all units."""
-
-_LARGEST: Final = 1e60
-"""The largest number of a table: its square, divided by the smallest denominator twice, can still be added up."""
-
-_Key: TypeAlias = tuple[str, str, str]
-"""System, measure and unit."""
-
-_Parts: TypeAlias = tuple[float, float]
-"""Numerator and denominator."""
-
-
-class AnyTable(Record):
-    """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
-
-    `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
-    `summary_rows` are the rows called `all` that were left out, `replicated` the units of which some system has several
-    samples, which were averaged.
-    """
-
-    names: tuple[str, ...]
-    systems: Mapping[str, UnitTable]
-    clusters: Clusters | UnsetType
-    inputs: tuple[InputDigest, ...]
-    names_measures: bool
-    summary_rows: int = 0
-    replicated: int = 0
-
-    @property
-    def name(self) -> str:
-        return TASK
-
-    def measures(self, results: object) -> Sequence[str]:
-        return self.names
-
-    def headline_of(self, results: object) -> str | None:
-        return None
-
-    def undefined(self, result: str) -> Mapping[str, str]:
-        """Return nothing: a table has a number for every measure of a system."""
-        return {}
-
-    def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
-        """Those of a system by its name."""
-        table = self.systems[result]
-        origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
-        return Statistics("unit", table, table.ids, table.ids, origin)
-
-    def formula(self, measures: Sequence[str]) -> SumsFormula:
-        return partial(_ratios, [2 * self.names.index(name) for name in measures])
-
-
-def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    return [divide(sums[place], sums[place + 1]) for place in places]
-
-
-def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
-    """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
-
-    `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
-    a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
-    called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
-    missing cells, numbers too large or too small, a unit that occurs twice.
-    """
-    cells: dict[_Key, _Parts] = {}
-    samples: dict[_Key, list[float]] = {}
-    together: Clusters | UnsetType = UNSET
-    names_measures, digests = False, []
-    summary_rows: set[tuple[str, int]] = set()
-    for file, system in zip(files, system_names(files)):
-        table = read_exported(file, names)
-        has_measures = "measure" in table.columns
-        has_samples = is_of_samples(table)
-        for line, key, value in _rows_of(table, system, has_samples=has_samples):
-            name, measure, unit = key
-            if unit == _SUMMARY_ROW:
-                summary_rows.add((table.file, line))
-                continue
-            if has_samples:
-                samples.setdefault(key, []).append(value[0])
-                continue
-            if key in cells:
-                of = f" of {name}" + (f" by {measure}" if has_measures else "")
-                raise InputError(f"unit {unit}{of} occurs twice", file=table.file, place=f"line {line}")
-            cells[key] = value
-        names_measures = names_measures or has_measures
-        if "cluster" in table.columns:
-            own = clusters_of_table(table)
-            others = {} if together is UNSET else together.clusters
-            if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
-                raise InputError("has other clusters than the file before", file=table.file)
-            together = own if together is UNSET else replace(own, clusters={**others, **own.clusters})
-        with open_source(file) as source:
-            digests.append(source.digest(GOLD))
-    for key, scores in samples.items():
-        cells[key] = (math.fsum(scores) / len(scores), 1.0)
-    if not cells:
-        raise InputError("has no unit", file=str(files[0]))
-    systems, measures, units = (tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3))
-    tables = {system: _table(cells, system, measures, units) for system in systems}
-    return AnyTable(
-        names=measures,
-        systems=tables,
-        clusters=together,
-        inputs=tuple(digests),
-        names_measures=names_measures,
-        summary_rows=len(summary_rows),
-        replicated=len({unit for (_, _, unit), scores in samples.items() if len(scores) > 1}),
-    )
-
-
-def _rows_of(table: Delimited, file: str, *, has_samples: bool) -> Iterator[tuple[int, _Key, _Parts]]:
-    """Yield line, key and numbers of each cell of a table, whatever its form."""
-    if has_samples:
-        return _samples(table, file)
-    if {"numerator", "denominator"} <= set(table.columns):
-        return _long(table, file)
-    return _wide(table)
-
-
-def _samples(table: Delimited, file: str) -> Iterator[tuple[int, _Key, _Parts]]:
-    """Yield the score of each sample; without a column `system` the file is the system."""
-    own = [name for name in ("system", "measure") if name in table.columns]
-    for line, (unit, score, *values) in table.named("unit", "score", *own):
-        named = dict(zip(own, values))
-        key = (named.get("system", file), named.get("measure", SCORE), unit)
-        yield line, key, (_number(table, line, "score", score), 1.0)
-
-
-def _wide(table: Delimited) -> Iterator[tuple[int, _Key, _Parts]]:
-    systems = [column for column in table.columns if column not in _ABOUT_UNITS]
-    for line, (unit, *values) in table.named("unit", *systems):
-        for system, value in zip(systems, values):
-            yield line, (system, SCORE, unit), (_number(table, line, system, value), 1.0)
-
-
-def _long(table: Delimited, file: str) -> Iterator[tuple[int, _Key, _Parts]]:
-    own = [name for name in ("system", "measure") if name in table.columns]
-    for line, (unit, above, below, *values) in table.named("unit", "numerator", "denominator", *own):
-        named = dict(zip(own, values))
-        numerator, denominator = _number(table, line, "numerator", above), _number(table, line, "denominator", below)
-        if denominator < 0:
-            raise InputError(f"the denominator {below} is below 0", file=table.file, place=f"line {line}")
-        if 0 < denominator < 1 / _LARGEST:
-            raise InputError(
-                f"the denominator {below} is too small to divide by",
-                file=table.file,
-                place=f"line {line}",
-                remedy=f"multiply numerators and denominators: denominators are 0 or at least {1 / _LARGEST:g}",
-            )
-        yield line, (named.get("system", file), named.get("measure", SCORE), unit), (numerator, denominator)
-
-
-def _number(table: Delimited, line: int, column: str, cell: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in cell:
-        raise InputError(f"column {column}: {cell} is no number", file=table.file, place=f"line {line}")
-    if abs(value) > _LARGEST:
-        raise InputError(
-            f"column {column}: {cell} is too large to be squared and added up",
-            file=table.file,
-            place=f"line {line}",
-            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST:g}",
-        )
-    return value
-
-
-def _table(cells: Mapping[_Key, _Parts], system: str, measures: Sequence[str], units: Sequence[str]) -> UnitTable:
-    """The table of a system, with the units that it has; one of which some measures are missing is refused."""
-    ids, rows = [], []
-    for unit in units:
-        own = [cells.get((system, measure, unit)) for measure in measures]
-        if not any(own):
-            continue
-        if None in own:
-            raise InputError(f"unit {unit} of {system} has no {measures[own.index(None)]}")
-        ids.append(unit)
-        rows.append(tuple([number for pair in own if pair for number in pair]))
-    parts = tuple(f"{measure}:{part}" for measure in measures for part in ("numerator", "denominator"))
-    return UnitTable(tuple(ids), parts, rows)
-
-
-def compare_table(given: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
-    """Compare the systems of a table as `compare` does those of a task."""
-    if len(given.systems) < 2:
-        (name,) = given.systems
-        raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
-    settings = resampling or Resampling(can_grow=True)
-    settings = replace(settings, clusters=settings.clusters or given.clusters)
-    systems = {name: name for name in given.systems}
-    found = compare(given, systems, settings, has_signs=not given.names_measures, **choices)
-    notes = list(found.notes)
-    if given.summary_rows:
-        rows = "1 row" if given.summary_rows == 1 else f"{given.summary_rows} rows"
-        text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
-        notes.append(Note("SUMMARY_ROWS", text))
-    if given.replicated:
-        units = "1 unit has" if given.replicated == 1 else f"{given.replicated} units have"
-        text = f"{units} several samples, whose mean is the score of the unit: units are what is drawn, not samples"
-        notes.append(Note("SAMPLES_AVERAGED", text))
-    return replace(found, notes=tuple(notes))
-
-
-# ---- Written
+# ---- The statistics of units
 
 
 def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
-    """The table of `--per-unit`: cluster, numerator and denominator of each unit by each measure; of several systems
-    with their names. A unit that stands for itself is its own cluster.
+    """Return the table of `--per-unit`: cluster, numerator and denominator of each unit by each measure.
+
+    For several results it has their names. A unit without a cluster is its own cluster.
     """
-    stratum = ["stratum"] if clusters and clusters.strata else []
-    system = ["system"] if len(results) > 1 else []
-    keys = ("unit", "cluster", *stratum, *system, "measure", "numerator", "denominator")
-    layout = Layout("per-unit", "", columns(*keys), lambda given: _units(task, given, clusters))
+    keys = ["unit", "cluster"]
+    if clusters and clusters.strata:
+        keys.append("stratum")
+    if len(results) > 1:
+        keys.append("system")
+    keys += ["measure", "numerator", "denominator"]
+    layout = Layout("per-unit", "", columns(*keys), lambda results: _unit_rows(task, results, clusters))
     return layout.table(results)
 
 
-def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
+def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterator[Row]:
+    """Yield a row for each unit of each result and each measure."""
     measures = task.measures(results.values())
     formula = task.formula(measures)
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.design(table.ids)
-        parts = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
-        for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
-            cluster = clusters.clusters[unit] if clusters else name
-            about = {"unit": name, "cluster": cluster, "system": system}
-            if clusters and clusters.strata:
-                about["stratum"] = clusters.strata[cluster]
-            for measure, *sums in zip(measures, parts.numerator[place].tolist(), parts.denominator[place].tolist()):
-                above, below = (int(number) if number.is_integer() else number for number in sums)
-                yield {**about, "measure": measure, "numerator": above, "denominator": below}
+            clusters.design(table.ids)  # raises InputError for clusters that do not fit the units
+        ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
+        names = unique_ids(table.ids)
+        for position, unit in enumerate(table.ids):
+            cells = {"unit": names[position], "cluster": names[position], "system": system}
+            if clusters:
+                cells["cluster"] = clusters.clusters[unit]
+                if clusters.strata:
+                    cells["stratum"] = clusters.strata[cells["cluster"]]
+            numerators = ratios.numerator[position].tolist()
+            denominators = ratios.denominator[position].tolist()
+            for measure, numerator, denominator in zip(measures, numerators, denominators):
+                yield {
+                    **cells,
+                    "measure": measure,
+                    "numerator": _as_integer(numerator),
+                    "denominator": _as_integer(denominator),
+                }
+
+
+def _as_integer(number: float) -> float:
+    """Return a whole number as an integer, which is written without a point; others as they are."""
+    return int(number) if number.is_integer() else number

@@ -1,4 +1,4 @@
-"""What the analyses of all tasks share: the head of a difference, outcomes of two sides, the order of groups."""
+"""What the analyses of all tasks share: outcomes of two sides, the order of groups, and the head of a difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
-from cs_score.statistics.results import Interval
+from cs_score.statistics.results import Comparison, Interval, PairedSystems
 from cs_score.statistics.units import UnitTable
 from cs_score.statistics.verdicts import effect_in_words, verdict_of
 
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 else:
     np = Late("numpy")
 
-Key = TypeVar("Key")
-
-Sides: TypeAlias = tuple[Mapping[Key, Sequence[float]], Mapping[Key, Sequence[float]]]
-"""What each unit or group adds to the sums of a measure in A, and in B."""
+# ---- Outcomes
 
 Both: TypeAlias = tuple[bool, bool]
 """Whether something holds in A, and in B."""
@@ -50,31 +47,64 @@ class Outcome(StrEnum):
     MISSED = "missed in both"
 
 
-def outcome_of(right: Both, wrong: Both) -> Outcome:
-    """The outcome: by what is right where anything is, otherwise by what is wrong."""
-    if not any((*right, *wrong)):
-        return Outcome.MISSED
-    side, (in_a, in_b) = ("right", right) if any(right) else ("wrong", wrong)
-    return Outcome(f"{side} in both" if in_a and in_b else f"{side} in {'A' if in_a else 'B'} only")
+_OUTCOME_BY_RIGHT: Final[Mapping[Both, Outcome]] = {
+    (True, True): Outcome.RIGHT_IN_BOTH,
+    (True, False): Outcome.RIGHT_IN_A,
+    (False, True): Outcome.RIGHT_IN_B,
+}
 
+_OUTCOME_BY_WRONG: Final[Mapping[Both, Outcome]] = {
+    (True, True): Outcome.WRONG_IN_BOTH,
+    (True, False): Outcome.WRONG_IN_A,
+    (False, True): Outcome.WRONG_IN_B,
+    (False, False): Outcome.MISSED,
+}
+
+
+def outcome_of(is_right: Both, is_wrong: Both) -> Outcome:
+    """Return the outcome of an answer that is right, or wrong, in A and in B.
+
+    Right answers decide: an answer that is right in A and wrong in B is right in A only.
+    """
+    if any(is_right):
+        return _OUTCOME_BY_RIGHT[is_right]
+    return _OUTCOME_BY_WRONG[is_wrong]
+
+
+# ---- Groups
 
 UNKNOWN: Final = "unknown"
-"""The group of what has no known one."""
+"""The group of units whose group is not known."""
+
+_MOST_DIGITS: Final = 19
+"""The most digits of a group that is sorted as a number."""
 
 
-def place(group: str) -> tuple[bool, int, str]:
-    """Sort key of groups: numbers by value, then texts, which longer numbers are."""
-    is_number = group.isdecimal() and len(group) < 20
+def group_order(group: str) -> tuple[bool, int, str]:
+    """Return the sort key of a group: numbers by their value, then texts, among them longer numbers."""
+    is_number = group.isdecimal() and len(group) <= _MOST_DIGITS
     return (not is_number, int(group) if is_number else 0, group)
 
 
-def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
-    """The positions of the units in each group of each dimension, the groups in order; given the groups of each."""
-    members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for dimension in dict.fromkeys(name for groups in of_units for name in groups):
-        for position, groups in enumerate(of_units):
-            members[dimension][groups.get(dimension, UNKNOWN)].append(position)
-    return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
+def members_of(groups_of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+    """Return the positions of the units in each group of each dimension, the groups in order.
+
+    `groups_of_units` has for each unit its group by dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
+    `{"hops": {"1": [1], "2": [0]}}`.
+    """
+    dimensions: dict[str, None] = {}
+    for groups in groups_of_units:
+        dimensions |= dict.fromkeys(groups)
+    members: dict[str, dict[str, list[int]]] = {}
+    for dimension in dimensions:
+        positions_by_group: dict[str, list[int]] = defaultdict(list)
+        for position, groups in enumerate(groups_of_units):
+            positions_by_group[groups.get(dimension, UNKNOWN)].append(position)
+        members[dimension] = {group: positions_by_group[group] for group in sorted(positions_by_group, key=group_order)}
+    return members
+
+
+# ---- The head of a difference
 
 
 class TwoSided(Document, frozen=True, kw_only=True):
@@ -116,7 +146,7 @@ def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequenc
 
 
 class Side(NamedTuple):
-    """What one of the two is called, and what it scored."""
+    """One of the two results that are compared: its name, the statistics of its units, its score and its origin."""
 
     name: str
     table: UnitTable
@@ -124,109 +154,193 @@ class Side(NamedTuple):
     origin: Origin
 
 
-def head_of(
-    sides: tuple[Side, Side], measure: str, formula: SumsFormula, resampling: Resampling | None,
-    unit: str, units: str, is_defined: bool,
-) -> dict[str, Any]:  # fmt: skip
-    """The fields that all differences have: the two are compared where they have the same units.
+class Sides(NamedTuple):
+    """Two results to compare by a measure of sums.
 
-    `unit` is what is drawn, `units` what those scored are called; `is_defined`: units have contributions.
+    `unit` is the kind of unit that a resample draws, `units` what the scored units are called. `has_contributions` says
+    whether the contributions of units to the difference are defined.
     """
-    (a, b), found = sides, None
-    undefined = Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0")
-    notes = [] if is_defined else [undefined]
-    if a.table.ids != b.table.ids:
-        notes.append(Note("OTHER_UNITS", f"no interval: {a.name} and {b.name} were not scored on the same {units}"))
-    else:
-        settings = replace(resampling or Resampling(can_grow=True), unit=unit)
-        try:
-            found = compare_tables({"a": a.table, "b": b.table}, [measure], formula, settings)
-        except InputError as error:
-            if error.file is not None:  # what is wrong is in a file, such as that of clusters
-                raise
-            notes.append(Note("NO_UNITS", f"no interval: {error.problem}"))
-    pair = None if found is None else found.primary.pairs[0]
-    if found is not None and pair is not None:
-        # That the two are near-copies is no news: their wins, ties and losses stand above.
-        notes += [note for note in found.notes if note.code != "NEAR_COPIES"]
-        notes += [*found.primary.notes, *pair.notes]
-    verdict = ""
-    if found is not None and pair is not None:
-        named = replace(pair, a=a.name, b=b.name)
-        verdict = verdict_of([named], found.primary.family, measure, found.resampling.level)
-    origins = {name: replace(side.origin, measure=measure) for name, side in zip("ab", sides)}
-    return {
-        "measure": measure,
-        "a": a.score,
-        "b": b.score,
-        "difference": b.score - a.score,
-        "verdict": verdict,
-        "names": {"a": a.name, "b": b.name},
-        "interval": pair and pair.interval,
-        "p": None if pair is None else pair.p,
-        "family": found and found.primary.family,
-        "effect_size": None if pair is None else pair.effect_size,
-        "wins": None if pair is None else pair.wins,
-        "ties": None if pair is None else pair.ties,
-        "losses": None if pair is None else pair.losses,
-        "units_compared": None if found is None else found.units,
-        "resampling": found and found.resampling,
-        "notes": tuple(notes),
-        "signatures": {name: str(origin.signature) for name, origin in origins.items()},
+
+    a: Side
+    b: Side
+    measure: str
+    formula: SumsFormula
+    unit: str
+    units: str
+    has_contributions: bool
+
+
+def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
+    """Return the fields that all differences have (`TwoSided`), by name.
+
+    Interval and test are there if both sides were scored on the same units.
+    """
+    notes: list[Note] = []
+    if not sides.has_contributions:
+        text = f"no contributions: {sides.measure} is 0/0 for one of the two, and counts 0"
+        notes.append(Note("UNDEFINED", text))
+    comparison, obstacle = _compare_sides(sides, resampling)
+    if obstacle is not None:
+        notes.append(obstacle)
+    origins = {"a": replace(sides.a.origin, measure=sides.measure), "b": replace(sides.b.origin, measure=sides.measure)}
+    head = {
+        "measure": sides.measure,
+        "a": sides.a.score,
+        "b": sides.b.score,
+        "difference": sides.b.score - sides.a.score,
+        "names": {"a": sides.a.name, "b": sides.b.name},
+        "signatures": {side: str(origin.signature) for side, origin in origins.items()},
         "origins": origins,
+    }
+    if comparison is None:
+        return {**head, **dict.fromkeys(_COMPARED_FIELDS), "verdict": "", "notes": tuple(notes)}
+    pair = comparison.primary.pairs[0]
+    # That the two are near-copies is no news: their wins, ties and losses are shown.
+    notes += [note for note in comparison.notes if note.code != "NEAR_COPIES"]
+    notes += comparison.primary.notes
+    notes += pair.notes
+    return {
+        **head,
+        "verdict": _verdict_on(sides, comparison, pair),
+        "interval": pair.interval,
+        "p": pair.p,
+        "family": comparison.primary.family,
+        "effect_size": pair.effect_size,
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
+        "units_compared": comparison.units,
+        "resampling": comparison.resampling,
+        "notes": tuple(notes),
     }
 
 
-def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float | None]:
-    """What each unit or group contributes to the difference by a measure of sums: those of A in their order, then those
-    that only B has. What only one side has is nothing in the other. None where the score of a side is 0/0.
+_COMPARED_FIELDS: Final = (
+    "interval", "p", "family", "effect_size", "wins", "ties", "losses", "units_compared", "resampling",
+)  # fmt: skip
+"""The fields of a difference that are null where the two could not be compared unit by unit."""
+
+
+def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[Comparison | None, Note | None]:
+    """Return the comparison of both sides unit by unit; or None and why they cannot be compared.
+
+    Raises InputError for a file that is wrong, such as that of clusters.
     """
-    keys = list(dict.fromkeys((*sides[0], *sides[1])))
+    if sides.a.table.ids != sides.b.table.ids:
+        text = f"no interval: {sides.a.name} and {sides.b.name} were not scored on the same {sides.units}"
+        return None, Note("OTHER_UNITS", text)
+    settings = replace(resampling or Resampling(can_grow=True), unit=sides.unit)
+    tables = {"a": sides.a.table, "b": sides.b.table}
+    try:
+        return compare_tables(tables, [sides.measure], sides.formula, settings), None
+    except InputError as error:
+        if error.file is not None:
+            raise
+        return None, Note("NO_UNITS", f"no interval: {error.problem}")
+
+
+def _verdict_on(sides: Sides, comparison: Comparison, pair: PairedSystems) -> str:
+    """Return in a sentence whether both sides differ."""
+    named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
+    return verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
+
+
+Key = TypeVar("Key")
+
+
+def contributions_of(
+    sums_a: Mapping[Key, Sequence[float]], sums_b: Mapping[Key, Sequence[float]], formula: SumsFormula
+) -> dict[Key, float | None]:
+    """Return what each unit or group contributes to the difference between two scores, B minus A.
+
+    `sums_a` and `sums_b` are what each adds to the sums that the `formula` makes the scores of; one that only one side
+    has adds nothing to the other. The units of A come first, in their order. All contributions are None if the score of
+    a side is 0/0.
+    """
+    keys = list(dict.fromkeys([*sums_a, *sums_b]))
     if not keys:
         return {}
-    nothing = (0.0,) * len(next(iter((sides[0] or sides[1]).values())))
-    rows = [np.array([side.get(key, nothing) for key in keys], dtype=np.float64).T for side in sides]
-    found = contributions(*(formula(list(columns), Ratio)[0] for columns in rows))
-    return dict(zip(keys, [None] * len(keys) if found is None else found.tolist()))
+    column_count = len(next(iter((sums_a or sums_b).values())))
+    ratio_a = _ratio_of(sums_a, keys, column_count, formula)
+    ratio_b = _ratio_of(sums_b, keys, column_count, formula)
+    shares = contributions(ratio_a, ratio_b)
+    if shares is None:
+        return dict.fromkeys(keys)
+    return dict(zip(keys, shares.tolist()))
 
 
-def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str]:
-    """The scores of both sides (`what` says what they are of), the difference with its interval, the notes."""
-    names = [cell(difference.names[side]) for side in "ab"]
-    a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
-    rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
-    sides = {side.upper(): difference.origins[side] for side in "ab"}
-    lines = [title, *align_columns(rows, (False, True, False)), *answered_lines(sides)]
-    for sentence in comparison_sentences(difference):
+def _ratio_of(
+    sums_by_key: Mapping[Key, Sequence[float]], keys: Sequence[Key], column_count: int, formula: SumsFormula
+) -> Any:
+    """Return numerators and denominators of the score, with a value for each key; 0 for keys that have no sums."""
+    no_sums = (0.0,) * column_count
+    rows = [sums_by_key.get(key, no_sums) for key in keys]
+    columns = np.array(rows, dtype=np.float64).T
+    return formula(list(columns), Ratio)[0]
+
+
+# ---- The text of a difference
+
+
+def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) -> list[str]:
+    """Return the first lines of a difference: both scores, the difference with its interval, and the notes.
+
+    `what_was_scored` is the heading of the names: `run`, `predictions`.
+    """
+    rows = [
+        ("", "score", what_was_scored),
+        ("A", f"{difference.a:.4f}", cell(difference.names["a"])),
+        ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
+        ("B - A", f"{difference.difference:+.4f}", ""),
+    ]
+    lines = [title]
+    lines += align_columns(rows, (False, True, False))
+    lines += answered_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
+    for sentence in comparison_sentences(difference) + note_sentences(difference.notes):
         lines += wrap(one_line(sentence), width)
-    return [*lines, *(line for note in note_sentences(difference.notes) for line in wrap(one_line(note), width))]
+    return lines
 
 
 def comparison_sentences(difference: TwoSided) -> list[str]:
-    """Return what the interval and the test of a difference say; nothing where the two were not compared."""
-    settings, interval, units = difference.resampling, difference.interval, difference.units_compared
-    if settings is None or interval is None or units is None:
+    """Return the verdict, interval and test of a difference in words; nothing if the two were not compared."""
+    settings = difference.resampling
+    interval = difference.interval
+    if settings is None or interval is None or difference.units_compared is None:
         return []
-    low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in (interval.low, interval.high))
-    sentences_of_difference = [
-        f"Verdict: {difference.verdict}.",
-        f"B - A: {low} to {high} ({difference_limits_in_words(settings, units)}).",
-    ]
+    low = _limit_in_words(interval.low)
+    high = _limit_in_words(interval.high)
+    limits = difference_limits_in_words(settings, difference.units_compared)
+    sentences = [f"Verdict: {difference.verdict}.", f"B - A: {low} to {high} ({limits})."]
     if difference.family is not None:
-        sentences_of_difference.append(f"Test: {difference.family.words(str(difference.measure))}.")
+        sentences.append(f"Test: {difference.family.words(str(difference.measure))}.")
     if difference.wins is not None and difference.ties is not None and difference.losses is not None:
         effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
-        sentences_of_difference.append(f"{effect}.")
-    return sentences_of_difference
+        sentences.append(f"{effect}.")
+    return sentences
+
+
+def _limit_in_words(limit: float | None) -> str:
+    """Return a limit of an interval with its sign; `-` for none."""
+    return "-" if limit is None else f"{limit:+.4f}"
+
+
+# ---- Documents as JSON
+
+_LISTS: Final = ("mistakes", "units", "answers", "classes")
+"""The fields of documents that are shortened."""
 
 
 def shortened(document: Any, top: int | None) -> Any:
-    """A document with at most `top` mistakes, units, answers and classes; None: as it is."""
+    """Return a document with at most `top` mistakes, units, answers and classes; None: as it is."""
     if top is None:
         return document
-    lists = ("mistakes", "units", "answers", "classes")
-    cut: dict[str, Any] = {name: getattr(document, name)[:top] for name in lists if hasattr(document, name)}
-    return replace(document, **cut, **({"top": top} if isinstance(document, TwoSided) else {}))
+    changes: dict[str, Any] = {}
+    for name in _LISTS:
+        if hasattr(document, name):
+            changes[name] = getattr(document, name)[:top]
+    if isinstance(document, TwoSided):
+        changes["top"] = top
+    return replace(document, **changes)
 
 
 def json_text(document: Any) -> Iterator[str]:

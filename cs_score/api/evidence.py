@@ -14,7 +14,7 @@ from cs_score.api.shown import member
 from cs_score.api.tables import units_of_predictions
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
@@ -24,7 +24,7 @@ from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
-from cs_score.tasks.scoring import score_predictions
+from cs_score.tasks.scoring import score_predictions, score_systems
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
@@ -209,14 +209,23 @@ def pool(
 
     Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
     `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
-    chooses one. Raises as `scifact`. Contract: judged answers.
+    chooses one, and `task("pool").score_each(...)` scores all. Raises as `scifact`. Contract: judged answers.
     """
+    options = {"policy": policy, "key": key, "columns": columns, "run": run}
+    return _score("pool", gold, predictions, _with_texts(options))
+
+
+def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of judged answers in which policy and columns are texts, as the command takes them."""
+    texts = dict(options)
+    policy = options.get("policy")
     if isinstance(policy, Mapping):
         labels_by_side = {side: list(labels) for side, labels in policy.items()}
-        policy = str(policy_of_sides(labels_by_side))
+        texts["policy"] = str(policy_of_sides(labels_by_side))
+    columns = options.get("columns")
     if isinstance(columns, Mapping):
-        columns = ",".join([f"{escaped(name)}={escaped(heading)}" for name, heading in columns.items()])
-    return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+        texts["columns"] = ",".join([f"{escaped(name)}={escaped(heading)}" for name, heading in columns.items()])
+    return texts
 
 
 class ScoringTask:
@@ -239,8 +248,24 @@ class ScoringTask:
 
     def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
         """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
+        return _score(self.name, gold, predictions, self._accepted(options))
+
+    def score_each(self, gold: Lines | None, predictions: Lines, **options: Any) -> dict[str, EvidenceResult]:
+        """Score each run of a file that holds several (judged answers with a column `run`). Return results by run.
+
+        Options and errors are those of `score`. A file that names no run has one, whose name is empty.
+        """
+        files = _scored_files(gold, predictions, self._accepted(options))
+        results = {}
+        for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
+            files_of_run = files._replace(options=asdict(result.mode.chosen))
+            results[run] = EvidenceResult(document_of(result, with_units=True), result, files_of_run)
+        return results
+
+    def _accepted(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options as the task takes them. Raises UsageError for one that it lacks."""
         _check_options(self.name, options, self.options)
-        return _score(self.name, gold, predictions, options)
+        return _with_texts(options) if self.name == "pool" else dict(options)
 
     def __repr__(self) -> str:
         return f"<task {self.name}: {', '.join(self.measures)}>"
@@ -259,13 +284,18 @@ def task(name: str) -> ScoringTask:
 
 def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     """Score predictions under a task by its name. Raises InputError and UsageError."""
-    files = ScoredFiles(
+    files = _scored_files(gold, predictions, options)
+    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
+    return EvidenceResult(document_of(result, with_units=True), result, files)
+
+
+def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
+    """Return gold and predictions so that they can be read again, and the options. Raises UsageError for no files."""
+    return ScoredFiles(
         gold=None if gold is None else _repeatable(gold, "gold"),
         predictions=_repeatable(predictions, "predictions"),
         options=options,
     )
-    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
-    return EvidenceResult(document_of(result, with_units=True), result, files)
 
 
 def _check_options(function: str, options: Iterable[str], known_options: Sequence[str]) -> None:

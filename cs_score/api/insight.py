@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cs_score.analysis.any_table import compare_table, read_table
 from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.analysis.comparison import compare_table, read_table
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Analysis, Comparison, Difference

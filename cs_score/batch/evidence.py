@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import UNSET
 
 from cs_score.analysis.many.overview import Evaluation, make_findings
-from cs_score.base.display import terminal_safe
-from cs_score.base.errors import CsScoreError
+from cs_score.base.display import some, terminal_safe
+from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import asdict
+from cs_score.base.records import asdict, replace
 from cs_score.base.signature import GOLD
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import OK, RunOrigin, RunScores
 from cs_score.batch.inputs import InputFile, RunFile
-from cs_score.batch.layout import page_name
+from cs_score.batch.layout import RESERVED_NAMES, page_name
 from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, outcome_of
-from cs_score.evidence.mode import Result, intervals
+from cs_score.evidence.mode import Mode, Result, intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
@@ -74,8 +76,15 @@ class _PreparedEvidence(Prepared):
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         """Return the inputs and options that the scores of predictions with this digest are made from."""
         gold_digest = self.digests[0] if self.digests else None
-        origin = self._mode.origin(asdict(self._mode.chosen), gold_digest, digest)
-        return self.run_origin(origin, self._mode.unit)
+        mode = self._mode.with_options(self._options_of(run))
+        origin = mode.origin(asdict(mode.chosen), gold_digest, digest)
+        return self.run_origin(origin, mode.unit)
+
+    def _options_of(self, run: RunFile) -> Mapping[str, object]:
+        """Return the options of scoring a run, which choose its system where its file holds several."""
+        if not run.system:
+            return self.plan.options
+        return {**self.plan.options, self._mode.option_of_systems: run.system}
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """Score a file of predictions; yield its outcome with the files that the command writes and what it prints.
@@ -84,7 +93,7 @@ class _PreparedEvidence(Prepared):
         """
         plan = self.plan
         try:
-            result = score_predictions(self._mode, self._gold, run.file.open(), **plan.options)
+            result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
             yield Scored(outcome_of(plan.task, run, "", failure=str(error)))
@@ -120,6 +129,56 @@ class _PreparedEvidence(Prepared):
         if self.plan.page is not None:
             analysis = task_named(self.plan.task).analyze(result)
             yield page_name(0, 1), encoded([self.plan.page(analysis)])
+
+
+# ---- Files that hold several runs
+
+_UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
+"""Characters of the name of a system that the folder of its run does not have."""
+
+
+def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen_systems: Sequence[str] = ()) -> list[RunFile]:
+    """Return a run for each system of files that hold several, in the order of the files.
+
+    Where systems are chosen, the others are left out. A run is called as its system, with the name of the file before
+    it where there are several files: system `a/b` of `x.csv` and `y.csv` is `x-a_b` and `y-a_b`. A file that cannot be
+    read, and standard input, stay one run, and fail when they are scored. Raises InputError for a chosen system that no
+    file holds.
+    """
+    expanded_runs: list[RunFile] = []
+    names: set[str] = set()
+    for run in runs:
+        systems = [] if run.file.name == "-" else mode.systems_of_file(run.file.name)
+        if not systems or (len(systems) == 1 and not chosen_systems):
+            expanded_runs.append(run)
+            names.add(run.name)
+            continue
+        for system in systems:
+            if chosen_systems and system not in chosen_systems:
+                continue
+            name = _UNFIT_FOR_FOLDERS.sub("_", system)
+            if len(runs) > 1 or name in RESERVED_NAMES or name.startswith("."):
+                name = f"{run.name}-{name}"
+            name = _unused_name(name, names)
+            names.add(name)
+            expanded_runs.append(replace(run, name=name, system=system))
+    for system in chosen_systems:
+        if not any(run.system == system for run in expanded_runs):
+            raise InputError(f"no run is called {system} in {some([run.file.name for run in runs])}")
+    return expanded_runs
+
+
+def _unused_name(name: str, names: Collection[str]) -> str:
+    """Return a name that is not among `names`: the name itself, or with a number behind it: `out-2`."""
+    number = 1
+    unused_name = name
+    while unused_name in names:
+        number += 1
+        unused_name = f"{name}-{number}"
+    return unused_name
+
+
+# ---- How files are written
 
 
 def _no_union_scores(found_bits: int) -> Mapping[str, float]:

@@ -90,12 +90,14 @@ class InputFile(Record):
 class RunFile(Record):
     """A run of a batch: its name, which is unique and can be that of a folder, and its file.
 
-    `edition` is the edition of the scorer that this run is to follow; empty for that of the batch.
+    `edition` is the edition of the scorer that this run is to follow; empty for that of the batch. `system` is the name
+    of the run in a file that holds several; empty elsewhere.
     """
 
     name: str
     file: InputFile
     edition: str = ""
+    system: str = ""
 
 
 class FoundRuns(NamedTuple):

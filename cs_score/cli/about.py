@@ -91,7 +91,7 @@ def schema(line: Line) -> str:
 
 
 def _command_named(words: Sequence[str]) -> Command:
-    """Return the command that all of these words name. Raises UsageError where there is none."""
+    """Return the command that all of these words name. Raises UsageError if none is called so."""
     named_command, further_words = find(words)
     if further_words:
         raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
@@ -126,7 +126,7 @@ def version(line: Line) -> str:
 
 
 def all_commands() -> Iterator[Command]:
-    """Yield every command of this package, that of each task where there are several."""
+    """Yield every command of this package; verbs that have one for each task yield all of them."""
     for name, entry in COMMANDS.items():
         if entry.by_task:
             for task in OWN_TASKS:

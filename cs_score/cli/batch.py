@@ -14,7 +14,7 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
-from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.evidence import EvidencePlan, runs_of_systems
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.inputs import InputFile, RunFile, find_runs
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
@@ -35,6 +35,7 @@ from cs_score.measures.registry import find
 from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
+    from cs_score.evidence.mode import Mode
     from cs_score.report import documents as pages
 else:
     pages = Late("cs_score.report.documents")  # memory that a batch without pages keeps
@@ -148,11 +149,20 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         # A worker elsewhere may not see a file that an option names.
-        options=asdict(mode.with_options(own_arguments(task, line)).chosen),
+        options=asdict(_mode_of_batch(task, line).chosen),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
     return _BatchInputs(plan, predictions)
+
+
+def _mode_of_batch(task: str, line: Line) -> Mode:
+    """Return the mode of a task with the options of a line, except the one that chooses a run of a file."""
+    mode = mode_named(task)
+    arguments = own_arguments(task, line)
+    if mode.option_of_systems:
+        arguments[mode.option_of_systems] = ""
+    return mode.with_options(arguments)
 
 
 BATCH_VERB: Final = Verb(
@@ -187,7 +197,7 @@ def batch(task: str, line: Line) -> int:
     Raises CsScoreError where nothing can be scored.
     """
     chosen_runs = line.texts("--run")
-    if chosen_runs:
+    if task == COLD_START and chosen_runs:
         line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
     inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
     batch_options = _batch_options(line, inputs.plan)
@@ -195,6 +205,8 @@ def batch(task: str, line: Line) -> int:
     runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
     for text in remarks:
         _remark(text)
+    if task != COLD_START:
+        runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
     plan, runs = _with_editions(inputs.plan, runs, line)
     try:
         result = run_batch(plan, runs, batch_options, _remark)

@@ -174,7 +174,7 @@ VALIDATE_QUERIES: Final = Program(
 
 @VALIDATE_QUERIES.command
 def validate_queries(line: Line, session: Session) -> int:
-    """Check a query file, and write the queries with what the options change. Return the exit status.
+    """Check a query file, and write the queries with the changes that the options ask for. Return the exit status.
 
     The queries are written in spite of errors, as the reference program does.
     """
@@ -195,7 +195,7 @@ def validate_queries(line: Line, session: Session) -> int:
 
 
 def _query_options(line: Line) -> preparing.QueryOptions:
-    """Return what the options ask to be done with queries. Raises UsageError for an unknown value."""
+    """Return the changes of queries that the options ask for. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
         types=_choice(line, "-types", preparing.TYPE_ACTIONS),
@@ -247,7 +247,7 @@ GENERATE_QUERIES: Final = Program(
 
 @GENERATE_QUERIES.command
 def generate_queries(line: Line, session: Session) -> int:
-    """Write the queries of the first round or, from a run, those of the second round. Return the exit status."""
+    """Write the queries of the first round or, from a run, the queries of the second round. Return the exit status."""
     destination = Destination(line.words[1])
     run_files = list[Input](line.words[2:])
     session.report_to()
@@ -311,7 +311,7 @@ def package_output(line: Line, session: Session) -> int:
 
 
 def _destination_by_language(line: Line) -> dict[str, Destination]:
-    """Return where the assessments of each language go; a stream takes those of all languages."""
+    """Return the destination for the assessments of each language; a stream takes all of them."""
     prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)

@@ -194,7 +194,7 @@ class Parameter(click.Argument):
 
 
 def completions(choices: Choices, context: click.Context, typed: str, finished_items: str = "") -> list[CompletionItem]:
-    """Return the choices that complete a word; the shell offers files where there are none.
+    """Return the choices that complete a word; without choices the shell offers files.
 
     `finished_items` is the beginning of the word that stays as it is: the items of a list before the last one.
     """
@@ -291,7 +291,7 @@ class Line:
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
     ) -> OutputPlan:
-        """Return the checked plan of what is read and written; no file is touched.
+        """Return the checked plan of inputs and outputs; no file is touched.
 
         Raises UsageError or OutputError where an output may not be written.
         """
@@ -444,7 +444,7 @@ class Command(click.Command):
         return verb, task or COLD_START
 
     def run(self, typed: Sequence[str]) -> int:
-        """Do what the words ask for. Return the exit status.
+        """Parse the words, do the work, and return the exit status.
 
         Raises CsScoreError, which is also printed in the format that was asked for, where that has a place for it.
         """
@@ -899,7 +899,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return the other commands that have an option of this or nearly this name; empty where there are none."""
+    """Return the other commands that have an option of this or nearly this name; empty if no command has one."""
     if name in command.option_by_spelling or nearest(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
@@ -939,7 +939,7 @@ def command(
 ) -> Callable[[Body], Callable[[str], Command]]:
     """Return a decorator for the function that does a command's work; it gives the function that makes the command.
 
-    `form` are the fields of `Form`. The table of commands calls what the decorator gives with the command's task.
+    `form` are the fields of `Form`. The table of commands calls the decorated function with the command's task.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
@@ -969,7 +969,7 @@ class Entry(NamedTuple):
 
 
 SCORE: Final = "Score"
-_WHY: Final = "Why a score is what it is"
+_WHY: Final = "Finding out why a run scored so"
 _SEVERAL: Final = "Many runs or systems"
 BEFORE: Final = "Before the Cold Start scorer"
 ABOUT: Final = "About cs-score"
@@ -983,16 +983,16 @@ def _before(summary: str, module: str = "companions", follows: str = FOLLOWED) -
 COMMANDS: Final[Mapping[str, Entry]] = {
     "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", follows=FOLLOWED),
     "score": Entry(SCORE, "Score runs or predictions", "scoring", by_task=True),
-    "analyze": Entry(_WHY, "What each mistake costs, an error budget", "verbs", by_task=True),
-    "explain": Entry(_WHY, "How a line, node, query or claim was scored", "verbs", by_task=True),
-    "diff": Entry(_WHY, "Why one run or system scores higher than another", "verbs", by_task=True),
-    "report": Entry(_WHY, "An HTML page of an analysis or a difference", "pages", by_task=True),
-    "plot": Entry(_WHY, "One chart of an analysis, as SVG", "pages"),
+    "analyze": Entry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
+    "explain": Entry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
+    "diff": Entry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
+    "report": Entry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
+    "plot": Entry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
     "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
     "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
-    "power": Entry(_SEVERAL, "What difference a test set detects, how many units one needs", "many", by_task=True),
-    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many"),
+    "power": Entry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
+    "pool-bias": Entry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
     "bundle codabench": Entry(
         _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
     ),
@@ -1025,14 +1025,14 @@ FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai"
 
 
 def help_width() -> int:
-    """Return the number of columns of a help: those of the terminal, at most 100."""
+    """Return the number of columns of a help: the width of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
         return WIDEST
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def version_text() -> str:
-    """Return our version, and those of the programs that commands follow, a line each."""
+    """Return our version and the version of each program that a command follows, a line each."""
     width = max(len(name) for name in COMMANDS)
     lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
     for name, entry in COMMANDS.items():

@@ -15,13 +15,13 @@ from cs_score.cli.task_options import own_arguments
 from cs_score.tasks import COLD_START, mode_named, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import systems
     from cs_score.evidence.mode import Mode
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.tasks import scoring
 else:
     scoring = Late("cs_score.tasks.scoring")
-    comparison = Late("cs_score.analysis.comparison")
+    systems = Late("cs_score.analysis.systems")
 
 
 Value = TypeVar("Value")
@@ -35,7 +35,7 @@ def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
 def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
     """Return the file of gold, which --gold names or the first word, and the other words.
 
-    Raises UsageError where there is no gold.
+    Raises UsageError without gold.
     """
     words = list(line.words)
     gold = line.get("--gold")
@@ -80,7 +80,7 @@ class Predictions:
             self._check_several_files()
 
     def _single_file(self, task: str) -> str:
-        """Return the one file of predictions. Raises UsageError where there is none, or more than one."""
+        """Return the one file of predictions. Raises UsageError for none, and for more than one."""
         words = list(self.files)
         predictions = self._line.get("--predictions")
         if not predictions and words:
@@ -167,7 +167,7 @@ class Predictions:
         return results[name_a], results[name_b], (name_a, name_b)
 
     def _under_two_policies(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
-        """Return the one system under the policy in force and under another. Raises UsageError where there are two."""
+        """Return the one system under the policy in force and under another. Raises UsageError for two files."""
         if len(self.files) != 1:
             raise UsageError(f"--policy-b is for one run; there are {len(self.files)} files")
         result_a = self.one()
@@ -177,17 +177,17 @@ class Predictions:
         self._arguments = arguments
         return result_a, result_b, ("as given", f"policy {result_b.mode.chosen.policy}")
 
-    def several(self) -> comparison.Systems:
+    def several(self) -> systems.Systems:
         """Return the results of all systems by name: that of the file, or of the run where a file has several.
 
-        Raises UsageError where there are too few.
+        Raises UsageError for too few systems.
         """
         chosen_runs = self._line.texts("--run")
         if len(chosen_runs) > 1:
             self._arguments["run"] = ""
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
-        for file_name, file in zip(comparison.system_names(self.files), self.files):
+        for file_name, file in zip(systems.system_names(self.files), self.files):
             result_by_run = self.results_of_file(file)
             for run, result in result_by_run.items():
                 if len(chosen_runs) > 1 and run not in chosen_runs:
@@ -198,11 +198,11 @@ class Predictions:
         if len(result_by_name) < self._fewest:
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
-        names_by_file = comparison.names_by_file(file_of_each_result, list(result_by_name))
-        return comparison.Systems(result_by_name, names_by_file)
+        names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
+        return systems.Systems(result_by_name, names_by_file)
 
     def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
-        """Return the name of a system: its file, its run where the file has several, or both where there are files."""
+        """Return the name of a system: its file, or its run if the file has several; of several files run and file."""
         if not has_several_runs:
             return file_name
         return run if len(self.files) == 1 else f"{run} ({file_name})"

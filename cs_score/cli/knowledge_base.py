@@ -37,7 +37,7 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(line: Line) -> Iterator[PlannedOutput]:
-    """Yield the files of statistics. Those of the formats must be new, which is checked with their folder."""
+    """Yield the files of statistics. The files of the formats must be new; that is checked with their folder."""
     if "--check" in line:
         return
     statistics_file = line.get("-stats_file")

@@ -42,7 +42,7 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 def write_lock(task: str, line: Line) -> int:
     """Write the lock that a command line without a run asks for, and print what it fixes.
 
-    Raises UsageError where a run is among the files, where there is no limit, and where the file exists.
+    Raises UsageError for a run among the files, without a limit, and if the file exists.
     """
     other = line.first("--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids")
     if other is not None:
@@ -62,7 +62,7 @@ def write_lock(task: str, line: Line) -> int:
 
 
 def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
-    """Return what the scores of a run depend on beside the run: the options of scoring, and the gold, with hashes.
+    """Return the conditions of a run's scores: the options of scoring, and the gold with its hashes.
 
     With a `refusal` there must be no run: it begins the UsageError for one among the files. Raises InputError for gold
     that cannot be read.

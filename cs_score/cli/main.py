@@ -42,7 +42,7 @@ SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
 
 
 def first_page() -> str:
-    """Return the page of `cs-score --help`: what the program does, lines to copy, the commands, and where to go on."""
+    """Return the page of `cs-score --help`: a sentence on the program, lines to copy, the commands, further help."""
     formatter = click.HelpFormatter(width=min(help_width(), 80))
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
@@ -54,9 +54,9 @@ def first_page() -> str:
     formatter.write_paragraph()
     text = (
         f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(evidence_tasks)}. "
-        "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what "
-        "these are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is "
-        "called like a command is written ./NAME."
+        "cs-score help COMMAND shows its options and an example, cs-score help measures (policies, formats, "
+        "exit-statuses) explains these, cs-score -help lists the switches of a call without a command, as the Perl "
+        "scorer has them. Write ./NAME for a file that is called like a command."
     )
     formatter.write(f"{textwrap.fill(text, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()
@@ -99,7 +99,7 @@ class Tree(click.Group):
         return list(self._command_names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command by name, None where there is none."""
+        """Return a command by name, None for an unknown name."""
         if name == self._default or name in self._command_names:
             return self._load(name)
         return None
@@ -111,7 +111,7 @@ class Tree(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what may complete a word: names of commands, and what the default command takes."""
+        """Return the completions of a word: names of commands, and the words of the default command."""
         items = super().shell_complete(ctx, incomplete)
         default = self._load(self._default)
         with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
@@ -120,7 +120,7 @@ class Tree(click.Group):
 
 
 def root() -> Tree:
-    """Return all commands: each by its name, those of tasks below their verb, the scorer without any."""
+    """Return the tree of all commands: each by its name, the tasks of a verb below it, the scorer without a name."""
     names = [name for name in COMMANDS if name and " " not in name]
     names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
@@ -200,7 +200,7 @@ _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run cs-score and return its exit status (see README-Usage); `arguments` default to those of the process.
 
-    What goes wrong is one line on standard error, never a traceback.
+    Every failure is one line on standard error, never a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     failed: int = Status.REFERENCE

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from cs_score.analysis import comparison
+from cs_score.analysis import any_table, comparison
 from cs_score.analysis.exported import read_names
+from cs_score.analysis.systems import run_names
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
@@ -150,8 +151,8 @@ def compare_table(line: Line) -> int:
     Raises UsageError, InputError for a file that is no such table.
     """
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
-    return _print_comparison(line, comparison.compare_table(tables, resampling, **_comparison_arguments(line)))
+    tables = any_table.read_table(line.words, read_names(line.text("--columns", "")))
+    return _print_comparison(line, any_table.compare_table(tables, resampling, **_comparison_arguments(line)))
 
 
 def _comparison_arguments(line: Line) -> dict[str, Any]:
@@ -207,7 +208,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
         opened = inputs.open_runs()
-        names = comparison.run_names(opened.runs)
+        names = run_names(opened.runs)
         for assessments in (opened.assessments, [second_file]):
             gold = with_pool(opened.gold, assessments)
             if not gold.links.assessments:
@@ -283,7 +284,7 @@ POWER_VERB: Final = Verb(
             "As .svg the curve of power by difference.",
         )
     ],
-    summary="What difference of {task} systems a test set detects",
+    summary="Plan a test of {task} systems: detectable difference, units needed",
     needs_files=False,
 )
 
@@ -292,7 +293,7 @@ POWER_VERB: Final = Verb(
 def power(task_name: str, line: Line) -> int:
     """Print what difference can be detected, or how many units it needs. Return 0.
 
-    Raises UsageError, InputError where there is nothing to plan from.
+    Raises UsageError, InputError for files from which nothing can be planned.
     """
     deviation = options.positive_number(line, "--sd")
     difference = options.positive_number(line, "--difference")

@@ -178,7 +178,7 @@ _BY_NAME: Final = {option.long: option for option in _SHARED}
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
-    """Return options by their names, separated by blanks: shared ones and those of a command's own."""
+    """Return options by their names, separated by blanks: shared ones and a command's own."""
     option_by_name = dict(_BY_NAME)
     for option in own_options:
         option_by_name[option.long] = option
@@ -234,7 +234,7 @@ def _read_bootstrap(line: Line) -> Resampling:
 
 
 def _with_family_of_tests(resampling: Resampling | None, line: Line) -> Resampling | None:
-    """Return the settings with those of a family of tests. Raises UsageError where there is no resampling for them."""
+    """Return the settings together with the family of tests. Raises UsageError if nothing is resampled."""
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
         raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
@@ -323,7 +323,7 @@ class Scoring:
 
     @cached_property
     def defaults(self) -> Mapping[str, str]:
-        """The values of the switches of a policy that were not typed: those of --policy, else the edition's own."""
+        """The values of the switches of a policy that were not typed: from --policy, else from the edition."""
         edition = self.edition
         policy_text = self.line.get("--policy")
         policy = Policy(wrong=edition.wrong, ignore=edition.ignore)

@@ -71,7 +71,7 @@ REPORT_VERB: Final = Verb(
     ),
     own_options=OWN_OPTIONS,
     sections=[_PAGE],
-    summary="The page of {task} predictions",
+    summary="Make an HTML page of {task} predictions",
 )
 
 
@@ -127,9 +127,9 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     Raises UsageError for options that ask for more, InputError where the run cannot be scored.
     """
     if task_name == COLD_START:
-        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_RUNS.split()]
+        allowed_options = f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
     else:
-        allowed_options = ["--aggregate-only", *_AGGREGATE_OF_EVIDENCE.split(), *_own_option_names(task_name)]
+        allowed_options = f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
     _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
     document = aggregated(task_name, line)
     if line.format != "html":
@@ -139,7 +139,7 @@ def _report_aggregate(task_name: str, line: Line) -> int:
 
 
 def aggregated(task_name: str, line: Line) -> Aggregate:
-    """Score what a command line names, and return what participants of a closed evaluation may see of it.
+    """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
     Raises UsageError, InputError where the run cannot be scored.
     """
@@ -158,17 +158,17 @@ def _own_option_names(task_name: str) -> list[str]:
 
 
 def _options_of_analyses(task_name: str) -> list[str]:
-    """Return the options that say what a page of one run or system shows."""
+    """Return the options that choose the content of a page of one run or system."""
     if task_name == COLD_START:
-        return [*ANALYSIS_OF_RUNS.split(), "--also-policy"]
-    return [*ANALYSIS_OF_EVIDENCE.split(), "--also-policy", *_own_option_names(task_name)]
+        return f"{ANALYSIS_OF_RUNS} --also-policy".split()
+    return f"{ANALYSIS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
 
 
 def _options_of_differences(task_name: str) -> list[str]:
-    """Return the options that say what a page of a difference shows."""
+    """Return the options that choose the content of a page of a difference."""
     if task_name == COLD_START:
-        return ["--compare", *DIFFERENCE_OF_RUNS.split(), "--policy-b"]
-    return ["--compare", *DIFFERENCE_OF_EVIDENCE.split(), "--policy-b", *_own_option_names(task_name)]
+        return f"--compare {DIFFERENCE_OF_RUNS} --policy-b".split()
+    return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
 def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:

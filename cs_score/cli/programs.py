@@ -68,7 +68,7 @@ class Program(NamedTuple):
         return command(self.name, options, *self.parameters, contract=Reference, example=self.example)(run)
 
     def _run(self, work: Work, line: Line) -> int:
-        """Check what the command line reads and writes, then do the work. Return the exit status."""
+        """Check the inputs and outputs of the command line, then do the work. Return the exit status."""
         called = f"cs-score {self.name}"
         try:
             plan = self._plan(line)
@@ -153,7 +153,7 @@ class Session:
     ) -> CheckedRun:
         """Return the files, checked as one run that answers the queries.
 
-        The run is held to `justifications`, else to those that -justifications allows. Raises InputError where a file
+        `justifications` limit the run; without them the option -justifications does. Raises InputError where a file
         cannot be read.
         """
         documents = self.read_documents()
@@ -230,7 +230,7 @@ class Session:
             self._is_report_printed = True
 
     def end(self, results: object) -> int:
-        """Write what is left of the error report with its closing line. Return the exit status.
+        """Write the rest of the error report with its closing line. Return the exit status.
 
         The status keeps `results`, so that a process that ends with it need not free them.
         """
@@ -275,7 +275,7 @@ class Session:
         return Status.REFERENCE
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
-        """Return a line for each fatal condition but `error`, and a last one for those that are too many."""
+        """Return a line for each fatal condition but `error`, and a last one that counts those beyond the limit."""
         further = [fatal for fatal in self.problems.fatal if fatal is not error]
         lines = [f"{fatal}\n" for fatal in further[:MOST_FATAL_LINES]]
         if len(further) > MOST_FATAL_LINES:

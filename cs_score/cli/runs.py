@@ -26,7 +26,7 @@ from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, TASKS
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import systems
     from cs_score.analysis.coldstart import groups, scored
     from cs_score.analysis.coldstart.scored import Scored
     from cs_score.coldstart.gold import Gold, Run
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cs_score.coldstart.result import Result
     from cs_score.preparation.runs import PreparedRun
 else:
-    comparison = Late("cs_score.analysis.comparison")
+    systems = Late("cs_score.analysis.systems")
     groups = Late("cs_score.analysis.coldstart.groups")
     scored = Late("cs_score.analysis.coldstart.scored")
 
@@ -149,7 +149,7 @@ class Runs(Scoring):
         return message
 
     def _find_one_run(self) -> ChosenRun:
-        """Return the only run among the files. Raises UsageError where there are several."""
+        """Return the only run among the files. Raises UsageError for several."""
         selection = self.find_runs()
         run_ids = {run.run_id for run in selection.runs}
         if len(run_ids) > 1:
@@ -255,7 +255,7 @@ class Runs(Scoring):
         )
 
     def _warn_of_scores(self, loaded_run: Run, scored_run: Scored) -> None:
-        """Say on standard error what the user should know of a run and its scores."""
+        """Print warnings and remarks on a run and its scores on standard error."""
         _warn_of(loaded_run)
         say_policy(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
@@ -265,7 +265,7 @@ class Runs(Scoring):
 
     # -- Several runs
 
-    def several(self) -> comparison.Systems:
+    def several(self) -> systems.Systems:
         """Score several runs, each by itself, and return their results by name."""
         with paused_collector():
             opened = self.open_runs()
@@ -277,13 +277,13 @@ class Runs(Scoring):
             gold = with_pool(opened.gold, opened.assessments)
             results = score_each(gold, opened.runs, self.load_alone)
         say_policy(self, _count_duplicates(results))
-        names = comparison.run_names(opened.runs)
+        names = systems.run_names(opened.runs)
         for name, result in zip(names, results):
             warn(*result.warnings, file=name)
             if result.error_count:
                 warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
         files = [run.file for run in opened.runs]
-        return comparison.Systems(dict(zip(names, results)), comparison.names_by_file(files, names))
+        return systems.Systems(dict(zip(names, results)), systems.names_by_file(files, names))
 
     # -- Two to compare
 
@@ -311,7 +311,7 @@ class Runs(Scoring):
         a = self._score_of_pair(gold, run_a, self.options_per_run)
         b = self._score_of_pair(gold, run_b, self.options_per_run)
         say_policy(self, a.result.duplicates + b.result.duplicates)
-        name_a, name_b = comparison.run_names(selection.runs)
+        name_a, name_b = systems.run_names(selection.runs)
         return a, b, (name_a, name_b)
 
     def _score_twice(

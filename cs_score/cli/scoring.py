@@ -39,7 +39,7 @@ from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import comparison, systems
     from cs_score.analysis.coldstart import scored as analyses
     from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from cs_score.tables import layout
     from cs_score.tables.statistics import Printout
 else:
-    comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
+    comparison = Late("cs_score.analysis.comparison")
+    systems = Late("cs_score.analysis.systems")
+    layout = Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
     sampled_labels = Late("cs_score.analysis.many.sampled_labels")
@@ -77,7 +79,7 @@ class Call(Runs):
         output_option: str = "-output_file",
         json_file: str | None = None,
     ) -> None:
-        """Check what a command line reads and writes.
+        """Check the inputs and outputs of a command line.
 
         `output` is the prefix of the tables, or a stream for all of them; None writes no table. `output_option` names
         it in messages. Raises UsageError or OutputError.
@@ -228,7 +230,7 @@ class PredictionsScored(Record):
 
     @property
     def result(self) -> EvidenceResult:
-        """The result of the one system. Raises UsageError where there are several."""
+        """The result of the one system. Raises UsageError for several."""
         if len(self.results) != 1:
             names = ", ".join(one_line(name, 40) for name in self.results)
             raise UsageError(f"there are {len(self.results)} runs ({names}): choose one with --run ID")
@@ -272,7 +274,7 @@ class PredictionsScored(Record):
         return json_text(self.results[name], self.intervals.get(name), with_units=with_units)
 
     def _single_score(self, measure: str) -> str:
-        """Return the score of the one system by a measure, alone; what is to be known of it is a warning."""
+        """Return the score of the one system by a measure, alone, and warn of its limits."""
         from cs_score.evidence.report import single_score
 
         name = next(iter(self.results))
@@ -439,7 +441,7 @@ def _report(call: Call, result: Result) -> None:
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
     """Report the problems so far and the error that ended the scoring. Return the exit status.
 
-    No file is written where there is no call: its outputs have not passed all checks.
+    Without a call no file is written: its outputs have not passed all checks.
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
@@ -515,7 +517,7 @@ _MADE_FILES: Final = {
 
 
 def _remark_on_made_files(result: Result) -> None:
-    """Say what the files are that were made in memory, where a message names a line of them."""
+    """Explain the files that were made in memory, if a message names a line of them."""
     messages = list(result.warnings)
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
@@ -630,9 +632,9 @@ def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: R
 
 
 def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
-    """Print what runs would score were all of the pool assessed. Return the exit status.
+    """Print the scores that runs would have if the whole pool were assessed. Return the exit status.
 
-    `most` is how many files of predictions a line may name, None where there is no limit. Raises UsageError,
+    `most` is how many files of predictions a line may name, None without a limit. Raises UsageError,
     InputError.
     """
     if line.folder is not None:
@@ -646,7 +648,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
         opened = inputs.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
         scored_by_name = {}
-        for name, run in zip(comparison.run_names(opened.runs), opened.runs):
+        for name, run in zip(systems.run_names(opened.runs), opened.runs):
             loaded_run = inputs.load_with_warnings(gold, run)
             scored_by_name[name] = analyses.score_for_analysis(loaded_run, gold.options.policy)
         confidence = resampling.confidence if resampling else 95.0
@@ -655,7 +657,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
 
 
 def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
-    """Print what runs of judged answers would score were all labels those of the sample. Return the exit status."""
+    """Print the scores that judged answers would have if all labels agreed with the sample. Return the exit status."""
     second_file = line.get("--second-assessments")
     columns = sampled_labels.STRATUM_COLUMNS
     if second_file is not None:

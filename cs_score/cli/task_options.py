@@ -84,7 +84,7 @@ def _task_options(task: str) -> Iterator[TaskOption]:
 
 
 def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
-    """Return the option for a field, whose type says what the option takes."""
+    """Return the option for a field, whose type gives the kind of value."""
     name = f"--{field.replace('_', '-')}"
     meaning = _description(annotation)
     value_type = _type_of_value(annotation)

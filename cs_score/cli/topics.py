@@ -49,19 +49,23 @@ class Topic(NamedTuple):
 
 
 def measures_text(words: Sequence[str]) -> str:
-    """Return what each measure of a task means; without a task, of every task.
+    """Return what each measure of a task means; without a task, of every task, those of installed packages among them.
 
-    Raises UsageError where the words name no task.
+    Raises UsageError where the words name no task, or one whose package cannot be loaded.
     """
     if len(words) > 1:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
     word = "".join(words)
     if word and word not in TASKS:
         raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{nearest(word, TASKS)}")
-    tasks = words or list(OWN_TASKS)
     sections: list[Section] = []
-    for task in tasks:
-        sections.extend(_sections_of_task(task))
+    for task in words or TASKS:
+        try:
+            sections.extend(_sections_of_task(task))
+        except UsageError as error:
+            if words or task in OWN_TASKS:
+                raise
+            sections.append((task, [("fault", str(error))]))
     return _page("The measures, by their names in tables, options, JSON and Python.", sections)
 
 

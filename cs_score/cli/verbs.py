@@ -36,7 +36,7 @@ else:
 
 
 def clear_folder(line: Line, task: Task, kind: str) -> None:
-    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove those of an earlier call.
+    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove the tables of an earlier call.
 
     Earlier tables are recognised by their first columns. Raises UsageError or OutputError, also for a path that is no
     folder.
@@ -111,7 +111,7 @@ def _print_markup(task: Task, document: Any, format_: str, top: int | None) -> N
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return lines that say on how many units the scores are, where only those that were answered count."""
+    """Return lines that say on how many units the scores are, if only the answered ones count."""
     if hasattr(document, "origins"):
         lines = answered_lines({side.upper(): origin for side, origin in document.origins.items()})
     else:
@@ -214,7 +214,7 @@ ANALYZE_VERB: Final = Verb(
         folder="tsv",
     ),
     own_options=OWN_OPTIONS,
-    summary="What each mistake of {task} predictions costs",
+    summary="List what each mistake of {task} predictions costs",
 )
 
 
@@ -230,7 +230,7 @@ def analyze(task_name: str, line: Line) -> int:
 def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Return the analysis of one run or of one system's predictions.
 
-    `is_whole` asks for everything, also what a first screen does not show. Raises UsageError, InputError.
+    `is_whole` asks for everything, not only for a first screen. Raises UsageError, InputError.
     """
     top = top_of(line)
     measure = task.measure_of(line.get("--measure"))
@@ -257,7 +257,7 @@ EXPLAIN_VERB: Final = Verb(
         sections=[_MISTAKES],
     ),
     own_options=OWN_OPTIONS,
-    summary="How one {unit} of {task} was scored, and what it costs",
+    summary="Explain how one {unit} of {task} was scored, and what it costs",
 )
 
 
@@ -299,7 +299,7 @@ DIFF_VERB: Final = Verb(
     ),
     own_options=OWN_OPTIONS,
     sections=[_DIFFERENCE],
-    summary="Why one {task} system scores higher than another, unit by unit",
+    summary="Explain why one {task} system scores higher than another, unit by unit",
 )
 
 

@@ -276,7 +276,8 @@ class Mode(ABC):
         files = self._read(gold, predictions, options)
         if len(files.systems) != 1:
             names = ", ".join([one_line(name, 40) for name in files.systems])
-            raise UsageError(f"{files.predictions.name} has {len(files.systems)} runs ({names}): choose one, --run ID")
+            there = f"{files.predictions.name} has {len(files.systems)} runs ({names})"
+            raise UsageError(f"{there}: choose one by its name (--run; in Python run=), or score each (score_each)")
         return files.mode.result_of(files, files.systems[0], progress)
 
     @paused_collector()
@@ -349,6 +350,21 @@ class Mode(ABC):
         Raises InputError if the options choose a system that the file does not have.
         """
         return ("",)
+
+    option_of_systems: ClassVar[str] = ""
+    """The option that chooses one of the systems of a file; empty where files hold one."""
+
+    def systems_of_file(self, predictions: Input) -> Sequence[str]:
+        """Return the names of the systems that a file of predictions holds; none where it cannot be read.
+
+        It is read for this only where an option chooses a system, and none is chosen yet.
+        """
+        if not self.option_of_systems or getattr(self.chosen, self.option_of_systems):
+            return ()
+        try:
+            return self.systems(read(predictions, "predictions", self.predictions, has_lines=self.has_lines))
+        except InputError:
+            return ()
 
     def for_system(self, system: str, systems: Sequence[str]) -> Self:
         """Return the mode that scores one of the systems of a file."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from msgspec import Meta
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
 from cs_score.evidence.reading import Gold, quoted
@@ -19,6 +20,7 @@ from cs_score.judged.counting import (
     Rules,
     UnitCount,
     UnitGold,
+    case_of_few,
     count_unit,
     judged_lines,
     key_of,
@@ -30,8 +32,13 @@ from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
 from cs_score.judged.lines import JudgedFile, Line, read_judged
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_labels, read_policy
 from cs_score.judged.tables import FORMATS, Names, read_names
-from cs_score.measures.registry import Divide, divide, f1
+from cs_score.measures.registry import Divide, Ratio, divide, f1
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")  # only comparisons ask for quotients
 
 MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
 
@@ -87,6 +94,7 @@ class Pool(Mode):
     has_lines = True
     needs_gold = False
     has_policies = True
+    option_of_systems = "run"
     endings = FORMATS
 
     def __init__(self) -> None:
@@ -168,10 +176,10 @@ class Pool(Mode):
         return mode._with(policy=policy, kinds=kinds_of(policy), chosen=replace(chosen, policy=str(policy)))
 
     def gold(self, source: Source) -> JudgedFile:
-        read = read_judged(source, self.names, ignored=COLUMNS_OF_RUNS, needs_label=True)
-        if not read.line_count:
+        assessments = read_judged(source, self.names, ignored=COLUMNS_OF_RUNS, needs_label=True)
+        if not assessments.line_count:
             raise InputError("no line below the header: nothing is assessed", file=source.name)
-        return read
+        return assessments
 
     def predictions(self, source: Source) -> JudgedFile:
         ignored = COLUMNS_OF_GOLD if self.has_gold else ()
@@ -179,14 +187,16 @@ class Pool(Mode):
 
     def systems(self, predictions: Gold) -> Sequence[str]:
         systems = list(predictions.content.systems) or [""]
-        wanted = self.chosen.run
-        if not wanted:
+        chosen_run = self.chosen.run
+        if not chosen_run:
             return systems
-        if wanted not in systems:
-            there = ", ".join(one_line(name, 40) for name in systems if name) or "no column run"
-            meant = nearest(wanted, systems)
-            raise InputError(f"no run is called {wanted}; there is {there}{meant}", file=predictions.name)
-        return [wanted]
+        if chosen_run not in systems:
+            names_there = ", ".join(one_line(name, 40) for name in systems if name) or "no column run"
+            suggestion = nearest(chosen_run, systems)
+            raise InputError(
+                f"no run is called {chosen_run}; there is {names_there}{suggestion}", file=predictions.name
+            )
+        return [chosen_run]
 
     def for_system(self, system: str, systems: Sequence[str]) -> Self:
         mode = self._with(system=system)
@@ -255,12 +265,23 @@ class Pool(Mode):
     # ---- Units
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the rows of all units; equal ones are one, which is half the memory where units want one answer."""
-        shared: dict[Row, Row] = {}
+        """Return the rows of all units; equal ones are one, which is half the memory where units want one answer.
+
+        Units of one answer are counted in a few ways, each of which is counted once: a third of the time of a million
+        such units.
+        """
+        row_by_value: dict[Row, Row] = {}
+        row_by_case: dict[object, Row] = {}
         rows = []
         for unit in progress(units):
-            row = self.row(unit)
-            rows.append(shared.setdefault(row, row))
+            case = case_of_few(unit.prediction, unit.gold)
+            row = None if case is None else row_by_case.get(case)
+            if row is None:
+                row = self.row(unit)
+                row = row_by_value.setdefault(row, row)
+                if case is not None:
+                    row_by_case[case] = row
+            rows.append(row)
         return rows
 
     def row(self, unit: Unit) -> Row:
@@ -311,17 +332,17 @@ class Pool(Mode):
         yield "optimistic", assumption, accepted
 
     def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        other = read_policy(policy)
+        other_policy = read_policy(policy)
         if not units:
-            return str(other), units
+            return str(other_policy), units
         labels: dict[str, int] = {}
         for unit in units:
             for line in (*unit.gold.lines, *unit.prediction):
                 if line.label:
                     labels[line.label] = labels.get(line.label, 0) + 1
         rules = units[0].gold.rules
-        check_labels(other, labels, rules.file)
-        return str(other), _under_rules(units, replace(rules, values=_values_of(other)))
+        check_labels(other_policy, labels, rules.file)
+        return str(other_policy), _under_rules(units, replace(rules, values=_values_of(other_policy)))
 
 
 _ONE: Final = 1 + 1e-12
@@ -338,8 +359,38 @@ _JOINED_BY: Final[Mapping[Key, str]] = {
 
 
 def _f1(count: Any, divide: Divide) -> Any:
-    """Return micro F1 of the sums."""
-    return f1(divide(count.right, count.answered), divide(count.found, count.wanted), divide)
+    """Return micro F1 of the sums; where quotients are asked for, what each unit adds to its two parts."""
+    precision = divide(count.right, count.answered)
+    recall = divide(count.found, count.wanted)
+    if isinstance(precision, Ratio) and not _are_equal(count.right, count.found):
+        return _f1_of_units(count)
+    return f1(precision, recall, divide)
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Return whether two numbers, or two arrays of one shape, are equal throughout."""
+    is_equal = first == second
+    return bool(is_equal.all()) if hasattr(is_equal, "all") else bool(is_equal)
+
+
+def _f1_of_units(count: Any) -> Ratio:
+    """Return micro F1 as a quotient of what each unit adds, where right answers and found classes differ.
+
+    They do with weights, and where duplicates count as right. With r right of a answered, f found of w wanted, and
+    c = r / f, F1 is 2 r / (a + c w). A unit u adds 2 (a r_u + c c w f_u) / (a + c w) to the numerator and a_u + c w_u
+    to the denominator: the sums make F1, and a small change of a unit changes their quotient as it changes F1. The
+    first axis of the arrays is that of the units.
+    """
+    columns = [np.asarray(column, np.float64) for column in (count.right, count.answered, count.found, count.wanted)]
+    totals = [column.sum(axis=0) if column.ndim else column for column in columns]
+    right, answered, found, wanted = columns
+    all_right, all_answered, all_found, all_wanted = totals
+    has_ratio = (all_right > 0) & (all_found > 0)
+    ratio = np.where(has_ratio, all_right, 1.0) / np.where(has_ratio, all_found, 1.0)
+    denominator = answered + ratio * wanted
+    whole = all_answered + ratio * all_wanted
+    numerator = 2 * (all_answered * right + ratio**2 * all_wanted * found) / np.where(whole > 0, whole, 1.0)
+    return Ratio(numerator, denominator)
 
 
 def _rules_of(policy: Policy, judged_file: JudgedFile, key: Key | None) -> Rules:
@@ -367,7 +418,7 @@ def _values_of(policy: Policy) -> dict[str, Value]:
 
 def _under_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:
     """Return the units with other rules."""
-    return [unit._replace(gold=unit.gold._replace(rules=rules)) for unit in units]
+    return [unit._replace(gold=replace(unit.gold, rules=rules)) for unit in units]
 
 
 def _is_accuracy(units: Sequence[Unit], table: UnitTable) -> bool:
@@ -398,10 +449,11 @@ def _pairs(
     is_joined: bool,
 ) -> Iterator[Pair]:
     """Yield each unit with what is known of it and its answers."""
+    wanted_by_unit = judged_file.wanted
+    groups_by_unit = judged_file.groups
     for unit, lines in units.items():
         assessed = lines if is_joined else ()
-        groups = judged_file.groups.get(unit, _NO_GROUPS)
-        gold = UnitGold(unit, assessed, judged_file.wanted.get(unit), groups, rules)
+        gold = UnitGold(unit, assessed, wanted_by_unit.get(unit), groups_by_unit.get(unit, _NO_GROUPS), rules)
         yield unit, gold, answers.get(unit, ())
 
 
@@ -426,15 +478,15 @@ def _without_repetitions(answers: Mapping[str, Sequence[Line]], file: str) -> tu
     Raise InputError where a repetition has another label.
     """
     kept_by_unit: dict[str, Sequence[Line]] = {}
-    repeated = 0
+    repetition_count = 0
     for unit, lines in answers.items():
-        kept = lines if len(lines) == 1 else _first_lines(lines, unit, file)
-        if len(kept) < len(lines):
-            repeated += len(lines) - len(kept)
-            kept_by_unit[unit] = kept
+        first_lines = lines if len(lines) == 1 else _first_lines(lines, unit, file)
+        if len(first_lines) < len(lines):
+            repetition_count += len(lines) - len(first_lines)
+            kept_by_unit[unit] = first_lines
     if not kept_by_unit:
         return answers, 0
-    return {**answers, **kept_by_unit}, repeated
+    return {**answers, **kept_by_unit}, repetition_count
 
 
 def _first_lines(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
@@ -454,22 +506,22 @@ def _notices_of_columns(assessments: JudgedFile, run: JudgedFile) -> list[str]:
     """Return what is to be said of columns that are not read because the other file should have them."""
     notices = []
     for file, columns, other in ((run, COLUMNS_OF_GOLD, "assessments"), (assessments, COLUMNS_OF_RUNS, "a run")):
-        there = [column for column in columns if column in file.columns]
-        if there:
-            notices.append(f"{file.name}: not read, as {other} should have it: {', '.join(there)}")
+        columns_there = [column for column in columns if column in file.columns]
+        if columns_there:
+            notices.append(f"{file.name}: not read, as {other} should have it: {', '.join(columns_there)}")
     return notices
 
 
 def _notices_of_lines(answers: Mapping[str, Sequence[Line]], units: Mapping[str, object], repeated: int) -> list[str]:
     """Return what is to be said of answers that were left out."""
     notices = []
-    others = [unit for unit in answers if unit not in units]
-    if others:
-        number = sum(len(answers[unit]) for unit in others)
-        names = ", ".join(one_line(unit, 40) for unit in others[:3])
-        more = ", ..." if len(others) > 3 else ""
+    units_left_out = [unit for unit in answers if unit not in units]
+    if units_left_out:
+        number = sum(len(answers[unit]) for unit in units_left_out)
+        names = ", ".join(one_line(unit, 40) for unit in units_left_out[:3])
+        more = ", ..." if len(units_left_out) > 3 else ""
         were = "was" if number == 1 else "were"
-        of_units = _many(len(others), "unit")
+        of_units = _many(len(units_left_out), "unit")
         notices.append(f"{_many(number, 'answer')} of {of_units} without assessments {were} left out: {names}{more}")
     if repeated:
         were = "repeats an earlier line and was" if repeated == 1 else "repeat earlier lines and were"
@@ -479,10 +531,10 @@ def _notices_of_lines(answers: Mapping[str, Sequence[Line]], units: Mapping[str,
 
 def _members_of(line: Line) -> dict[str, Any]:
     """Return a line as documents have it: what is not as usual."""
-    usual = Line(0, "")
+    usual_members = asdict(Line(0, ""))
     members: dict[str, Any] = {"answer": line.answer}
-    for name, value, usual_value in zip(Line._fields, line, usual):
-        if value != usual_value:
+    for name, value in asdict(line).items():
+        if value != usual_members[name]:
             members[name] = value
     return members
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
+from cs_score.base.records import Record
 from cs_score.base.sources import WHITE_SPACE, Source, decode_text
 from cs_score.coldstart.converters import is_run_id
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
@@ -76,7 +77,7 @@ class Findings:
                 self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
 
 
-class Line(NamedTuple):
+class Line(Record, eq=False):
     """A line with the right number of columns. `is_string` says that the object is a string in quotes."""
 
     number: int
@@ -113,20 +114,23 @@ class KbFile:
     def lines(self) -> Iterator[Line]:
         """Yield the lines that can be assertions; the problems of the others are reported."""
         has_all_predicates = TASKS[self._task] is None
-        number = 1
+        numbered_columns = enumerate(self._split_blocks(), start=2)
+        for number, (subject, predicate, node, string, provenance, confidence, node_type, other) in numbered_columns:
+            if predicate:
+                if has_all_predicates or self._is_on_task(predicate, number):
+                    confidence = confidence or CERTAIN
+                    yield Line(number, subject, predicate, node or string, not node, provenance, confidence)
+            elif node_type:
+                yield Line(number, subject, TYPE, node_type, False, "", CERTAIN)
+            else:
+                line = self._read_line(number, other)
+                if line is not None:
+                    yield line
+
+    def _split_blocks(self) -> Iterator[LineColumns]:
+        """Yield the columns of each line after the first, as `split_lines` returns them."""
         for block in self._blocks:
-            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
-                number += 1
-                if predicate:
-                    if has_all_predicates or self._is_on_task(predicate, number):
-                        confidence = confidence or CERTAIN
-                        yield Line(number, subject, predicate, node or string, not node, provenance, confidence)
-                elif node_type:
-                    yield Line(number, subject, TYPE, node_type, False, "", CERTAIN)
-                else:
-                    line = self._read_line(number, whole_line)
-                    if line is not None:
-                        yield line
+            yield from split_lines(block)
 
     def _read_line(self, number: int, text: str) -> Line | None:
         """Return a line of any kind; None for one that is no assertion, whose problem is reported."""
@@ -179,7 +183,11 @@ class KbFile:
         return False
 
 
-def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:
+LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]
+"""The columns of a line: subject, predicate, node, string, provenance, confidence, type, and any other line whole."""
+
+
+def split_lines(block: str) -> list[LineColumns]:
     """Return the columns of each line of a block as eight texts, some of which are empty.
 
     A plain assertion has subject, predicate, object (a node, or a string in quotes, in two columns), provenance of

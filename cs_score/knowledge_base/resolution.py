@@ -22,7 +22,7 @@ from cs_score.base.sources import SPACE, WHITE_SPACE, Source
 from cs_score.coldstart.queries import EntryPoint, Query, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
-from cs_score.knowledge_base.kb_file import split_lines, text_blocks
+from cs_score.knowledge_base.kb_file import LineColumns, split_lines, text_blocks
 
 # ---- Mentions and entry points
 
@@ -189,21 +189,19 @@ class ValidatedKb:
         """Read the lines after the first one. Raises InputError for an illegal one."""
         predicates = self._predicates_to_keep()
         canonical_lines: list[_KbLine] = []
-        number = 1
-        for block in blocks:
-            for subject, predicate, node, string, provenance, confidence, node_type, whole_line in split_lines(block):
-                number += 1
-                if predicate == CANONICAL and CANONICAL not in self._slot_names:
-                    line = _KbLine(number, subject, CANONICAL, node or string, provenance, confidence)
-                    canonical_lines.append(line)
-                elif predicate in predicates:
-                    line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
-                    if predicate != NAMED or NAMED in self._slot_names or line.docid in self._docids:
-                        self._keep(line, line.docid)
-                elif node_type:
-                    self.types[subject] = node_type
-                elif whole_line:
-                    self._read_line(number, whole_line)
+        numbered_columns = enumerate(_split_blocks(blocks), start=2)
+        for number, (subject, predicate, node, string, provenance, confidence, node_type, other) in numbered_columns:
+            if predicate == CANONICAL and CANONICAL not in self._slot_names:
+                line = _KbLine(number, subject, CANONICAL, node or string, provenance, confidence)
+                canonical_lines.append(line)
+            elif predicate in predicates:
+                line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
+                if predicate != NAMED or NAMED in self._slot_names or line.docid in self._docids:
+                    self._keep(line, line.docid)
+            elif node_type:
+                self.types[subject] = node_type
+            elif other:
+                self._read_line(number, other)
         # Most canonical mentions are of nodes that nobody asks for.
         nodes_in_slots: set[str] = set()
         for facts in self.slots.values():
@@ -271,6 +269,12 @@ class ValidatedKb:
                 self.mentions[docid].append(Mention(start, end, line.number, line.subject, line.object))
         if name in self._slot_names:
             self.slots[line.subject, name].append(fact)
+
+
+def _split_blocks(blocks: Iterable[str]) -> Iterator[LineColumns]:
+    """Yield the columns of each line of blocks, as `split_lines` returns them."""
+    for block in blocks:
+        yield from split_lines(block)
 
 
 def _spans(provenance: str, position: int = 0) -> list[str]:

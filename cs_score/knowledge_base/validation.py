@@ -349,10 +349,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
             builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         for docid, mentions in mentions_by_docid.items():
             _infer_canonical(builder, node, docid, mentions, with_canonical=with_canonical)
-            for text, canonical in mentions.canonical.items():
-                if text not in mentions.named and text not in mentions.nominal:
-                    builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
-                    _infer(builder, canonical, node.name, NAMED, canonical.object)
+            _infer_named(builder, node, docid, mentions)
 
 
 def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
@@ -386,6 +383,14 @@ def _infer_canonical(
     elif len(mentions.canonical) > 1:
         last_line = max([mention.line for mention in mentions.canonical.values()])
         findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
+
+
+def _infer_named(builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument) -> None:
+    """Add a mention by name for each canonical mention of a node in a document that is no other mention."""
+    for text, canonical in mentions.canonical.items():
+        if text not in mentions.named and text not in mentions.nominal:
+            builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
+            _infer(builder, canonical, node.name, NAMED, canonical.object)
 
 
 def _has_all_mentions(node: Node) -> bool:

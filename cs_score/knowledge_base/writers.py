@@ -416,9 +416,9 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
         for name, count in fields.get(title, {}).items():
             if isinstance(count, int):
                 yield f"{title.upper()}\t{name}\t{count}\n"
-            else:
-                for key, number in count.items():
-                    yield f"{title.upper()}:{name.upper()}\t{key}\t{number}\n"
+            else:  # the counts of domains or of predicates
+                heading = f"{title.upper()}:{name.upper()}"
+                yield "".join([f"{heading}\t{key}\t{number}\n" for key, number in count.items()])
 
 
 JSON_OPTION: Final = OwnOption(

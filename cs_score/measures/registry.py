@@ -341,6 +341,25 @@ def usual_among(mode: str, scores: Iterable[str]) -> Measure:
     return usual(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
 
 
+def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
+    """Return the measures among some (`names`) that people are shown first.
+
+    It is the headline measure of the first of the tasks (`modes`) whose headline measure is among them; otherwise those
+    among them that the first such task shows first; otherwise all of them. `scores` are the names of the scores that
+    decide on the headline measure, by default `names`.
+    """
+    decisive_scores = list(names if scores is None else scores)
+    for mode in modes:
+        usual_name = str(usual_among(mode, decisive_scores))
+        if usual_name in names:
+            return [usual_name]
+    for mode in modes:
+        shown_first = [name for name in headline(mode) if name in names]
+        if shown_first:
+            return shown_first
+    return list(names)
+
+
 def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
     """Return the measures that a leaderboard can be sorted by, the usual one first.
 

@@ -16,9 +16,12 @@ class AggregatePage(PageMaker):
     def page(self) -> Page:
         """Return the page: scores, mistakes, and how the intervals came about. It has nothing that opens."""
         first = self.document.first
+        subtitle = f"{first.measure} {_value(first)}"
+        if self.document.answered:
+            subtitle += f" over {self.document.answered}"
         return Page(
             title=f"{self.document.task} scores",
-            subtitle=f"{first.measure} {_value(first)}",
+            subtitle=subtitle,
             sections=[self._scores(first), self._mistakes(), self._about()],
         )
 

@@ -202,10 +202,10 @@ def _flipped_differences(systems: Systems, pairs: Sequence[Pair], swapped: Float
 
     `swapped` (resamples, systems, digits) are the sums of the units whose rows are exchanged.
     """
-    kept = systems.statistics.total() - swapped
+    unswapped = systems.statistics.total() - swapped
     differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
-        mixed_sums = np.stack([kept[:, first] + swapped[:, second], kept[:, second] + swapped[:, first]])
+        mixed_sums = np.stack([unswapped[:, first] + swapped[:, second], unswapped[:, second] + swapped[:, first]])
         scores = systems.scores(mixed_sums)
         np.abs(scores[0] - scores[1], out=differences[place].T)
     return differences

@@ -281,9 +281,9 @@ def _bca_tails(sample: _Resampled, level: float) -> tuple[float, float] | None:
     With the median bias z0, the acceleration a and z = Phi^-1(level / 2), the lower one is
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))); the upper one has -z for z. None where the median bias is infinite.
     """
-    below = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
-    not_above = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
-    share_below = (below + not_above) / (2 * len(sample.resampled))  # ties count half
+    below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
+    not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
+    share_below = (below_count + not_above_count) / (2 * len(sample.resampled))  # ties count half
     if not 0.0 < share_below < 1.0:
         return None
     normal = statistics.NormalDist()

@@ -6,9 +6,10 @@ measure is a function of the sums of the statistics over all units. Loads no num
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line
@@ -87,15 +88,11 @@ class UnitTable(Record, dict=True):
     @cached_property
     def _sums(self) -> tuple[float, ...]:
         # Several parts of a text need them: a second for a million units.
-        if not self.rows:
-            return (0,) * len(self.columns)
-        totals: list[float] = []
-        for values in zip(*self.rows):
-            total: float = 0
-            for value in values:
-                total += value
-            totals.append(total)
-        return tuple(totals)
+        sums: list[float] = []
+        for column in range(len(self.columns)):
+            values = map(operator.itemgetter(column), self.rows)
+            sums.append(reduce(operator.add, values, 0))  # plain loops take twice as long
+        return tuple(sums)
 
 
 class Units(UnitTable, frozen=True):
@@ -145,12 +142,12 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
             _require_units(row_by_unit_of_systems, lacking=name, having=first_system)
             _require_units(row_by_unit_of_systems, lacking=first_system, having=name)
 
-    kept = frozenset(shared_units)
+    kept_units = frozenset(shared_units)
     rows = {}
     dropped = {}
     for name, row_by_unit in row_by_unit_of_systems.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
-        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept])
+        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept_units])
     return AlignedUnits(tuple([unit_id for unit_id, _ in shared_units]), rows, dropped)
 
 
@@ -249,7 +246,7 @@ def clusters_of_table(table: Delimited) -> Clusters:
     stratum_by_cluster: dict[str, str] = {}
     has_strata = "stratum" in table.columns
     columns = ("unit", "cluster", "stratum") if has_strata else ("unit", "cluster")
-    for line, cells in table.named(*columns):
+    for line, cells in table.cells_of(*columns):
         unit, cluster = cells[:2]
         _add_member(cluster_by_unit, unit, cluster, table.file, line)
         if has_strata:

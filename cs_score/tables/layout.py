@@ -1,6 +1,6 @@
-"""Tables: what stands in one, and how it looks as text, TSV, Markdown, LaTeX, HTML and data frame, for all there are.
+"""Tables of documents, and how they are written as text, TSV, Markdown, LaTeX, HTML and data frames.
 
-Texts of inputs are untrusted: each renderer escapes them for where they go.
+Texts of inputs are untrusted: each format escapes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.display import (
     LONGEST_LINE,
@@ -34,17 +34,18 @@ LONGEST_CELL: Final = 40
 TOP: Final = 20
 """Rows that people see of a long table unless they ask for another number."""
 
-# ---- What stands in a table
+# ---- A table
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Any] | Record
 """Values by the keys of the columns; a key that a row lacks is an empty cell."""
 
 Rows: TypeAlias = Callable[[Any], Iterable[Row]]
+"""A function that finds the rows of a table in a document."""
 
 
 class Format(Enum):
-    """How people are shown the numbers of a column; files for programs have them in full."""
+    """The format of the numbers of a column in tables for people; files for programs have numbers in full."""
 
     PLAIN = ".4f"  # of numbers with a fraction
     GAIN = "+z.4f"
@@ -54,7 +55,7 @@ class Format(Enum):
 
 
 class Column(Record):
-    """A column: the key of its values, its heading where that is another, and what the values mean."""
+    """A column: the key of its values, its heading if that differs from the key, and what the values mean."""
 
     key: str
     heading: str = ""
@@ -63,18 +64,23 @@ class Column(Record):
 
     @property
     def title(self) -> str:
-        """What stands above it in tables for people."""
+        """The heading of the column in tables for people."""
         return self.heading or self.key
 
 
 class Layout(Record):
-    """A table of a document. The name is that of its file; `rows` finds its rows in a document.
+    """The layout of a table: its name, which is that of its file, its columns, and how `rows` are found in a document.
 
-    For people: `shown` are the keys of the columns, all unless given; there is a table for each value of the column
-    `by`, which stands for % in the title; tables of less than `fewest` rows are left out, and the whole table where it
-    is not `for_people`; one that is not an `is_file` is for them alone. `most` says which rows they see of many: the
-    first ones (top), all (whole), or some at equal distances (spread), `longest` how many characters of a text. `total`
-    counts all rows there are where a document does not hold them all.
+    Files for programs have all columns and rows. In tables for people:
+
+    * `shown` are the keys of the columns; all unless given.
+    * `by` is a column whose values each have a table of their own, with the value in the place of % in the title.
+    * Tables with fewer rows than `fewest` are left out, and so is a table that is not `for_people`.
+    * `most` chooses the rows of a long table: the first ones (top), all (whole), or some at equal distances (spread).
+    * `longest` is the number of characters that are left of a text.
+    * `total` counts all rows, if a document does not hold them all.
+
+    A table that is not an `is_file` is for people alone.
     """
 
     name: str
@@ -93,20 +99,31 @@ class Layout(Record):
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the columns, as the first line of a file for programs names them."""
-        return tuple(column.key for column in self.columns)
+        return tuple([column.key for column in self.columns])
 
     def table(self, document: Any) -> Table:
-        """The table of one document."""
+        """Return the table of a document."""
         keys = self.keys
-        rows = [
-            tuple(map(row.get, keys)) if isinstance(row, Mapping) else tuple(getattr(row, key, None) for key in keys)
-            for row in self.rows(document)
-        ]
-        return Table(self, rows, len(rows) if self.total is None else self.total(document))
+        rows = []
+        for row in self.rows(document):
+            if isinstance(row, Mapping):
+                values = [row.get(key) for key in keys]
+            else:
+                values = [getattr(row, key, None) for key in keys]
+            rows.append(tuple(values))
+        total = len(rows) if self.total is None else self.total(document)
+        return Table(self, rows, total)
+
+
+class PeopleTable(NamedTuple):
+    """The columns and rows of a table that people see; each row has a value for each of these columns."""
+
+    columns: list[Column]
+    rows: list[list[Value]]
 
 
 class Table(Record):
-    """A layout with the rows of one document, a value for each column (None: an empty cell)."""
+    """A layout with the rows of a document; each row has a value for each column, None for an empty cell."""
 
     layout: Layout
     rows: Sequence[tuple[Value, ...]]
@@ -114,57 +131,72 @@ class Table(Record):
 
     @property
     def part(self) -> str:
-        """The value of the column `by` of which this table is the part."""
-        by = self.layout.by
-        return str(self.rows[0][self.layout.keys.index(by)]) if by and self.rows else ""
+        """The value that all rows have in the column `by`; empty if there is no such column, or no row."""
+        if not self.layout.by or not self.rows:
+            return ""
+        position = self.layout.keys.index(self.layout.by)
+        return str(self.rows[0][position])
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title of the table; one of several tables has the value of the column `by` in it."""
         title = self.layout.title
         return title.replace("%", cell(self.part)) if self.layout.by and self.rows else title
 
     def parts(self) -> Iterator[Table]:
-        """A table for each value of the column `by`; the table itself where there is no such column."""
+        """Yield a table for each value of the column `by`; the table itself if there is no such column."""
         if not self.layout.by:
             yield self
             return
-        at = self.layout.keys.index(self.layout.by)
-        parts: dict[Value, list[tuple[Value, ...]]] = {}
+        position = self.layout.keys.index(self.layout.by)
+        rows_by_value: dict[Value, list[tuple[Value, ...]]] = {}
         for row in self.rows:
-            parts.setdefault(row[at], []).append(row)
-        yield from (Table(self.layout, rows, len(rows)) for rows in parts.values())
+            rows_by_value.setdefault(row[position], []).append(row)
+        for rows in rows_by_value.values():
+            yield Table(self.layout, rows, len(rows))
 
-    def for_people(self, top: int | None = None) -> tuple[list[Column], list[list[Value]]]:
-        """The columns that people see, those without any value left out, and their values in the rows that they see
-        (None: in all rows).
+    def for_people(self, top: int | None = None) -> PeopleTable:
+        """Return the columns and rows that people see; of a long table about `top` rows, None for all.
+
+        Columns without any value are left out.
         """
-        rows = self.rows
-        if top is not None and self.layout.most == "top":
-            rows = rows[:top]
-        elif top is not None and self.layout.most == "spread":
-            rows = rows[:: max(1, -(-len(rows) // top))]
+        rows = self._rows_for_people(top)
         keys = self.layout.keys
-        shown = [keys.index(key) for key in self.layout.shown or keys if key != self.layout.by]
-        filled = [at for at in shown if not rows or any(row[at] is not None for row in rows)]
-        return [self.layout.columns[at] for at in filled], [[row[at] for at in filled] for row in rows]
+        positions = []
+        for key in self.layout.shown or keys:
+            if key == self.layout.by:
+                continue
+            position = keys.index(key)
+            if not rows or any(row[position] is not None for row in rows):
+                positions.append(position)
+        shown_columns = [self.layout.columns[position] for position in positions]
+        return PeopleTable(shown_columns, [[row[position] for position in positions] for row in rows])
+
+    def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
+        """Return the rows that people see of a long table, as the layout chooses them."""
+        if top is None or self.layout.most == "whole":
+            return self.rows
+        if self.layout.most == "top":
+            return self.rows[:top]
+        distance = -(-len(self.rows) // top)
+        return self.rows[:: max(1, distance)]
 
 
 def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
-    """Columns whose headings are their keys; `formats` by key."""
-    return tuple(Column(key, format=formats.get(key, Format.PLAIN)) for key in keys)
+    """Return columns whose headings are their keys; `formats` are those of some by key."""
+    return tuple([Column(key, format=formats.get(key, Format.PLAIN)) for key in keys])
 
 
 def headed(**headings: str) -> tuple[Column, ...]:
-    """Columns by their keys, with headings."""
-    return tuple(Column(key, heading) for key, heading in headings.items())
+    """Return columns with headings: `headed(a="A", score="Score")`."""
+    return tuple([Column(key, heading) for key, heading in headings.items()])
 
 
-# ---- How it looks
+# ---- Text
 
 
 def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
-    """A value as people see it, on one line; `-` for none."""
+    """Return a value as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, `-` for none; texts are cut."""
     if value is None:
         return "-"
     if isinstance(value, str):
@@ -177,31 +209,43 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
 
 
 def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
-    """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none.
+    """Yield the lines of a table for people: a blank line, the title, and aligned columns; for each part of the table.
 
-    `top`: the rows of long tables, None for all. In lines of at most `width` columns texts are cut, the longest first,
-    and then the last columns left out; ids are never cut. None for a width: nothing is cut to fit.
+    `top` is the number of rows of a long table, None for all. If lines are wider than `width` columns of a terminal,
+    texts are cut, the longest first, and then the last columns are left out; ids are never cut. None for a width:
+    nothing is cut to fit.
     """
     layout = table.layout
-    for part in table.parts() if layout.for_people else ():
+    if not layout.for_people:
+        return
+    for part in table.parts():
         if len(part.rows) < layout.fewest:
             continue
-        head, rows = part.for_people(top)
+        shown_columns, rows = part.for_people(top)
         yield ""
         title = part.title
         if len(rows) < part.total:
             title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
         yield from [title] if width is None else wrap(title, width)
-        longest = LONGEST_LINE if width is None else layout.longest
-        cells = [[column.title for column in head]]
-        for row in rows:
-            cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, head)])
-        if not rows:
+        if rows:
+            yield from _aligned_lines(shown_columns, rows, layout.longest, width)
+        else:
             yield "none"
-            continue
-        if width is not None:
-            cells = _fitted(head, rows, cells, width)
-        yield from align_columns(cells, _to_the_right(head, rows)[: len(cells[0])])
+
+
+def _aligned_lines(
+    shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
+) -> Iterable[str]:
+    """Return the headings and rows of a table as aligned lines; without a width texts are not cut."""
+    if width is None:
+        longest = LONGEST_LINE
+    cells = [[column.title for column in shown_columns]]
+    for row in rows:
+        cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, shown_columns)])
+    if width is not None:
+        cells = _fitted(shown_columns, rows, cells, width)
+    are_numbers = _are_numbers(shown_columns, rows)
+    return align_columns(cells, are_numbers[: len(cells[0])])
 
 
 _PLACE: Final = re.compile(r".*:\d+")
@@ -230,7 +274,7 @@ def _cell_for_people(value: Value, column: Column, longest: int) -> str:
 
 def _narrowest(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
     """Return the width below which a column of texts is not cut: ids are left whole, and of places the file name."""
-    narrowest = min(_SHORTEST_CELL, max(map(len, texts)))
+    narrowest = min(_SHORTEST_CELL, max([len(text) for text in texts]))
     if column.key in _ID_KEYS | _GROUP_KEYS:
         narrowest = max(narrowest, len(column.title))
     for text, value in zip(texts, values):
@@ -284,32 +328,45 @@ def _cut(text: str, most: int) -> str:
 
 
 def _fitted(
-    head: Sequence[Column], rows: Sequence[Sequence[Value]], cells: list[list[str]], width: int
+    shown_columns: list[Column], rows: list[list[Value]], cells: list[list[str]], width: int
 ) -> list[list[str]]:
     """Return the cells, those of the heading first, in lines of at most `width` columns.
 
     Texts are cut and then the last columns left out. Ids are never cut: lines with long ids are wider.
     """
-    are_numbers = _to_the_right(list(head), [list(row) for row in rows])
-    widths = [max(map(len, column)) for column in zip(*cells)]
+    are_numbers = _are_numbers(shown_columns, rows)
+    widths = []
+    for texts_of_column in zip(*cells):
+        widths.append(max([len(text) for text in texts_of_column]))
     count = _shown_count(widths, are_numbers, width)
-    narrowest = []
-    for place in range(count):
-        texts = [row[place] for row in cells[1:]]
-        narrowest.append(_narrowest(texts, [row[place] for row in rows], head[place]))
-    fitted = _fitted_widths(widths[:count], narrowest, are_numbers[:count], width)
-    return [[_cut(text, most) for text, most in zip(row, fitted)] for row in cells]
+    narrowest_widths = []
+    for position in range(count):
+        texts = [row[position] for row in cells[1:]]
+        values = [row[position] for row in rows]
+        narrowest_widths.append(_narrowest(texts, values, shown_columns[position]))
+    fitted_widths = _fitted_widths(widths[:count], narrowest_widths, are_numbers[:count], width)
+    fitted_cells = []
+    for row_of_cells in cells:
+        fitted_cells.append([_cut(text, most) for text, most in zip(row_of_cells, fitted_widths)])
+    return fitted_cells
+
+
+# ---- TSV, Markdown and LaTeX
 
 
 def tsv(table: Table) -> Iterator[bytes]:
-    """UTF-8 text separated by tabs; numbers read back as the same, no text is a formula to a spreadsheet."""
+    """Yield the lines of a table as UTF-8 separated by tabs, for programs.
+
+    Numbers are read back as the same, and no text is a formula to a spreadsheet.
+    """
     yield ("\t".join(table.layout.keys) + "\n").encode()
     for row in table.rows:
-        yield ("\t".join(map(exact, row)) + "\n").encode("utf-8", "backslashreplace")
+        cells = [exact(value) for value in row]
+        yield ("\t".join(cells) + "\n").encode("utf-8", "backslashreplace")
 
 
 def exact(value: Value) -> str:
-    """A cell of a file for programs; empty for none."""
+    """Return the cell of a value in a file for programs; empty for None."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -318,36 +375,51 @@ def exact(value: Value) -> str:
 
 
 def markdown(table: Table, top: int | None = None) -> Iterator[str]:
-    """Lines of a table as CommonMark with GitHub's tables has it."""
-    head, rows = table.for_people(top)
-    lines = [[escape_markdown(column.title) for column in head]]
-    lines.append(["---:" if right else ":---" for right in _to_the_right(head, rows)])
+    """Yield the lines of a table in Markdown as GitHub reads it; `top` is the number of rows, None for all."""
+    shown_columns, rows = table.for_people(top)
+    yield _markdown_row([escape_markdown(column.title) for column in shown_columns])
+    yield _markdown_row(["---:" if is_number else ":---" for is_number in _are_numbers(shown_columns, rows)])
     for row in rows:
-        lines.append(
-            [
-                escape_markdown(value) if isinstance(value, str) else shown(value, column).replace("<", "&lt;")
-                for value, column in zip(row, head)
-            ]
-        )
-    yield from (f"| {' | '.join(cells)} |" for cells in lines)
+        yield _markdown_row([_markdown_cell(value, column) for value, column in zip(row, shown_columns)])
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(value: Value, column: Column) -> str:
+    """Return the cell of a value in Markdown."""
+    if isinstance(value, str):
+        return escape_markdown(value)
+    return shown(value, column).replace("<", "&lt;")
 
 
 def latex(table: Table, top: int | None = None) -> Iterator[str]:
-    """Lines of a `tabular` for the package booktabs. Numbers go into mathematics, where a hyphen is a minus sign."""
-    head, rows = table.for_people(top)
-
-    def cell(value: Value, column: Column) -> str:
-        if value is None or isinstance(value, str):
-            return escape_latex(value or "-")
-        return f"${shown(value, column)}$".replace("%", r"\%")
-
-    yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _to_the_right(head, rows))}}}"
+    """Yield the lines of a table as a LaTeX `tabular` for the package booktabs; `top` is the number of rows."""
+    shown_columns, rows = table.for_people(top)
+    alignment = ["r" if is_number else "l" for is_number in _are_numbers(shown_columns, rows)]
+    yield rf"\begin{{tabular}}{{{''.join(alignment)}}}"
     yield r"\toprule"
-    yield " & ".join(escape_latex(column.title) for column in head) + r" \\"
+    yield _latex_row([escape_latex(column.title) for column in shown_columns])
     yield r"\midrule"
-    yield from (" & ".join(map(cell, row, head)) + r" \\" for row in rows)
+    for row in rows:
+        yield _latex_row([_latex_cell(value, column) for value, column in zip(row, shown_columns)])
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(value: Value, column: Column) -> str:
+    """Return the cell of a value in LaTeX; numbers are mathematics, where a hyphen is a minus sign."""
+    if value is None or isinstance(value, str):
+        return escape_latex(value or "-")
+    return f"${shown(value, column)}$".replace("%", r"\%")
+
+
+# ---- HTML
 
 
 class Cell(Record):
@@ -363,36 +435,47 @@ class Cell(Record):
 def html(
     table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
 ) -> Iterator[str]:
-    """Lines of an HTML table; a rounded number's exact value is there for sorting. Values may be cells. Keys of columns
-    stand as words where there is no heading; `longest` are the characters that are left of a text.
+    """Yield the lines of a table in HTML, with the exact value of each rounded number for sorting.
+
+    Values may be cells. A column without a heading has its key in words. `top` is the number of rows, None for all;
+    `caption` is the title unless given; `longest` is the number of characters that are left of a text.
     """
-    head, rows = table.for_people(top)
-    kinds = ["number" if right else "text" for right in _to_the_right(head, rows)]
+    shown_columns, rows = table.for_people(top)
     title = table.title.removesuffix(":") if caption is None else caption
     yield f'<table class="cs-score"><caption>{escaped(title)}</caption>'
     heads = []
-    for column, kind in zip(head, kinds):
-        meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
-        words = escaped(column.heading or title_case(column.key))
-        heads.append(f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{words}</th>')
-    yield "<thead><tr>" + "".join(heads) + "</tr></thead><tbody>"
+    for column, is_number in zip(shown_columns, _are_numbers(shown_columns, rows)):
+        heads.append(_head_cell(column, "number" if is_number else "text"))
+    yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(_data(value, column, longest) for value, column in zip(row, head)) + "</tr>"
+        cells = [_data_cell(value, column, longest) for value, column in zip(row, shown_columns)]
+        yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"
 
 
-def _data(value: Value | Cell, column: Column, longest: int) -> str:
-    given = value if isinstance(value, Cell) else Cell(value)
-    if given == Cell(None):
+def _head_cell(column: Column, kind: str) -> str:
+    """Return the heading of a column in HTML; a pointer over it shows what the values mean."""
+    meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
+    heading = escaped(column.heading or title_case(column.key))
+    return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{heading}</th>'
+
+
+def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
+    """Return a value, or a cell with markup, in HTML."""
+    data = value if isinstance(value, Cell) else Cell(value)
+    if data == Cell(None):
         return "<td></td>"
-    kinds = " ".join(filter(None, ("" if isinstance(given.value, str) else "number", given.kind)))
-    attributes = f' class="{kinds}"' if kinds else ""
-    if isinstance(given.value, float | int):
-        attributes += _exact_attribute(given.value)
-    content = escaped(shown(given.value, column, longest))
-    if not isinstance(given.value, str):
+    is_text = isinstance(data.value, str)
+    kinds = [] if is_text else ["number"]
+    if data.kind:
+        kinds.append(data.kind)
+    attributes = f' class="{" ".join(kinds)}"' if kinds else ""
+    if isinstance(data.value, float | int):
+        attributes += _exact_attribute(data.value)
+    content = escaped(shown(data.value, column, longest))
+    if not is_text:
         content = with_minus_signs(content)
-    return f"<td{attributes}{given.attributes}>{given.before}{content}{given.after}</td>"
+    return f"<td{attributes}{data.attributes}>{data.before}{content}{data.after}</td>"
 
 
 def _exact_attribute(value: float) -> str:
@@ -403,26 +486,29 @@ def _exact_attribute(value: float) -> str:
 
 
 def words(key: str) -> str:
-    """A key as words."""
+    """Return a key as words: `ldc_query` -> `LDC query`."""
     return key.replace("_", " ").replace("ldc ", "LDC ")
 
 
 def title_case(key: str) -> str:
-    """A key as a heading."""
-    return words(key)[:1].upper() + words(key)[1:]
+    """Return a key as a heading: `effect_size` -> `Effect size`."""
+    text = words(key)
+    return text[:1].upper() + text[1:]
 
 
 def escaped(value: str) -> str:
-    """A text for HTML, on one line."""
+    """Return a text for HTML, on one line."""
     return escape(one_line(value))
 
+
+# ---- Data frames
 
 _LARGEST_WHOLE: Final = (1 << 63) - 1
 """The largest whole number in a column of whole numbers of pandas."""
 
 
 def frame(table: Table) -> pandas.DataFrame:
-    """A data frame with all columns of the table.
+    """Return a data frame with all columns of the table.
 
     Texts that repeat are categories in the order in which they were met; whole numbers of which some are missing are
     `Int64`, other missing numbers NaN. Raises MissingExtraError without pandas, which the extra `frames` brings.
@@ -431,26 +517,39 @@ def frame(table: Table) -> pandas.DataFrame:
         import pandas
     except ModuleNotFoundError:
         raise MissingExtraError("pandas", "frames") from None
-
-    def series(values: Sequence[Value]) -> Any:
-        known = dict.fromkeys(value for value in values if value is not None)
-        kinds = set(map(type, known))
-        is_large = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in known)
-        if kinds <= {int, float} and not is_large:
-            whole = "Int64" if len(known) and None in values else "int64"
-            return pandas.array(values, dtype=whole if kinds == {int} else "float64")
-        if kinds == {str} and len(known) * 2 <= len(values):
-            return pandas.Categorical(values, categories=pandas.Index(list(known), dtype=object))
-        return pandas.Series(values, dtype=object)
-
     keys = table.layout.keys
-    columns = list(zip(*table.rows)) or [()] * len(keys)
-    return pandas.DataFrame({key: series(values) for key, values in zip(keys, columns)}, copy=False)
+    values_of_columns = list(zip(*table.rows)) or [()] * len(keys)
+    series_by_key = {key: _series(pandas, values) for key, values in zip(keys, values_of_columns)}
+    return pandas.DataFrame(series_by_key, copy=False)
 
 
-def _to_the_right(head: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Whether a column holds no text."""
-    values: list[list[Any]] = [[row[at] for row in rows] for at in range(len(head))]
-    return [
-        not any(isinstance(each.value if isinstance(each, Cell) else each, str) for each in column) for column in values
-    ]
+def _series(pandas: Any, values: Sequence[Value]) -> Any:
+    """Return the values of a column in the form of pandas, the package, that fits their types."""
+    distinct_values = dict.fromkeys([value for value in values if value is not None])
+    types = {type(value) for value in distinct_values}
+    is_large = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in distinct_values)
+    if types <= {int, float} and not is_large:
+        if types != {int}:
+            return pandas.array(values, dtype="float64")
+        return pandas.array(values, dtype="Int64" if None in values else "int64")
+    if types == {str} and len(distinct_values) * 2 <= len(values):
+        return pandas.Categorical(values, categories=pandas.Index(list(distinct_values), dtype=object))
+    return pandas.Series(values, dtype=object)
+
+
+# ---- All formats
+
+
+def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
+    """Return for each column whether it holds no text: it is then aligned to the right."""
+    are_numbers = []
+    for position in range(len(shown_columns)):
+        are_numbers.append(not any(_is_text(row[position]) for row in rows))
+    return are_numbers
+
+
+def _is_text(value: Value | Cell) -> bool:
+    """Return whether a value, or the value of a cell, is a text."""
+    if isinstance(value, Cell):
+        value = value.value
+    return isinstance(value, str)

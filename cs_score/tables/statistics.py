@@ -1,7 +1,8 @@
-"""What is said of test sets, pools and comparisons: tables with notes below them. What is written computes nothing."""
+"""The tables and sentences that commands print of comparisons, test sets and pools. Nothing here computes a number."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -21,63 +22,74 @@ from cs_score.tables.layout import TOP, Column, Format, Layout, Row, Table, colu
 class Printout(Record):
     """How a document of statistics is printed: tables with sentences below them.
 
-    Files for programs have the `main` table alone, people see those `before` it, too. In titles % is the measure.
+    Files for programs have the `main` table alone; people see those `before` it, too. `notes` finds the sentences. In
+    titles % is the measure.
     """
 
     main: Layout
     notes: Callable[[Any], Iterable[str]]
     before: tuple[Layout, ...] = ()
 
-    def tables(self, found: Any) -> dict[str, Table]:
-        """Its tables by name, the main one last."""
-        return {
-            layout.name: replace(layout, title=title).table(found)
-            for layout in (*self.before, self.main)
-            for title in [layout.title if layout.by else layout.title.replace("%", str(found.measure))]
-        }
+    def tables(self, document: Any) -> dict[str, Table]:
+        """Return the tables of a document by name, the main one last."""
+        table_by_name = {}
+        for layout in (*self.before, self.main):
+            title = layout.title
+            if not layout.by:
+                title = title.replace("%", str(document.measure))
+            table_by_name[layout.name] = replace(layout, title=title).table(document)
+        return table_by_name
 
-    def text(self, found: Any, width: int | None) -> str:
-        """Return it for people, in lines of at most `width` columns; None: cells of tables are whole."""
+    def text(self, document: Any, width: int | None) -> str:
+        """Return the document for people, in lines of at most `width` columns; None: cells of tables are whole."""
         lines: list[str] = []
-        for name, table in self.tables(found).items():
-            is_before = name != self.main.name
-            if table.rows or not is_before:
-                lines += text(table, TOP if is_before and width is not None else None, width)
-        notes = [part for note in self.notes(found) for part in wrap_lines(one_line(note))]
-        return "\n".join((*map(one_line, lines[1:]), "", *notes))
+        for name, table in self.tables(document).items():
+            is_main = name == self.main.name
+            if table.rows or is_main:
+                top = None if is_main or width is None else TOP
+                lines += text(table, top, width)
+        lines = [one_line(line) for line in lines[1:]]  # the first line is blank
+        lines.append("")
+        lines += _wrapped_all(self.notes(document))
+        return "\n".join(lines)
 
-    def written(self, found: Any, format_: str, width: int | None) -> str:
-        """As `text`, `json` or `tsv`. Raises UsageError for another format."""
+    def written(self, document: Any, format_: str, width: int | None) -> str:
+        """Return the document as `text`, `json` or `tsv`. Raises UsageError for another format."""
         if format_ == "text":
-            return self.text(found, width)
+            return self.text(document, width)
         if format_ == "json":
-            return json_text(found).removesuffix("\n")
+            return json_text(document).removesuffix("\n")
         if format_ == "tsv":
-            return b"".join(tsv(self.main.table(found))).decode().removesuffix("\n")
+            return b"".join(tsv(self.main.table(document))).decode().removesuffix("\n")
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
+
+
+# ---- Power
 
 
 _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 
 
-def _designs(power: Power) -> Iterator[Row]:
-    """Yield a row for each pair, or one for all where a standard deviation was given."""
-    keys = ("a", "b", "standard_deviation", "differing", "detectable", "needed")
+def _power_rows(power: Power) -> Iterator[Row]:
+    """Yield a row for each pair, or one for all if a standard deviation was given."""
     for design in power.pairs or (power,):
-        row = {key: getattr(design, key, None) or None for key in keys}
-        about = {"measure": power.measure or None, "units": power.units or None, "test": _PLANNED_TESTS[design.test]}
-        yield {**row, **about}
+        row: dict[str, Any] = {"measure": power.measure or None, "units": power.units or None}
+        row["test"] = _PLANNED_TESTS[design.test]
+        for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
+            row[key] = getattr(design, key, None) or None
+        yield row
 
 
-def _of_power(power: Power) -> Iterator[str]:
+def _power_sentences(power: Power) -> Iterator[str]:
+    """Yield the sentences below the table of power: the tests, their level, and corrections for several pairs."""
     tests = {design.test for design in power.pairs or (power,)}
-    at = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
+    conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
     if "sign" in tests:
-        yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {at}."
+        yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {conditions}."
     if "t" in tests:
         yield (
-            f"Paired t: the two-sided test by which the randomisation test of compare is planned; {at}. They have "
-            "nearly the same power from 20 units on."
+            f"Paired t: the two-sided test by which the randomisation test of compare is planned; {conditions}. They "
+            "have nearly the same power from 20 units on."
         )
     if power.difference:
         yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
@@ -102,18 +114,23 @@ POWER: Final = Printout(
             ),
             Column("needed", "Needed", meaning="units with which it detects the difference asked for"),
         ),
-        _designs,
+        _power_rows,
         most="whole",
     ),
-    _of_power,
+    _power_sentences,
 )
+"""How the power of a test is printed."""
 
 CURVE: Final = Layout(
-    "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda found: found.curve
+    "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda power: power.curve
 )
+"""The table of the points of the power curves."""
+
+# ---- Tables of comparisons
 
 
-def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each system under each measure; a system without a value of the measure has no rank."""
     for measure in measures:
         for entry in measure.systems:
             ranks = f"{entry.rank_low}-{entry.rank_high}"
@@ -122,27 +139,32 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             yield {"measure": measure.measure, "name": name, "note": "no value of this measure, so no rank"}
 
 
-def _equivalence(equivalence: Equivalence | None) -> dict[str, Any]:
-    """Return the cells of a test of equivalence; where none was needed the reason stands in the place of a p-value."""
+def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
+    """Return the cells of a test of equivalence; if no test was needed, the reason is in the place of a p-value."""
     if equivalence is None:
         return {}
-    p: float | str | None = equivalence.p
     return {
-        "p_equivalence": equivalence.reason if p is None else p,
+        "p_equivalence": equivalence.reason if equivalence.p is None else equivalence.p,
         "p_equivalence_adjusted": equivalence.p_adjusted,
         "equivalent": "yes" if equivalence.equivalent else "no",
     }
 
 
-def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each pair of systems under each measure."""
     for measure in measures:
         for pair in measure.pairs:
-            units = None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}"
-            about = {"measure": measure.measure, "units": units, "note": pair.note or None}
-            yield {**asdict(pair), **_equivalence(pair.equivalence), **about}
+            yield {
+                **asdict(pair),
+                **_equivalence_cells(pair.equivalence),
+                "measure": measure.measure,
+                "units": None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}",
+                "note": pair.note or None,
+            }
 
 
 def _titled(layout: Layout, measure: MeasureComparison) -> Table:
+    """Return the table of a measure, whose title says whether the measure is exploratory."""
     title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
     return replace(layout, title=title).table([measure])
 
@@ -157,7 +179,7 @@ SYSTEMS: Final = Layout(
         Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
         *headed(name="System", score="Score", low="Low", high="High", note="Note"),
     ),
-    _systems,
+    _system_rows,
     by="measure",
     most="whole",
     longest=200,
@@ -184,10 +206,23 @@ PAIRS: Final = Layout(
         *headed(ties="Ties", losses="Losses", note="Note"),
         Column("units", "W/T/L", meaning="units that B wins, ties and loses"),
     ),
-    _pairs,
+    _pair_rows,
     shown=(
-        *("a", "b", "difference", "low", "high", "p", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"),
-        *("equivalent", "effect_size", "wins", "ties", "losses", "note"),
+        "a",
+        "b",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_adjusted",
+        "p_equivalence",
+        "p_equivalence_adjusted",
+        "equivalent",
+        "effect_size",
+        "wins",
+        "ties",
+        "losses",
+        "note",
     ),
     by="measure",
     most="whole",
@@ -195,17 +230,26 @@ PAIRS: Final = Layout(
 )
 
 
-def _whole(comparison: Comparison) -> Iterator[Row]:
-    """Per measure its family, a row for each system and for each pair; last notes, and signatures in their column."""
+def _rows_of_all(comparison: Comparison) -> Iterator[Row]:
+    """Yield all of a comparison as rows.
+
+    For each measure the family of tests, the systems, the pairs, the verdict and notes; then explanations, notes and
+    signatures of the whole.
+    """
     for measure in comparison.measures:
-        own = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-        yield {**own, "kind": "family", **asdict(measure.family), "note": measure.tests}
-        yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
-        yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
-        yield {**own, "kind": "verdict", "note": measure.verdict}
-        yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
-    yield from ({"kind": "explanation", "note": sentence} for sentence in explanation(comparison))
-    yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
+        head = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+        yield {**head, "kind": "family", **asdict(measure.family), "note": measure.tests}
+        for row in _system_rows([measure]):
+            yield {**row, **head, "kind": "system"}
+        for row in _pair_rows([measure]):
+            yield {**row, **head, "kind": "pair"}
+        yield {**head, "kind": "verdict", "note": measure.verdict}
+        for note in measure.notes:
+            yield {**head, "kind": "note", "note": note.text}
+    for sentence in explanation(comparison):
+        yield {"kind": "explanation", "note": sentence}
+    for note in comparison.notes:
+        yield {"kind": "note", "note": note.text}
     for system, signature in comparison.signatures.items():
         yield {"kind": "signature", "name": system, "note": signature}
 
@@ -214,53 +258,81 @@ WHOLE: Final = Layout(
     "comparison",
     "",
     columns(
-        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high"),
-        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "standard_deviation", "effect_size"),
-        *("p_equivalence", "p_equivalence_adjusted", "equivalent", "wins", "ties", "losses"),
-        *("correction", "pairs", "permutations", "clusters", "note"),
+        "measure",
+        "exploratory",
+        "kind",
+        "name",
+        "score",
+        "a",
+        "b",
+        "difference",
+        "low",
+        "high",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "tier",
+        "p",
+        "p_adjusted",
+        "standard_deviation",
+        "effect_size",
+        "p_equivalence",
+        "p_equivalence_adjusted",
+        "equivalent",
+        "wins",
+        "ties",
+        "losses",
+        "correction",
+        "pairs",
+        "permutations",
+        "clusters",
+        "note",
     ),
-    _whole,
+    _rows_of_all,
 )
 """All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation` or
 `signature`.
 """
 
 
+# ---- Sentences about comparisons
+
+
 def explanation(comparison: Comparison) -> tuple[str, ...]:
     """Return the sentences that a reader of the tables needs, each unescaped."""
-    settings, primary = comparison.resampling, comparison.primary
-    sentences_of_tables = [
-        f"{len(comparison.systems)} systems on {with_noun(comparison.units, settings.unit)}.",
-        *_of_limits(comparison),
-        f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.",
-    ]
+    settings = comparison.resampling
+    family = comparison.primary.family
+    sentences = [f"{len(comparison.systems)} systems on {with_noun(comparison.units, settings.unit)}."]
+    sentences += _limit_sentences(comparison)
+    sentences.append(f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.")
     if not settings.baseline:
-        sentences_of_tables.append(_of_tiers(comparison))
-    test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
-    sentences_of_tables += [
-        f"p: two-sided, by {test}; adjusted: {primary.tests}.",
+        sentences.append(_tier_sentence(comparison))
+    test = "the exact sign test" if family.test == "sign" else "randomisation"
+    sentences.append(f"p: two-sided, by {test}; adjusted: {comparison.primary.tests}.")
+    sentences.append(
         "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
-        "B, for neither, for A.",
-    ]
-    return (*sentences_of_tables, *_of_equivalence(comparison), *answered_lines(comparison.origins))
+        "B, for neither, for A."
+    )
+    sentences += _equivalence_sentences(comparison)
+    sentences += answered_lines(comparison.origins)
+    return tuple(sentences)
 
 
-def _of_limits(comparison: Comparison) -> list[str]:
+def _limit_sentences(comparison: Comparison) -> list[str]:
     """Return how the limits of scores and of differences came about."""
-    settings, units = comparison.resampling, comparison.units
-    of_scores = limits_in_words(settings, units)
-    of_differences = difference_limits_in_words(settings, units)
-    lines = [f"Low and High: {of_scores}."]
-    if of_differences != of_scores:
-        lines.append(f"Low and High of B - A: {of_differences}.")
+    limits_of_scores = limits_in_words(comparison.resampling, comparison.units)
+    limits_of_differences = difference_limits_in_words(comparison.resampling, comparison.units)
+    sentences = [f"Low and High: {limits_of_scores}."]
+    if limits_of_differences != limits_of_scores:
+        sentences.append(f"Low and High of B - A: {limits_of_differences}.")
     if comparison.primary.family.pairs > 1:
-        lines.append(
+        sentences.append(
             "Limits are those of each system and each pair by itself: they are not corrected for several pairs."
         )
-    return lines
+    return sentences
 
 
-def _of_tiers(comparison: Comparison) -> str:
+def _tier_sentence(comparison: Comparison) -> str:
     """Return what a tier is."""
     if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
         return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."
@@ -270,19 +342,21 @@ def _of_tiers(comparison: Comparison) -> str:
     )
 
 
-def _of_equivalence(comparison: Comparison) -> list[str]:
-    """Return a sentence on the tests of equivalence, which names them; none where there are none."""
-    found = [pair.equivalence for each in comparison.measures for pair in each.pairs if pair.equivalence]
-    if not found:
+def _equivalence_sentences(comparison: Comparison) -> list[str]:
+    """Return a sentence on the tests of equivalence, which names them; none if there are none."""
+    equivalences = []
+    for measure in comparison.measures:
+        equivalences += [pair.equivalence for pair in measure.pairs if pair.equivalence]
+    if not equivalences:
         return []
-    margin = found[0].margin
-    tests = {equivalence.test for equivalence in found if equivalence.p is not None}
+    margin = equivalences[0].margin
+    tests = {equivalence.test for equivalence in equivalences if equivalence.p is not None}
     names = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
-    by = f" by {' and '.join(names)}" if names else ""
+    method = f" by {' and '.join(names)}" if names else ""
     return [
-        f"p (equiv.): the larger p of two one-sided tests{by} that the systems differ by {margin:g} or more, also with "
-        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where no "
-        "unit differs, or all by the same, no test is needed."
+        f"p (equiv.): the larger p of two one-sided tests{method} that the systems differ by {margin:g} or more, also "
+        f"with Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where "
+        "no unit differs, or all by the same, no test is needed."
     ]
 
 
@@ -290,6 +364,9 @@ _EQUIVALENCE_TESTS: Final = {
     "score": "Nam's score test (right or wrong units)",
     "t": "t tests of what units contribute (graded units)",
 }
+"""The names of the tests of equivalence."""
+
+# ---- A comparison on a screen
 
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
@@ -298,42 +375,55 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     Of systems, pairs and signatures at most `top` are shown.
     """
     systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
-    equal = replace(
+    equivalent_pairs = replace(
         PAIRS,
         title="%, tests of equivalence:",
         shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
         most="top",
     )
-    of_equivalence, level = _of_equivalence(comparison), comparison.resampling.level
+    level = comparison.resampling.level
+    equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
     for measure in comparison.measures:
         lines += text(_titled(systems, measure), top, SCREEN)
         lines += text(_titled(_pairs_on_screen(measure, level), measure), top, SCREEN)
-        about = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *_of_effects(measure, level)]
-        lines += ["", *_wrapped_all([*about, *note_sentences(measure.notes)])]
-        if of_equivalence:
-            lines += text(equal.table([measure]), top, SCREEN)
-            lines += _wrapped_all(of_equivalence)
-    first, *_ = explanation(comparison)
-    about_all = [" ".join([first, *_of_limits(comparison)])]
-    if not comparison.resampling.baseline:
-        about_all.append(_of_tiers(comparison))
-    about_all += answered_lines(comparison.origins)
-    about_all += note_sentences(comparison.notes)
-    about_all.append(
-        "--all shows every measure, system and pair with how each number was found; --format json has all of it."
-    )
-    for sentence in about_all:
-        lines += ["", *wrap_lines(one_line(sentence))]
-    common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
-    if common:
-        lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])]
+        sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
+        sentences += _effect_sentences(measure, level)
+        sentences += note_sentences(measure.notes)
+        lines += ["", *_wrapped_all(sentences)]
+        if equivalence_sentences:
+            lines += text(equivalent_pairs.table([measure]), top, SCREEN)
+            lines += _wrapped_all(equivalence_sentences)
+    for paragraph in _paragraphs_on_screen(comparison):
+        lines += ["", *wrap_lines(one_line(paragraph))]
+    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
+    shared_signatures = list(dict.fromkeys(signatures))
+    if shared_signatures:
+        lines.append("")
+        lines += [f"signature  {one_line(signature)}" for signature in shared_signatures[:top]]
     return "\n".join(lines[1:]) + "\n"
 
 
-def _wrapped_all(sentences_of_text: Iterable[str]) -> list[str]:
-    """Return sentences as lines that fit on a screen."""
-    return [line for sentence in sentences_of_text for line in wrap_lines(one_line(sentence))]
+def _paragraphs_on_screen(comparison: Comparison) -> list[str]:
+    """Return the paragraphs below the tables of a screen: systems and limits, tiers, notes, and options for more."""
+    first_sentence = explanation(comparison)[0]
+    paragraphs = [" ".join([first_sentence, *_limit_sentences(comparison)])]
+    if not comparison.resampling.baseline:
+        paragraphs.append(_tier_sentence(comparison))
+    paragraphs += answered_lines(comparison.origins)
+    paragraphs += note_sentences(comparison.notes)
+    paragraphs.append(
+        "--all shows every measure, system and pair with how each number was found; --format json has all of it."
+    )
+    return paragraphs
+
+
+def _wrapped_all(sentences: Iterable[str]) -> list[str]:
+    """Return sentences as lines that fit on a screen, each on lines of its own."""
+    lines: list[str] = []
+    for sentence in sentences:
+        lines += wrap_lines(one_line(sentence))
+    return lines
 
 
 def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
@@ -344,13 +434,13 @@ def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
         shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
-        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
+        rows=lambda measures: [row for row in _pair_rows(measures) if row["p_adjusted"] <= level],
         fewest=1,
         most="top",
     )
 
 
-def _of_effects(measure: MeasureComparison, level: float) -> list[str]:
+def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
     """Return the effect of a single pair in words, or what the columns of several pairs mean."""
     if len(measure.pairs) != 1:
         if all(pair.p_adjusted > level for pair in measure.pairs):
@@ -377,12 +467,13 @@ def paper_table(comparison: Comparison) -> str:
     reference = comparison.resampling.baseline or comparison.systems[0]
     others = [system for system in comparison.systems if system != reference]
     measures = comparison.measures
-    heads = [escape_latex(name) for name in ("System", *(measure.measure for measure in measures))]
+    headings = [escape_latex("System")]
+    headings += [escape_latex(measure.measure) for measure in measures]
     lines = [
         f"% {_caption(comparison, reference)}",
         rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
         r"\toprule",
-        _latex_row(heads),
+        _latex_row(headings),
         r"\midrule",
     ]
     for system in (reference, *others):
@@ -393,12 +484,13 @@ def paper_table(comparison: Comparison) -> str:
 
 
 def _latex_row(cells: Iterable[str]) -> str:
+    """Return cells as a row of a LaTeX table."""
     return " & ".join(cells) + r" \\"
 
 
 def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
-    """Return a score with its star and its interval; the score alone where it has no interval."""
-    entry = next(entry for entry in measure.systems if entry.name == system)
+    """Return the score of a system with its star and its interval; without an interval if it has none."""
+    (entry,) = [entry for entry in measure.systems if entry.name == system]
     star = "^{*}" if _differs(measure, system, reference, level) else ""
     score = f"${entry.score:.4f}{star}$"
     if entry.low is None or entry.high is None:
@@ -415,55 +507,123 @@ def _differs(measure: MeasureComparison, system: str, reference: str, level: flo
 def _caption(comparison: Comparison, reference: str) -> str:
     """Return one line with level, method, units and families of tests, for the caption of the table."""
     settings = comparison.resampling
-    tests = "; ".join(measure.tests for measure in comparison.measures)
-    each = "one family for each measure: " if len(comparison.measures) > 1 else ""
+    tests = "; ".join([measure.tests for measure in comparison.measures])
+    family = "one family for each measure: " if len(comparison.measures) > 1 else ""
     return one_line(
         f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
-        f"{reference} (level {settings.level:g}, {each}{tests}). The table needs the package booktabs."
+        f"{reference} (level {settings.level:g}, {family}{tests}). The table needs the package booktabs."
     )
 
 
-class _Style(Record):
-    """How a comparison is laid out in a format: what it begins with, headings, tables, sentences, and signatures."""
+# ---- A comparison in all formats
 
-    heading: Callable[[str], list[str]]
-    table: Callable[[Table], Iterable[str]]
-    sentence: Callable[[str], str]
-    signature: Callable[[str, str], list[str]]
-    first: tuple[str, ...] = ()
-    gap: tuple[str, ...] = ()
 
-    def __call__(self, comparison: Comparison) -> str:
-        """Two tables and sentences for each measure, then the explanation and the signatures."""
-        lines: list[str] = [*self.first]
+class _Format:
+    """A format of comparisons: how headings, tables, sentences and signatures are written in it."""
+
+    first_lines: tuple[str, ...] = ()
+    """The lines that a file begins with."""
+
+    lines_between: tuple[str, ...] = ()
+    """The lines before the explanation and before the signatures."""
+
+    @abstractmethod
+    def heading(self, title: str) -> list[str]:
+        """Return the lines of the heading of a measure."""
+
+    @abstractmethod
+    def table(self, table: Table) -> list[str]:
+        """Return the lines of a table."""
+
+    @abstractmethod
+    def sentence(self, sentence: str) -> str:
+        """Return a sentence as a line."""
+
+    @abstractmethod
+    def signature(self, system: str, signature: str) -> list[str]:
+        """Return the lines of the signature of a system."""
+
+    def write(self, comparison: Comparison) -> str:
+        """Return a comparison: two tables and sentences for each measure, then the explanation and the signatures."""
+        lines = list(self.first_lines)
         for measure in comparison.measures:
             lines += self.heading(measure.title)
-            for layout in (SYSTEMS, PAIRS):
-                lines += self.table(_titled(layout, measure))
-            about = (f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes))
-            lines += map(self.sentence, about)
-        lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *note_sentences(comparison.notes)))]
-        lines += self.gap if comparison.signatures else ()
-        lines += [line for each in comparison.signatures.items() for line in self.signature(*each)]
+            lines += self.table(_titled(SYSTEMS, measure))
+            lines += self.table(_titled(PAIRS, measure))
+            sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes)]
+            lines += [self.sentence(sentence) for sentence in sentences]
+        lines += self.lines_between
+        sentences = [*explanation(comparison), *note_sentences(comparison.notes)]
+        lines += [self.sentence(sentence) for sentence in sentences]
+        if comparison.signatures:
+            lines += self.lines_between
+        for system, signature in comparison.signatures.items():
+            lines += self.signature(system, signature)
         return "\n".join(lines).removeprefix("\n") + "\n"
 
 
+class _Text(_Format):
+    """Plain text; titles of tables name the measure."""
+
+    lines_between = ("",)
+
+    def heading(self, title: str) -> list[str]:
+        return []
+
+    def table(self, table: Table) -> list[str]:
+        return list(text(table))
+
+    def sentence(self, sentence: str) -> str:
+        return one_line(sentence)
+
+    def signature(self, system: str, signature: str) -> list[str]:
+        return [one_line(f"{system}: {signature}")]
+
+
+class _Markdown(_Format):
+    """Markdown; sentences are escaped, since they may quote names."""
+
+    def heading(self, title: str) -> list[str]:
+        return [f"### {escape_markdown(title)}", ""]
+
+    def table(self, table: Table) -> list[str]:
+        return [*markdown(table), ""]
+
+    def sentence(self, sentence: str) -> str:
+        return f"- {escape_markdown(sentence)}"
+
+    def signature(self, system: str, signature: str) -> list[str]:
+        return [f"- {escape_markdown(system)}: `{signature}`"]
+
+
+class _Latex(_Format):
+    """LaTeX, for the package booktabs."""
+
+    first_lines = (r"% \usepackage{booktabs}",)
+
+    def heading(self, title: str) -> list[str]:
+        return [rf"\paragraph{{{escape_latex(title)}}}", ""]
+
+    def table(self, table: Table) -> list[str]:
+        return [*latex(table), ""]
+
+    def sentence(self, sentence: str) -> str:
+        return escape_latex(sentence)
+
+    def signature(self, system: str, signature: str) -> list[str]:
+        return ["", escape_latex(f"{system}: {signature}")]
+
+
+def _tsv_text(comparison: Comparison) -> str:
+    """Return all of a comparison as tab-separated rows."""
+    return b"".join(tsv(WHOLE.table(comparison))).decode()
+
+
 WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
-    "text": _Style(lambda title: [], text, one_line, lambda *each: [one_line(": ".join(each))], gap=("",)),
+    "text": _Text().write,
     "json": json_text,
-    "tsv": lambda comparison: b"".join(tsv(WHOLE.table(comparison))).decode(),
-    "markdown": _Style(
-        lambda title: [f"### {escape_markdown(title)}", ""],
-        lambda table: [*markdown(table), ""],
-        lambda sentence: f"- {escape_markdown(sentence)}",  # notes may quote names
-        lambda name, signature: [f"- {escape_markdown(name)}: `{signature}`"],
-    ),
-    "latex": _Style(
-        lambda title: [rf"\paragraph{{{escape_latex(title)}}}", ""],
-        lambda table: [*latex(table), ""],
-        escape_latex,
-        lambda *each: ["", escape_latex(": ".join(each))],
-        first=(r"% \usepackage{booktabs}",),
-    ),
+    "tsv": _tsv_text,
+    "markdown": _Markdown().write,
+    "latex": _Latex().write,
 }
-"""Format -> writer; every text ends with a line feed."""
+"""The functions that write a comparison, by format; every text ends with a line feed."""

@@ -71,6 +71,7 @@ class _Tasks(dict[str, str]):
     def __init__(self, own: dict[str, str]) -> None:
         super().__init__(own)
         self.offers: dict[str, outside.Offer] = {}
+        self.rivals: dict[str, outside.Offer] = {}  # a second package that offers the task of the first
         self._is_complete = False
 
     def __contains__(self, name: object) -> bool:
@@ -91,7 +92,9 @@ class _Tasks(dict[str, str]):
             return
         self._is_complete = True
         for offer in outside.offers():
-            if not super().__contains__(offer.task):
+            if offer.task in self.offers:
+                self.rivals[offer.task] = offer
+            elif not super().__contains__(offer.task):
                 self[offer.task] = offer.path
                 self.offers[offer.task] = offer
 
@@ -164,6 +167,11 @@ def _value_of(name: str) -> Any:
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
     if name in STAGES:
         return _import_value(STAGES[name])
+    if name in TASKS.rivals:
+        first = TASKS.offers[name]
+        second = TASKS.rivals[name]
+        packages = f"{first.package} {first.version} and {second.package} {second.version}"
+        raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
     if name in TASKS.offers:
         return outside.loaded(TASKS.offers[name])
     return _import_value(TASKS[name])

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 
 if TYPE_CHECKING:  # it loads what only scoring needs
     from cs_score.evidence.mode import Mode
+    from cs_score.tasks import containing
+else:
+    containing = Late("cs_score.tasks.containing")
 
 GROUP: Final = "cs_score.tasks"
 
@@ -51,7 +56,8 @@ def offers() -> Iterator[Offer]:
 def loaded(offer: Offer) -> Mode:
     """Return the mode that a package offers, which from now on names its package in signatures.
 
-    Raise UsageError, which names the package, where it cannot be imported or offers something else.
+    A fault of one of its hooks is a line that names the package, too. Raise UsageError, which names the package, where
+    it cannot be imported or offers something else.
     """
     from cs_score.evidence.mode import Mode
 
@@ -65,7 +71,19 @@ def loaded(offer: Offer) -> Mode:
         raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
     if not isinstance(value, Mode):
         raise UsageError(f"{offer}: {offer.path} is no Mode, but {type(value).__name__}; mend or uninstall it")
-    if value.name != offer.task:
-        raise UsageError(f"{offer}: {offer.path} is the mode of a task {value.name}; mend or uninstall it")
+    if getattr(value, "name", None) != offer.task:
+        raise UsageError(
+            f"{offer}: {offer.path} is the mode of a task {getattr(value, 'name', '')}; mend or uninstall it"
+        )
+    fault = containing.problem_of_declaration(value)
+    if fault is not None:
+        raise UsageError(f"{offer}: {fault}; mend or uninstall it")
+    if not getattr(value, "is_contained", False):
+        containing.contain(value, str(offer), partial(_restored, offer))
     value.package = f"{offer.package}={offer.version}"
     return value
+
+
+def _restored(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
+    """Return the mode that a package offers with the attributes that it had in another process."""
+    return containing.with_attributes(type(loaded(offer)), attributes)

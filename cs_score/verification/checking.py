@@ -1,4 +1,4 @@
-"""Whether a run keeps limits: least scores, and how far it may lie below an earlier result. For `cs-score check`."""
+"""The limits that a run has to keep, for `cs-score check`: least scores, and how far it may be below a baseline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
     chosen,
-    headline,
+    headlines_among,
     substitute_remark,
     usual,
     usual_among,
@@ -49,21 +49,22 @@ class Limit(Record):
 
 
 def read_limit(option: str, text: str) -> Limit:
-    """`MEASURE=NUMBER`. Raises UsageError for anything else."""
+    """Return the limit that a text such as `SF-AP=0.4` gives. Raises UsageError, which names `option`."""
     measure, equals, number = text.rpartition("=")
     if not (measure and equals and is_decimal_number(number)):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
     value = Decimal(number)
     if value > 1:
-        meant = f": did you mean {value / 100:.2f}?" if value <= 100 else ""
-        raise UsageError(f"{option} {text}: scores lie between 0 and 1{meant}")
+        suggestion = f": did you mean {value / 100:.2f}?" if value <= 100 else ""
+        raise UsageError(f"{option} {text}: scores lie between 0 and 1{suggestion}")
     return Limit(measure.strip(), value)
 
 
 class Measured(Record):
-    """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
-    `name` is what messages call it: a run id, or the file of a baseline. `undefined` has the measures that have no
-    value for the run, with the reasons.
+    """The scores of one run by measure, their origin, and the statistics of its units if these are known.
+
+    Messages call it by `name`: a run id, or the file of a baseline. `undefined` has the measures that have no value for
+    the run, with the reasons.
     """
 
     name: str
@@ -74,11 +75,11 @@ class Measured(Record):
 
 
 def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
-    """What was scored. Raises InputError for another number of runs than one."""
+    """Return the scores of a result. Raises InputError if it does not have exactly one run."""
     if isinstance(result, ColdStartResult):
         if len(result.runs) != 1:
-            names = ", ".join(run.run_id for run in result.runs)
-            problem = f"{len(result.runs)} runs ({names or 'none'}) where one is checked"
+            run_ids = ", ".join([run.run_id for run in result.runs])
+            problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
             raise InputError(problem, remedy="choose it with --run ID")
         (run,) = result.runs
         table = unit_table(run, run.measures)
@@ -106,10 +107,12 @@ def read_baseline(path: str, run_id: str) -> Measured:
     scores = any_scores_in(value, file)
     if not isinstance(scores, ColdStartScores):
         return Measured(file, scores.origin, scores.scores, scores.units or None)
-    runs = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
+    runs = list(scores.runs)
+    if len(runs) > 1:
+        runs = [run for run in runs if run.run_id == run_id]
     if len(runs) != 1:
-        stored = ", ".join(run.run_id for run in scores.runs)
-        raise InputError(f"no run {run_id}: there are {stored}", file=file, place="runs")
+        stored_ids = ", ".join([run.run_id for run in scores.runs])
+        raise InputError(f"no run {run_id}: there are {stored_ids}", file=file, place="runs")
     run = runs[0]
     return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
 
@@ -219,34 +222,34 @@ class Gate(Record):
     any_baseline: bool = False
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
-        """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
-        InputError for a baseline that cannot be compared.
+        """Hold a run against the limits, and return a check of each.
+
+        Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
+        compared.
         """
-        known = [*run.scores, *run.undefined]
-        minima, drops = (
-            {measure: limit.value for limit in limits for measure in chosen(known, [limit.measure])}
-            for limits in (self.minima, self.drops)
-        )
+        measures = [*run.scores, *run.undefined]
+        minimum_by_measure = _limit_by_measure(self.minima, measures)
+        drop_by_measure = _limit_by_measure(self.drops, measures)
+        checks = []
+        for measure, minimum in minimum_by_measure.items():
+            checks.append(_minimum(measure, run, minimum))
         notes: tuple[Note, ...] = ()
-        checks = [_minimum(measure, run, minima[measure]) for measure in known if measure in minima]
         if baseline is not None:
             if not self.any_baseline:
                 _check_comparable(run, baseline)
-            order: Sequence[str] = known
-            if not drops and not minima:
-                order = _measures_of_both(run, baseline)
-                if not order:
-                    raise InputError("it has no score of a measure of the run", file=baseline.name)
-                drops = dict.fromkeys(order, Decimal(0))
-            drops = {measure: drops[measure] for measure in order if measure in drops}
-            for measure in drops:
-                if measure not in baseline.scores and measure not in run.undefined:
-                    raise _missing_in_baseline(baseline, measure)
-            tests, notes = self._tested([measure for measure in drops if measure in run.scores], run, baseline)
-            checks += [_drop(measure, run, baseline, limit, tests.get(measure)) for measure, limit in drops.items()]
-        names = {check.measure for check in checks}
-        measure = names.pop() if len(names) == 1 else ANY_MEASURE
+            if not minimum_by_measure and not drop_by_measure:
+                drop_by_measure = _no_drops(run, baseline)
+            _check_drops(drop_by_measure, run, baseline)
+            defined_measures = [measure for measure in drop_by_measure if measure in run.scores]
+            tests, notes = self._tested(defined_measures, run, baseline)
+            for measure, limit in drop_by_measure.items():
+                checks.append(_drop(measure, run, baseline, limit, tests.get(measure)))
+        checked_measures = {check.measure for check in checks}
+        measure = checked_measures.pop() if len(checked_measures) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)
+        baseline_of_document = None
+        if baseline is not None:
+            baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
         return Checked(
             task=origin.task,
             measure=measure,
@@ -255,7 +258,7 @@ class Gate(Record):
             passed=all(check.passed for check in checks),
             checks=tuple(checks),
             notes=notes,
-            baseline=None if baseline is None else Baseline(baseline.name, str(baseline.origin.signature.of(measure))),
+            baseline=baseline_of_document,
         )
 
     def _tested(
@@ -307,6 +310,36 @@ class Gate(Record):
                 Note("FEW_UNITS", f"{with_noun(units)} only: on so few a drop has to be large to be significant")
             )
         return tests, (*notes, *_several_tests(len(measures), settings.level))
+
+
+def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[str, Decimal]:
+    """Return the limit of each measure that a name or a pattern chooses, in the order of `measures`.
+
+    Of several limits for a measure the last one holds. Raises UsageError for a name or a pattern that no measure has.
+    """
+    limit_by_measure = {}
+    for limit in limits:
+        for measure in chosen(measures, [limit.measure]):
+            limit_by_measure[measure] = limit.value
+    return {measure: limit_by_measure[measure] for measure in measures if measure in limit_by_measure}
+
+
+def _no_drops(run: Measured, baseline: Measured) -> dict[str, Decimal]:
+    """Return a limit of 0 for each measure that must not drop if no limit was given.
+
+    Raises InputError if run and baseline have no measure in common.
+    """
+    measures = _measures_of_both(run, baseline)
+    if not measures:
+        raise InputError("it has no score of a measure of the run", file=baseline.name)
+    return dict.fromkeys(measures, Decimal(0))
+
+
+def _check_drops(drop_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> None:
+    """Raise InputError for a limit of a measure of which the run has a score and the baseline has none."""
+    for measure in drop_by_measure:
+        if measure not in baseline.scores and measure not in run.undefined:
+            raise _missing_in_baseline(baseline, measure)
 
 
 def headline_remark(run: Measured, baseline: Measured) -> str | None:
@@ -375,28 +408,28 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     another measure. A baseline of chosen scores may lack it: then they are the other measures that people are shown
     first, or else all measures, that both have. A measure that is undefined for the run alone is among them.
     """
-    known = [*run.scores, *run.undefined]
-    both = [measure for measure in known if measure in baseline.scores]
-    headline_measure = str(usual_among(run.origin.task, baseline.scores))
-    if headline_measure in both:
-        return [headline_measure]
-    first = [measure for measure in headline(run.origin.task) if measure in both]
-    return first or both
+    common_measures = [measure for measure in (*run.scores, *run.undefined) if measure in baseline.scores]
+    return headlines_among([run.origin.task], common_measures, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
-    """Raises InputError where a baseline was computed from other gold or with other options."""
-    ours, theirs = run.origin.signature, baseline.origin.signature
+    """Raise InputError if a baseline was computed from other gold or with other options than the run."""
+    ours = run.origin.signature
+    theirs = baseline.origin.signature
     if run.origin.task != baseline.origin.task:
         problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
     elif ours.gold != theirs.gold:
         problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
     elif ours.settings != theirs.settings:
-        before, now = (str(each).partition("|")[2].partition("|gold:")[0] for each in (theirs, ours))
-        problem = f"it was scored with other options ({before}, now {now})"
+        problem = f"it was scored with other options ({_options_in(str(theirs))}, now {_options_in(str(ours))})"
     else:
         return
     raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
+
+
+def _options_in(signature: str) -> str:
+    """Return the part of a signature that says the options of scoring: between the measure and gold."""
+    return signature.partition("|")[2].partition("|gold:")[0]
 
 
 def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
@@ -420,10 +453,12 @@ def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decima
 
 
 def _name_of_minimum(measure: str, limit: Decimal) -> str:
+    """Return the name of the check of a least score."""
     return f"{measure} at least {limit}"
 
 
 def _name_of_drop(measure: str, limit: Decimal) -> str:
+    """Return the name of the check of a drop."""
     return f"{measure} at most {limit} below the baseline"
 
 
@@ -475,15 +510,15 @@ def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test:
 
 
 def _exact(score: float) -> Decimal:
-    """A score as it is printed in full precision."""
+    """Return a score as a decimal number, exactly as it is printed in full precision."""
     return Decimal(repr(score))
 
 
 def _shown(number: float | Decimal, limit: Decimal) -> str:
-    """Four decimals, all of them where four would hide on which side of the limit a number lies."""
+    """Return a number with four decimals, or with all if four would put it on another side of the limit."""
     short = f"{number:.4f}"
-    hides = Decimal(short).compare(limit) != Decimal(number).compare(limit)
-    return str(number) if hides else short
+    is_on_other_side = Decimal(short).compare(limit) != Decimal(number).compare(limit)
+    return str(number) if is_on_other_side else short
 
 
 # ---- Formats
@@ -523,17 +558,20 @@ CHECKS: Final = Layout(
 
 
 def _label(check: Check) -> str:
-    """Return what stands before a check: a limit that is kept for lack of units alone is not simply ok."""
+    """Return the first word of the line of a check: a limit that is kept for lack of units alone is not simply ok."""
     if not check.passed:
         return "FAIL"
     return "ok? " if check.undecided else "ok  "
 
 
 def checked_text(checked: Checked) -> str:
-    """A line for each limit, how many are kept, and the signatures."""
-    found = [f"{_label(check)}  {check.message}" for check in checked.checks]
-    found += [f"FAIL  {change.message}" for change in checked.changes]
-    lines = [part for text in (*found, *note_sentences(checked.notes)) for part in wrap_lines(one_line(text), " " * 6)]
+    """Return a line for each limit, how many are kept, and the signatures."""
+    sentences = [f"{_label(check)}  {check.message}" for check in checked.checks]
+    sentences += [f"FAIL  {change.message}" for change in checked.changes]
+    sentences += note_sentences(checked.notes)
+    lines: list[str] = []
+    for sentence in sentences:
+        lines += wrap_lines(one_line(sentence), " " * 6)
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
@@ -541,11 +579,11 @@ def checked_text(checked: Checked) -> str:
         lines.append(f"baseline   {checked.baseline.signature}")
     if checked.lock:
         lines.append(f"lock       {checked.lock.file}, SHA-256 {checked.lock.sha256}")
-    return "".join(f"{one_line(line)}\n" for line in lines)
+    return "".join([f"{one_line(line)}\n" for line in lines])
 
 
 def checked_junit(checked: Checked) -> str:
-    """JUnit XML: a suite with a test case for each limit."""
+    """Return JUnit XML: a suite with a test case for each limit."""
     properties = {"signature": checked.signature}
     if checked.origin.answered is not None:
         properties["answered"] = checked.origin.answered
@@ -572,11 +610,13 @@ def checked_junit(checked: Checked) -> str:
 
 
 def _case(name: str, element: str) -> list[str]:
+    """Return the lines of a test case in JUnit XML, with an element in it unless that is empty."""
     head = f' <testcase classname="{_TITLE}" name="{_xml(name)}"'
     return [f"{head}>", f"  <{element}>", " </testcase>"] if element else [f"{head}/>"]
 
 
 def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) -> str:
+    """Return a test suite in JUnit XML."""
     head = f'<testsuite name="{_TITLE}" tests="{tests}" failures="{failures}" errors="{errors}">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuite>", ""])
 
@@ -600,7 +640,7 @@ def checked_annotations(checked: Checked) -> str:
 
 
 def error_text(format_: str, message: str) -> str:
-    """Why nothing could be checked, in the format of that name; plain text has no place for it but standard error."""
+    """Return why nothing could be checked in the format of a name; empty for text, which has it on standard error."""
     message = one_line(message)
     if format_ == "json":
         return json_text({"kind": "error", "error": message})
@@ -625,20 +665,26 @@ def _summary(checked: Checked) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text for an attribute or an element."""
+    """Return a text for an attribute or an element of XML."""
     text = _NO_XML.sub("\ufffd", one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 def _of_message(text: str) -> str:
+    """Return a text for a workflow command of GitHub."""
     return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _checked_tsv(checked: Checked) -> str:
+    """Return a row for each limit, separated by tabs."""
+    return b"".join(tsv(CHECKS.table(checked))).decode()
 
 
 WRITERS: Final[dict[str, Callable[[Checked], str]]] = {
     "text": checked_text,
     "json": json_text,
-    "tsv": lambda checked: b"".join(tsv(CHECKS.table(checked))).decode(),
+    "tsv": _checked_tsv,
     "junit": checked_junit,
     "github": checked_annotations,
 }
-"""Format -> writer; every text ends with a line feed."""
+"""The functions that write a check, by format; every text ends with a line feed."""

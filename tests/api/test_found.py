@@ -23,7 +23,8 @@ SWITCHES: Final = ("-expand", "ISLE26", "-queries", "queries/queryids.txt")
 GOLD: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab")
 KB, SF = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
 INCLUSION, SECOND = "assessments/inclusion-2016.tsv", "assessments/pool-2016-second.tab"
-NAMES: Final = ("tide-kb.tab.txt", "gull-sf.tab.txt")
+NAMES: Final = ("TIDE_KB", "GULL_SF")
+"""What the command calls both runs: their run ids."""
 OWN: Final = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
 FACTS: Final = tuple(map(str, files("scifact")))
 
@@ -38,7 +39,7 @@ def run_of(name: str = KB, pool: str = GOLD[1]) -> cs.RunResult:
 
 
 def runs() -> dict[str, cs.RunResult]:
-    return {name: run_of(f"submissions/{name}") for name in NAMES}
+    return {name: run_of(file) for name, file in zip(NAMES, (KB, SF))}
 
 
 def printed(*words: str) -> str:
@@ -68,20 +69,15 @@ FOUND: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         f"explain {KB} --line 7 --line tide-kb.tab.txt:14 --unit ISLE26_0002 --node :E20 --answer Corin*",
     ),
     "<explanation of scifact: 1 units>": (lambda: cs.scifact(*FACTS).explain(7), "explain scifact --unit 7"),
-    "<SF-ALL-Micro-F1: gull-sf.tab.txt - tide-kb.tab.txt = ": (
-        lambda: cs.diff(
-            run_of(), run_of(SF), "SF-ALL-Micro-F1", names=("tide-kb.tab.txt", NAMES[1]), bootstrap=9, top=3
-        ),
+    "<SF-ALL-Micro-F1: GULL_SF - TIDE_KB = ": (
+        lambda: cs.diff(run_of(), run_of(SF), "SF-ALL-Micro-F1", names=NAMES, bootstrap=9, top=3),
         f"diff {KB} {SF} --measure SF-ALL-Micro-F1 --bootstrap 9 --top 3",
     ),
     "<LDC-MEAN-AP: policy sf - as given = ": (
         lambda: cs.diff(run := run_of(), run.rescore("sf"), names=("as given", "policy sf"), bootstrap=9),
         f"diff {KB} --policy-b sf --bootstrap 9",
     ),
-    "<comparison of tide-kb.tab.txt, gull-sf.tab.txt: ": (
-        lambda: cs.compare(runs(), bootstrap=9),
-        f"compare {KB} {SF} --bootstrap 9",
-    ),
+    "<comparison of TIDE_KB, GULL_SF: ": (lambda: cs.compare(runs(), bootstrap=9), f"compare {KB} {SF} --bootstrap 9"),
     "<sampled pool, SF-ALL-Micro-P: TIDE_KB ": (
         lambda: cs.sampled_pool({"TIDE_KB": run_of(), "GULL_SF": run_of(SF)}, INCLUSION, confidence=90),
         f"compare {KB} {SF} --inclusion {INCLUSION} --bootstrap 9 --confidence 90",

@@ -108,6 +108,19 @@ def test_a_measure_without_a_value_is_undefined(tmp_path: Path) -> None:
     assert re.search(r"SF-AP +undefined", page)
 
 
+def test_every_head_says_how_many_units_were_predicted_where_only_they_count(tmp_path: Path) -> None:
+    lines = (ROOT / "submissions/claims-a.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "own.jsonl").write_text("".join([f"{line}\n" for line in lines[:5]]), "utf-8")
+    words = ["claims", "--gold", str(ROOT / "assessments/claims-gold.jsonl"), "own.jsonl", "--answered-only"]
+    gold_size = len((ROOT / "assessments/claims-gold.jsonl").read_text("utf-8").splitlines())
+    answered = f"5 of {gold_size} claims"
+    assert aggregate(tmp_path, *words)["answered"] == answered
+    everything(tmp_path, *words)
+    assert f"over {answered}</title>" in (tmp_path / "aggregate.html").read_text("utf-8")
+    text = " ".join((tmp_path / "aggregate.text").read_text("utf-8").split())
+    assert f"Scored on {answered}, those that were predicted." in text
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_no_canary_of_gold_is_shown(task: str, tmp_path: Path) -> None:
     gold, predictions = evidence_with_canaries(task, tmp_path)

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -124,6 +125,21 @@ def test_a_wheel_that_is_missing_is_named(requirement: str, empty_wheels: Path) 
     assert str(raised.value).startswith(
         f"{empty_wheels}: no wheel of {requirement} for Python 3.11 on manylinux2014_x86_64; put it into a folder"
     )
+
+
+def test_pip_looks_in_its_index_where_no_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skipped only where no index can be reached."""
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_DEFAULT_TIMEOUT", "10")
+    reached = subprocess.run(
+        [sys.executable, "-m", "pip", "--quiet", "download", "--no-deps", "--dest", os.devnull, "no-such-package-99"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if re.search("NewConnectionError|ConnectTimeout|ProxyError|SSLError|ReadTimeout", reached.stderr):
+        pytest.skip("no package index can be reached")
+    (wheel,) = find_wheels(["markupsafe==3.0.2"], Target(platform="manylinux2014_aarch64"), None)
+    assert wheel.name.startswith("MarkupSafe-3.0.2-cp311-cp311-manylinux")
+    assert "aarch64" in wheel.name
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -275,12 +275,16 @@ FORMS: Final = [
         )
         for name, write in (("list", document), ("lines", lines))
     ],
+    _form(
+        "hotpotqa", "facts by gold's name",
+        lambda: document({"answer": ANSWERS["answer"], "supporting_facts": ANSWERS["sp"]}), "called supporting_facts",
+    ),
     _form("hotpotqa", "gold lines", lambda: lines(QUESTIONS), "read as one question a line", role="gold", read=True),
     _form(
         "hotpotqa", "gold by id", lambda: document({each["_id"]: each for each in QUESTIONS}),
         "the file is an object with questions by their id", role="gold",
     ),
-    _form("r4c", "without re", lambda: document(DERIVATIONS["re"]), 'do not stand below the key "re"'),
+    _form("r4c", "without re", lambda: document(DERIVATIONS["re"]), 'are not below the key "re"'),
     _form("r4c", "lines by id", lambda: lines([{key: each} for key, each in DERIVATIONS["re"].items()]), '"re"'),
     _form(
         "r4c", "lines with re", lambda: lines([{"_id": key, "re": each} for key, each in DERIVATIONS["re"].items()]),

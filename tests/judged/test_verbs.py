@@ -186,3 +186,36 @@ def test_a_second_judge(folder: Path) -> None:
     assert run["first"]["score"] == pytest.approx(0.5)
     text = _printed("compare", *FILES[:3], "run.csv", "--second-assessments", "second.csv", "--bootstrap", "99")
     assert "Labels of the first assessor by those of the second" in text
+
+
+def test_a_batch_scores_each_run_of_a_file(folder: Path) -> None:
+    """s1 has one of two right, s2 neither; each is a run of the batch that can be verified by itself."""
+    (folder / "one.csv").write_text("unit,answer,label\nA,x,yes\n")
+    (folder / "odd.csv").write_text("unit,answer,label,run\nA,x,yes,a/b\nA,x,no,a b\n")
+    _printed("batch", "pool", "several.csv", "-o", "alone")
+    rows = [row.split("\t") for row in (folder / "alone" / "leaderboard.tsv").read_text().splitlines()]
+    assert [row[2] for row in rows[1:]] == ["s1", "s2"]
+    board = json.loads((folder / "alone" / "leaderboard.json").read_text())
+    assert [row["scores"]["micro-r"] for row in board["rows"]] == [0.5, 0.0]
+    assert cs_score("verify", "alone").status == 0
+    kept = cs_score("batch", "pool", "several.csv", "-o", "alone", "--resume", "--policy", POLICY)
+    assert "2 scored (2 of them before)" in kept.err
+    _printed("batch", "pool", "several.csv", "one.csv", "odd.csv", "-o", "all")
+    names = {path.parent.name for path in (folder / "all").glob("*/out.json")}
+    assert names == {"several-s1", "several-s2", "one", "odd-a_b", "odd-a_b-2"}
+    _printed("batch", "pool", "several.csv", "--run", "s2", "-o", "chosen")
+    assert {path.parent.name for path in (folder / "chosen").glob("*/out.json")} == {"s2"}
+    unknown = cs_score("batch", "pool", "several.csv", "--run", "s3", "-o", "none", "--policy", POLICY)
+    assert (unknown.status, unknown.err) == (1, "cs-score: no run is called s3 in several.csv\n")
+
+
+def test_python_scores_each_run_of_a_file(folder: Path) -> None:
+    results = cs.task("pool").score_each(None, folder / "several.csv", policy={"right": ["yes"], "wrong": ["no"]})
+    assert {name: result.scores["micro-r"] for name, result in results.items()} == {"s1": 0.5, "s2": 0.0}
+    again = results["s1"].rescore(policy="wrong=yes:no")
+    assert again.scores["micro-r"] == 0.0
+    assert [row["score"] for row in cs.compare(results).rows("systems") if row["measure"] == "micro-r"] == [0.5, 0.0]
+    with pytest.raises(cs.UsageError, match="in Python run="):
+        cs.pool(folder / "several.csv", policy=POLICY)
+    with pytest.raises(cs.UsageError, match="pool takes policy, key, columns, run, not colour"):
+        cs.task("pool").score_each(None, folder / "several.csv", colour="red")

@@ -157,7 +157,7 @@ def test_a_drop_that_is_not_significant_is_undecided() -> None:
     suite = ElementTree.fromstring(WRITERS["junit"](judgement))
     assert [element.text for element in suite.iter("system-out")] == [check.message]
     assert WRITERS["github"](judgement).startswith("::warning title=")
-    assert "\ttrue\ttrue\n" in WRITERS["tsv"](judgement)
+    assert "\ttrue\ttrue\t\n" in WRITERS["tsv"](judgement)
 
 
 def test_several_tests_say_how_many_they_are() -> None:

@@ -92,7 +92,7 @@ def analyze(
     with_explanations: bool = True,
     progress: Progress = silent,
 ) -> Analysis:
-    """Return the analysis of a run by one measure; None stands for its headline measure.
+    """Return the analysis of a run by one measure, by default its headline measure.
 
     `top` is the number of mistakes to list, None for all. `policies` are scored beside the published ones. `by` are
     dimensions of groups that are crossed, such as `slot,language`. With `resampling` there are bootstrap intervals.
@@ -172,7 +172,7 @@ def problems_of(scored: Scored) -> list[ProblemRow]:
 
 
 def _problem_logs(scored: Scored) -> Iterator[ProblemLog]:
-    """Yield the problems of everything that was read, then those of the units and queries that were scored."""
+    """Yield the problems met while reading, then the problems of each unit and its queries."""
     yield scored.run.problems
     for unit in scored.result.units:
         yield unit.problems

@@ -1,4 +1,4 @@
-"""The budget of an analysis: what a run would score if all mistakes of one kind were corrected."""
+"""The budget of an analysis: the score of a run if all mistakes of one kind were corrected."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def budget(
 ) -> list[BudgetRow]:
     """Return a row for each kind of mistakes, with the score if these were corrected, and with the kinds before them.
 
-    The mistakes are those of the run as it is: none that correcting others would bring about. A kind that the policy
+    Mistakes of the run as it is are counted: none that correcting others would bring about. A kind that the policy
     does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's table.
     """
     effects = effects.on_first_measure()
@@ -90,18 +90,18 @@ def budget(
         category = KINDS[kind].category
         count = count_by_category[category]
         change = correction_of([kind], effects, policy, faults)
-        alone = _ScoreAfter(score_before)
+        corrected_alone = _ScoreAfter(score_before)
         if count:
             change_so_far = correction_of(kinds_so_far, effects, policy, faults)
-            alone = _score_after(change, effects)
-            cumulated = alone if change_so_far == change else _score_after(change_so_far, effects)
+            corrected_alone = _score_after(change, effects)
+            cumulated = corrected_alone if change_so_far == change else _score_after(change_so_far, effects)
         row = BudgetRow(
             kind=kind,
             count=count,
-            gain=None if alone.score is None or score_before is None else alone.score - score_before,
-            score=alone.score,
+            gain=_difference(corrected_alone.score, score_before),
+            score=corrected_alone.score,
             cumulated=cumulated.score,
-            reason=alone.reason or cumulated.reason or UNSET,
+            reason=corrected_alone.reason or cumulated.reason or UNSET,
             note=_why_not_wrong(category, policy) or UNSET,
             removed=effects.editor.removed_lines(change),
             added=change.added_texts,
@@ -111,6 +111,11 @@ def budget(
             row = _with_reach(row, faults, tallies)
         rows.append(row)
     return rows
+
+
+def _difference(score: float | None, score_before: float | None) -> float | None:
+    """Return how much a score has gained; None if one of the two is missing."""
+    return None if score is None or score_before is None else score - score_before
 
 
 def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fault]:
@@ -185,8 +190,8 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
             if isinstance(fault.line, Assessment):
                 missed_answers.append(fault.line)
     change = effects.editor.without_lines(wrong_lines)
-    added = effects.editor.lines_giving(missed_answers, change.places, only_linkable=True)
-    return replace(change, added=added, policy=None if new_policy == policy else new_policy)
+    added_lines = effects.editor.lines_giving(missed_answers, change.places, only_linkable=True)
+    return replace(change, added=added_lines, policy=None if new_policy == policy else new_policy)
 
 
 def move_category(policy: Policy, category: str, source: Side, target: Side) -> Policy:

@@ -123,7 +123,7 @@ class FollowOnLines:
 
 
 def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
-    """Return the skipped lines that stand in files of one kind: run files, or files of the pool."""
+    """Return the skipped lines in files of one kind: run files, or files of the pool."""
     return [line for line in lines if run.layouts[line.file].kind is kind]
 
 
@@ -135,7 +135,7 @@ class LineWriter:
     """
 
     def __init__(self, run: Run, run_id: str, files: Mapping[str, RunFile]) -> None:
-        """Look up what the lines of the run have in common."""
+        """Look up the file, confidence and value types that lines of the run have."""
         self._run = run
         self._run_id = run_id
         own_lines = [line for line in run.links.responses if line.run_id == run_id]
@@ -243,7 +243,8 @@ class Editor:
             places.add((line.file, line.number))
             file = self.files[line.file]
             if isinstance(line, Response):
-                responses.update([each.index for each in file.responses_by_repeated_line.get(line.number, (line,))])
+                repeated_responses = file.responses_by_repeated_line.get(line.number, (line,))
+                responses.update([response.index for response in repeated_responses])
             places.update([(line.file, number) for number in file.copies_by_text.get(line.text, ())])
             if line.target in self.follow_on_lines.answering:
                 lines_to_remove += self.follow_on_lines.lines_losing_query(line.target, places)

@@ -104,7 +104,9 @@ class _PoolIndex:
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
         """Count the answers that were assessed, each once."""
-        self._answers = {_PoolAnswer(each.query.level, each.value, each.provenance) for each in assessments}
+        self._answers: set[_PoolAnswer] = set()
+        for assessment in assessments:
+            self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.provenance))
         self._count_by_place = Counter([(answer.hop, answer.place) for answer in self._answers])
         self._count_by_value = Counter([(answer.hop, answer.value) for answer in self._answers])
 
@@ -150,7 +152,7 @@ def _pool_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
 
 
 class _NearMissCounter:
-    """Counts the lines of one category, and those near to answers of the pool."""
+    """Counts the lines of one category, and the lines near to answers of the pool."""
 
     def __init__(self) -> None:
         self._lines = 0
@@ -170,7 +172,7 @@ class _NearMissCounter:
         self._same_value_accepted += accepted_answers.has_value_at_other_place(answer)
 
     def near_misses(self, category: str) -> NearMisses:
-        """Return the counts as those of a category."""
+        """Return the counts, under the name of their category."""
         return NearMisses(
             category=category,
             lines=self._lines,

@@ -51,7 +51,7 @@ _NOT_FOUND: Final = (MISSED,)
 
 
 class Entry(NamedTuple):
-    """What the table counts: a line with its labels, or an equivalence class, in its group of each dimension.
+    """A line with its labels, or an equivalence class, with its group in each dimension.
 
     A class of the ground truth has the labels `_TO_FIND`; one that was not found has another entry with `_NOT_FOUND`.
     """
@@ -76,7 +76,7 @@ class CountedTable(Record):
 
 
 def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> CountedTable:
-    """Return what the table of a measure counts; `faults` are those of the run.
+    """Return the lines and classes that the table of a measure counts; `faults` are all faults of the run.
 
     LDC-MAX counts the entry point that represents each LDC query. LDC-MEAN and average precision count nothing, they
     are means over rows of the SF table: this is the table then.
@@ -117,8 +117,8 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
     """Count the lines and classes of a row in `entry_counts`.
 
     `drawn_unit` is the id of the unit that a resample draws, the group `ldc_query`. A class of the ground truth belongs
-    to the groups of the first line that found it, otherwise to those of the answer of the pool that would find it, and
-    if there is none to unknown groups.
+    to the groups of the first line that found it, otherwise to the groups of the answer of the pool that would find it,
+    and without such an answer to unknown groups.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     groups_by_found_class: dict[str, GroupNames] = {}
@@ -138,7 +138,7 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
     for groups in groups_of_missed:
         entry_counts[Entry(groups, _NOT_FOUND)] += 1
     ground_truth = row.tally.counts.ground_truth
-    groups_to_find = [*groups_by_found_class.values()][:ground_truth] + groups_of_missed
+    groups_to_find = list(groups_by_found_class.values())[:ground_truth] + groups_of_missed
     for groups in groups_to_find:
         entry_counts[Entry(groups, _TO_FIND)] += 1
     unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)

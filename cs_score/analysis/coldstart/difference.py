@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.difference_groups import GroupShare, group_shar
 from cs_score.analysis.coldstart.edition_rules import Rule, rules_of
 from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
 from cs_score.analysis.coldstart.scored import Scored, ScoredLine
-from cs_score.analysis.outcomes import Outcome, Side, TwoSided, head_of, outcome_of, undefined_notes
+from cs_score.analysis.outcomes import Outcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
 from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -111,25 +111,26 @@ def diff(
     """
     if measure is None and b.why_unranked is not None:
         measure = str(b.headline)
-    chosen = a.measure(measure)
-    b.measure(str(chosen))
-    side_a = _side_of(a, names[0], chosen)
-    side_b = _side_of(b, names[1], chosen)
+    shared_measure = a.measure(measure)
+    b.measure(str(shared_measure))
+    side_a = _side_of(a, names[0], shared_measure)
+    side_b = _side_of(b, names[1], shared_measure)
     sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
     sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
-    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, chosen)]
+    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, shared_measure)]
     different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
     different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
     unit_name = _name_of_units(a, b)
-    head = head_of(
-        (side_a, side_b),
-        str(chosen),
-        formula_of([chosen]),
-        resampling,
+    sides = Sides(
+        a=side_a,
+        b=side_b,
+        measure=str(shared_measure),
+        formula=formula_of([shared_measure]),
         unit=unit_name,
         units="units",
-        is_defined=all(unit.contribution is not None for unit in units),
+        has_contributions=all(unit.contribution is not None for unit in units),
     )
+    head = head_of(sides, resampling)
     head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
@@ -143,18 +144,18 @@ def diff(
         outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
         found=_count_outcomes(classes),
-        groups=group_shares(a, b, chosen),
+        groups=group_shares(a, b, shared_measure),
         rules=rules_of(a, b) or UNSET,
     )
 
 
 def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
-    """Return what one of the two runs is called and scored."""
+    """Return one of the two runs as a side of the comparison."""
     return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
 
 
 def _name_of_units(a: Scored, b: Scored) -> str:
-    """Return what the compared units are called: `LDC query` if the LDC queries of some queries are known."""
+    """Return the name of the compared units: `LDC query` if the LDC queries of some queries are known."""
     has_clusters = bool(a.run.gold.table.ldc_of)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_of.items():
@@ -186,7 +187,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
-    """Return the answers of A in load order, then those that only B gives, with what they count as."""
+    """Return the answers of A in load order, then the answers that only B gives, with their labels."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
     pairs = []
@@ -222,7 +223,7 @@ def _label_meaning(label: AnswerLabel | None) -> tuple[str, str, str | None] | N
 
 
 def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
-    """Return what the answers of a run count as: the best label of their lines."""
+    """Return the label of each answer of a run: the best one of its lines."""
     label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
     line_count_by_answer: Counter[_AnswerKey] = Counter()
     counted_indexes: set[int] = set()
@@ -243,7 +244,7 @@ def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
 
 
 def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
-    """Return what one line counts as; `is_counted` says whether it counts in a row of the tables."""
+    """Return the label of one line; `is_counted` says whether it counts in a row of the tables."""
     unit, line, assessment = scored_line
     label: Label = "not counted"
     category = pre_policy_category(assessment)
@@ -258,7 +259,7 @@ def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool)
 
 
 def _side_of_labels(labels: Labels) -> Label:
-    """Return the best of what a line with these labels counts as."""
+    """Return the best side among the labels of a line."""
     if RIGHT in labels:
         return "right"
     if WRONG in labels:

@@ -1,6 +1,6 @@
 """How much groups of rows and lines contribute to the difference between two runs.
 
-A measure is a ratio of sums over the rows of a table, so that any rows together contribute what they add to the sums.
+A measure is a ratio of sums over the rows of a table; the contribution of a group follows from its part of the sums.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: M
     """Return the scores and contributions of units or groups, from what each adds to the sums of the measure."""
     formula = formula_of([measure])
     shares = []
-    for name, contribution in contributions_of((sums_a, sums_b), formula).items():
+    for name, contribution in contributions_of(sums_a, sums_b, formula).items():
         score_a = formula(sums_a[name], divide)[0] if name in sums_a else None
         score_b = formula(sums_b[name], divide)[0] if name in sums_b else None
         shares.append(Share(name, score_a, score_b, contribution))
@@ -131,7 +131,7 @@ def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_Gro
 def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
     """Return what each query adds to the sums of the measure at each hop; queries that add nothing are left out."""
     result = scored.result
-    query_ids = [*result.unit_of, *result.unit_of.values()]
+    query_ids = set(result.unit_of) | set(result.unit_of.values())
     result_by_query = replace(result, unit_of={query_id: query_id for query_id in query_ids})
     hops = [measure.level]
     if has_rows_by_hop:
@@ -164,7 +164,7 @@ def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
 
 
 def _add_up_groups(sums_by_row: Mapping[_RowKey, Sums], group_by_row: Mapping[_RowKey, str]) -> dict[str, Sums]:
-    """Return what the rows of each group add to the sums together."""
+    """Return the sums of the rows of each group, added up."""
     sums_by_group: dict[str, Sums] = {}
     for key, sums in sums_by_row.items():
         group = group_by_row[key]
@@ -182,7 +182,7 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 
 
 def _sums_by_line_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield the sums of lines and classes by each dimension in which those of a row differ."""
+    """Yield the sums of lines and classes by each dimension in which lines of a row differ."""
     entry_counts_a = count_table(a, measure, find_faults(a, Editor(a.run, a.run_id))).entry_counts
     entry_counts_b = count_table(b, measure, find_faults(b, Editor(b.run, b.run_id))).entry_counts
     count_names = [column.rpartition(":")[2] for column in sums_of([measure])]

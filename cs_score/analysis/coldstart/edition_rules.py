@@ -134,7 +134,7 @@ def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
 
 
 def _score_by_row(scored: Scored) -> dict[_RowId, _RowScore]:
-    """Return the rows of the SF table of counts, then those of the SF table of average precision."""
+    """Return the rows of the SF table of counts, then the rows of the SF table of average precision."""
     score_by_row: dict[_RowId, _RowScore] = {}
     for row in scored.result.tables.sf.rows:
         score_by_row["SF", row.name, row.level] = _RowScore(row.f1, row.counts)

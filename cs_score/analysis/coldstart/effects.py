@@ -64,7 +64,7 @@ _SF_ROWS: Final = f"{SF}:{ALL_LEVELS}:row"
 
 
 class Effects:
-    """Computes what changes to the files of one run would make of its scores.
+    """Computes the effects of changes to the files of one run on its scores.
 
     An effect is the score of the changed files minus the score of the run, both as the scorer would give them.
     `editor` makes the changes, `unchanged` is the run before any change, and `scores` are its scores by measure.
@@ -82,7 +82,9 @@ class Effects:
         self.editor = self._rescoring.editor
         self._is_ranked = any(not measure.average for measure in measures)
         self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
-        columns = [*sums_of(measures), *self._row_column_by_measure.values(), _SF_ROWS]
+        columns = list(sums_of(measures))
+        columns += self._row_column_by_measure.values()
+        columns.append(_SF_ROWS)
         self._row_sums = RowSums(dict.fromkeys(columns))
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
@@ -133,7 +135,7 @@ class Effects:
     def effect_after(self, start: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change that contains an earlier one, and the change with everything scored under it.
 
-        Only what the change adds to the earlier one, the `start`, is scored. A refused change gives the start again.
+        Only the difference to the earlier change, the `start`, is scored. A refused change gives the start again.
         """
         try:
             rescored = list(self._rescore(change, start))
@@ -209,7 +211,7 @@ class Effects:
         return _Scores(scores, reason)
 
     def _sums_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """Return what a unit adds to the sums over all units, and last its number of ranked nodes.
+        """Return the sums of one unit, which are added up over all units; last its number of ranked nodes.
 
         The unit was scored from the lines of `run`.
         """

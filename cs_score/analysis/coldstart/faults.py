@@ -167,7 +167,7 @@ def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Itera
 def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachability: Reachability) -> Iterator[Fault]:
     """Yield the classes of a unit that were not found, in load order of the pool.
 
-    In a row whose slot takes one value any class would do: if none was found, the first class stands for them.
+    In a row whose slot takes one value any class would do: if none was found, only the first class is yielded.
     """
     for row in rows_to_find(scored, unit):
         missed = [name for name in row.class_names if name not in row.found]
@@ -233,8 +233,8 @@ def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
             if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
                 classes_by_row[row_name].append(class_name)
         for row_name, class_names in classes_by_row.items():
-            found = _classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found)
+            found_classes = _classes_found(lines_by_row[row_name], unit)
+            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found_classes)
 
 
 def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:

@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.counted_table import (
     GroupNames,
     count_groups,
 )
-from cs_score.analysis.outcomes import place
+from cs_score.analysis.outcomes import group_order
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import Counts
@@ -73,7 +73,7 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 def groups_of(
     table: CountedTable, crossings: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
 ) -> dict[str, list[Group]]:
-    """Return the groups of each dimension, then those of the crossed ones, such as `slot,language`.
+    """Return the groups of each dimension, then the groups of crossed dimensions such as `slot,language`.
 
     The group with the most mistakes comes first, then names decide. With `resampling` groups have intervals of their
     scores, from resamples of `units`. Groups of one LDC query have none, since each is drawn as a whole.
@@ -114,7 +114,7 @@ def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
 
 def _group_order(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, ...]:
     """Return the sort key of a group: the number of mistakes from the highest, then its names."""
-    return -group_counts.mistakes, *[place(name) for name in names]
+    return -group_counts.mistakes, *[group_order(name) for name in names]
 
 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:
@@ -168,6 +168,6 @@ def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) ->
     """
     scores: list[Any] = []
     for first in range(0, len(sums), len(_SCORES)):
-        right, answered, ground_truth = sums[first : first + len(_SCORES)]
-        scores += precision_recall_f1(right, answered, ground_truth, divide)
+        right_lines, answered_lines, ground_truth = sums[first : first + len(_SCORES)]
+        scores += precision_recall_f1(right_lines, answered_lines, ground_truth, divide)
     return scores

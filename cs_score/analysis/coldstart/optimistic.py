@@ -67,9 +67,9 @@ class _ClassOfLine(NamedTuple):
 
 
 def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
-    """Yield every unassessed answer of a hop below what is right, with a class for it that nothing right is in.
+    """Yield every unassessed answer of a hop with a right parent, and a class for it in which no right answer is yet.
 
-    Lines that give the same answer with the same justification are one answer, which the first of them stands for.
+    Lines that give the same answer with the same justification are one answer: only the first of them is yielded.
     """
     links = scored.run.links
     found_classes = _classes_found(scored)
@@ -118,7 +118,7 @@ _EntityKey: TypeAlias = tuple[str, str, str]
 
 
 def _group_by_entity(lines: Sequence[Response], links: Links) -> list[list[Response]]:
-    """Return lines in groups, each of which takes one class: lines of one node, and lines that give one answer.
+    """Return lines in groups that take one class each: lines of one node, and lines that give one answer.
 
     A group holds everything that is connected so, in load order. The most confident group comes first, then the one
     with the first line.
@@ -151,7 +151,7 @@ def _group_order(group: Sequence[Response]) -> tuple[float, int]:
 
 
 def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
-    """Return what a line has in common with others about the same entity: its answer, and its node if it has one.
+    """Return the keys that a line shares with lines about the same entity: its answer, and its node if it has one.
 
     A node of the second hop may have answers below several classes; these are several entities.
     """
@@ -169,8 +169,8 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
-    for class_name, above in tree.above.items():
-        if above != parent_class or is_wrong_bin(class_name, tree.root):
+    for class_name, class_above in tree.above.items():
+        if class_above != parent_class or is_wrong_bin(class_name, tree.root):
             continue
         component = class_name.rpartition(":")[2]
         if component.isascii() and component.isdigit():
@@ -191,7 +191,7 @@ class _AssessmentWriter:
         """Look for the layout of the pool and for lines of it that new ones can follow."""
         self._file = last_pool_file(run) or "pool"
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
-        self._assessments = [each for each in run.gold.links.assessments if each.file == self._file]
+        self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
         self._first_by_query: dict[str, Assessment] = {}
         self._last_number = 0
         for assessment in self._assessments:
@@ -254,12 +254,12 @@ def last_pool_file(run: Run) -> str | None:
     return name
 
 
-def _score_with(scored: Scored, added: Sequence[Assessment]) -> Scored:
+def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored:
     """Return the run scored against a pool with more assessments at its end."""
     run = scored.run
     links = Links(run.gold.table, run.links)
-    links.follow_ons = _follow_ons_with(run, added)
-    links.assessments = [*run.gold.links.assessments, *added]
+    links.follow_ons = _follow_ons_with(run, new_assessments)
+    links.assessments = [*run.gold.links.assessments, *new_assessments]
     links.responses = []
     for line in run.links.responses:
         follow_on = links.follow_ons.get(line.target)
@@ -271,10 +271,10 @@ def _score_with(scored: Scored, added: Sequence[Assessment]) -> Scored:
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 
-def _follow_ons_with(run: Run, added: Sequence[Assessment]) -> dict[str, FollowOn]:
+def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[str, FollowOn]:
     """Return copies of the follow-on queries about the answers of added assessments, which know these assessments."""
     follow_ons: dict[str, FollowOn] = {}
-    for assessment in added:
+    for assessment in new_assessments:
         if assessment.target not in follow_ons:
             follow_on = run.links.follow_on(assessment.target)
             assert follow_on is not None  # a line of the run gives the answer

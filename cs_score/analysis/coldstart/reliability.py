@@ -82,7 +82,7 @@ def reliability_of(scored: Scored) -> Reliability:
 
 
 def reliability(judged_lines: Sequence[Judged]) -> Reliability:
-    """Return the reliability of lines that are sorted by confidence, those of equal confidence in load order."""
+    """Return the reliability of lines that are sorted by confidence; lines of equal confidence are in load order."""
     line_count = len(judged_lines)
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
@@ -90,7 +90,7 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
     brier = math.fsum([(confidence - is_right) ** 2 for confidence, is_right in judged_lines]) / line_count
     calibration_error: float | None = None
     if line_count >= FEWEST_CALIBRATED:
-        distances = [each.lines * abs(each.right - each.confidence) for each in bins]
+        distances = [group.lines * abs(group.right - group.confidence) for group in bins]
         calibration_error = math.fsum(distances) / line_count
     return Reliability(
         lines=line_count, bins=bins, brier=brier, ece=calibration_error, auc=_area_under_curve(judged_lines)

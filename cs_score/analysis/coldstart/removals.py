@@ -1,14 +1,13 @@
-"""Lines taken away without scoring their query again, where what they leave behind counts as before.
+"""Take lines away from a scored query without scoring it again, if all other lines count as before.
 
-Most wrong lines have no part in what other lines count as: they give no right answer, share a node with none, and no
-line that stays asks about their answer. Taking one away takes its counts from its row, and its node from the rankings
-or to another rank there. That needs no more than one pass over the ranked values of the query, where scoring the query
-again labels and ranks all of its lines. In all other cases nothing is returned here, and the query is scored again.
+Most wrong lines have no influence on other lines: they give no right answer, share a node with none, and no line that
+stays asks about their answer. Taking one away subtracts its counts from its row, and moves its node in the rankings or
+takes it out of them. That needs one pass over the ranked values of the query; scoring the query again labels and
+ranks all of its lines. In all other cases None is returned here, and the query is scored again.
 """
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -36,87 +35,96 @@ class Removals:
     """Takes lines of one run away from its scored units, as far as that needs no scoring."""
 
     def __init__(self, scored: Scored, editor: Editor) -> None:
+        """Take lines away from the run as it was scored; `editor` knows which lines depend on which."""
         self._scored = scored
         self._editor = editor
-        self._queries: dict[str, QueryLines | None] = {}
-        self._results_by_base: dict[str, list[tuple[UnitResult, QueryResult]]] = defaultdict(list)
+        self._query_lines_by_id: dict[str, QueryLines | None] = {}
+        self._results_by_query: dict[str, list[tuple[UnitResult, QueryResult]]] = defaultdict(list)
         for unit in scored.result.units:
             for result in unit.queries:
-                self._results_by_base[result.query.base_id].append((unit, result))
+                self._results_by_query[result.query.base_id].append((unit, result))
 
     def units_without(self, change: Change, *, is_ranked: bool) -> list[UnitResult] | None:
-        """Return the units that a change leaves otherwise; None where their queries have to be scored again.
+        """Return the units that a change leaves otherwise; None if their queries have to be scored again.
 
-        Rankings are those before the change unless they are wanted (`is_ranked`).
+        Unless `is_ranked`, the rankings stay as they were before the change.
         """
         if change.added or change.policy is not None or len(change.places) != len(change.responses):
             return None
-        lines_by_base: dict[str, list[Response]] = defaultdict(list)
+        lines_by_query: dict[str, list[Response]] = defaultdict(list)
         for index in sorted(change.responses):
             line = self._scored.run.links.responses[index]
-            lines_by_base[line.query.base_id].append(line)
-        changed: dict[str, UnitResult] = {}
-        for base_id, lines in lines_by_base.items():
+            lines_by_query[line.query.base_id].append(line)
+        unit_by_id: dict[str, UnitResult] = {}
+        for base_id, lines in lines_by_query.items():
             query_lines = self._query_lines(base_id)
             if query_lines is None:
                 return None
             result = query_lines.without(lines, change.responses, is_ranked=is_ranked)
             if result is None:
                 return None
-            unit = changed.get(query_lines.unit.id, query_lines.unit)
-            changed[unit.id] = _with_result(unit, result)
-        return list(changed.values())
+            unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
+            unit_by_id[unit.id] = _with_result(unit, result)
+        return list(unit_by_id.values())
 
     def _query_lines(self, base_id: str) -> QueryLines | None:
-        """Return the lines of a query; None where several queries share its id, or it could not be scored."""
-        if base_id not in self._queries:
-            found = None
-            results = self._results_by_base.get(base_id, [])
-            if len(results) == 1:
-                unit, result = results[0]
-                if result.uncounted is None and result.unranked is None:
-                    found = QueryLines(self._scored, self._editor, unit, result)
-            self._queries[base_id] = found
-        return self._queries[base_id]
+        """Return the lines of a query; None if several queries share its id, or it could not be scored."""
+        if base_id not in self._query_lines_by_id:
+            self._query_lines_by_id[base_id] = self._find_query_lines(base_id)
+        return self._query_lines_by_id[base_id]
+
+    def _find_query_lines(self, base_id: str) -> QueryLines | None:
+        """Return the lines of a query, which are looked up once."""
+        results = self._results_by_query.get(base_id, [])
+        if len(results) != 1:
+            return None
+        unit, result = results[0]
+        if result.uncounted is not None or result.unranked is not None:
+            return None
+        return QueryLines(self._scored, self._editor, unit, result)
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
-    """Return a unit with another result of one of its queries."""
-    queries = [result if each.query.short_id == result.query.short_id else each for each in unit.queries]
-    return replace(unit, queries=tuple(queries))
+    """Return a unit in which the result of a query is replaced."""
+    results = []
+    for old_result in unit.queries:
+        is_same_query = old_result.query.short_id == result.query.short_id
+        results.append(result if is_same_query else old_result)
+    return replace(unit, queries=tuple(results))
 
 
 class QueryLines:
-    """The lines of one query as they were scored, by row and by rank."""
+    """The lines of a query as they were scored, by row of the tables and by rank; `unit` is the query's unit."""
 
     def __init__(self, scored: Scored, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
+        """Index the lines of a query, which has this result."""
         self.unit = unit
+        self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
         self._most = scored.run.limits.most
+        self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating
-        self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
-        self._result = result
-        self._row_by_line: dict[int, int] = {}
-        for place, tally in enumerate(result.tallies):
+        self._row_position_by_index: dict[int, int] = {}
+        for position, tally in enumerate(result.tallies):
             for line in tally.responses:
-                self._row_by_line[line.index] = place
+                self._row_position_by_index[line.index] = position
         tree = scored.run.gold.of_query(result.query, scored.run.links).tree
         self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name: dict[str, RankedNode] = {}
         self._children_by_parent: dict[str, list[str]] = defaultdict(list)
-        for level in self._levels:
-            for node in level.ranking.nodes:
+        for ranking in result.rankings:
+            for node in ranking.nodes:
                 if node.name not in self._node_by_name:
                     self._node_by_name[node.name] = node
                     if node.level:
-                        self._children_by_parent[node.name.rpartition(":")[0]].append(node.name)
+                        self._children_by_parent[_parent_of(node)].append(node.name)
 
     @cached_property
     def _has_plain_nodes(self) -> bool:
-        """Return whether nodes have one or two components, and the names that their lines give them."""
+        """Whether nodes have one or two components, and the names that their lines give them."""
         if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         prefix = f"{self._result.query.full_id}:"
@@ -127,11 +135,14 @@ class QueryLines:
         return True
 
     def without(self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool) -> QueryResult | None:
-        """Return the result without lines, which have these indexes; None where the query has to be scored again."""
+        """Return the result without some lines; None if the query has to be scored again.
+
+        `indexes` are the indexes of all lines that the change removes. Unless `is_ranked`, the rankings stay.
+        """
         orphans = self._orphans(lines, indexes)
         if orphans is None:
             return None
-        if not all(self._has_no_part_in_others(line) for line in (*lines, *orphans)):
+        if not all(self._matters_to_no_other(line) for line in [*lines, *orphans]):
             return None
         tallies = self._tallies_without(lines)
         if tallies is None:
@@ -144,74 +155,77 @@ class QueryLines:
         return replace(self._result, tallies=tallies, rankings=tuple(rankings))
 
     def _orphans(self, lines: Iterable[Response], indexes: Collection[int]) -> list[Response] | None:
-        """Return the lines that stay and ask about an answer which no line of the run gives any more.
+        """Return the lines that stay, but ask about an answer that no line of the run gives any more.
 
-        They stand below no right answer before and after, but leave the rankings: their nodes have no parent. None
-        where another line still gives the answer, by which they may count otherwise.
+        They have no right parent before and after the change, but leave the rankings: their nodes have no parent.
+        Returns None if another line still gives the answer: then they may count otherwise.
         """
         orphans: list[Response] = []
         for line in lines:
-            staying = [each for each in self._answering.get(line.target, ()) if _index_of(each) not in indexes]
-            if not staying:
+            dependents = []
+            for dependent in self._answering.get(line.target, ()):
+                if _index_of(dependent) not in indexes:
+                    dependents.append(dependent)
+            if not dependents:
                 continue
             if self._links.without_parent or self._links.was_skipped(line.target):
                 return None
-            if any(_index_of(each) not in indexes for each in self._creating[line.target]):
+            if any(_index_of(parent) not in indexes for parent in self._creating[line.target]):
                 return None
-            for each in staying:
-                if not isinstance(each, Response) or self._answering.get(each.target):
+            for dependent in dependents:
+                if not isinstance(dependent, Response) or self._answering.get(dependent.target):
                     return None
-                orphans.append(each)
+                orphans.append(dependent)
         return orphans
 
-    def _has_no_part_in_others(self, line: Response) -> bool:
-        """Return whether no line that stays counts otherwise without this one in its node."""
-        if line.query.level > _DEEPEST_HOP or line.index not in self._row_by_line:
+    def _matters_to_no_other(self, line: Response) -> bool:
+        """Return whether all lines that stay count as before without this line in its node."""
+        if line.query.level > _DEEPEST_HOP or line.index not in self._row_position_by_index:
             return False
         if self._links.was_skipped(line.target):
             return False
         if line.node is None:
             return self._is_without_credit(line)
-        # The lines of a node decide together whether it is named, which matters to those with credit.
-        return all(self._is_without_credit(each) for each in self._links.nodes[line.node])
+        # The lines of a node decide together whether it is named, which matters to lines with credit.
+        return all(self._is_without_credit(node_line) for node_line in self._links.nodes[line.node])
 
     def _is_without_credit(self, line: Response) -> bool:
-        """Return whether a line can neither be right nor a duplicate of a right one."""
+        """Return whether a line can neither be right nor a duplicate of a right line."""
         labels = self.unit.labels.get(line.index)
         return labels is not None and category_in(labels) not in self._policy.right
 
     def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...] | None:
-        """Return the rows without lines; None where a row would go that only these lines have made."""
-        lines_by_row: dict[int, list[Response]] = defaultdict(list)
+        """Return the rows without the counts of some lines; None if a row would vanish that only these lines have."""
+        lines_by_position: dict[int, list[Response]] = defaultdict(list)
         for line in lines:
-            lines_by_row[self._row_by_line[line.index]].append(line)
+            lines_by_position[self._row_position_by_index[line.index]].append(line)
         tallies = list(self._result.tallies)
-        for place, removed in lines_by_row.items():
-            tally = tallies[place]
-            if len(removed) == len(tally.responses) and tally.name not in self._rows_of_gold:
+        for position, lines_of_row in lines_by_position.items():
+            tally = tallies[position]
+            if len(lines_of_row) == len(tally.responses) and tally.name not in self._rows_of_gold:
                 return None
-            counts = astuple(tally.counts)
-            for line in removed:
-                of_line = astuple(counts_of(self.unit.labels[line.index]))
-                counts = tuple(map(operator.sub, counts, of_line))
-            tallies[place] = Tally(tally.name, Counts(*counts), tally.responses)
+            numbers = astuple(tally.counts)
+            for line in lines_of_row:
+                line_numbers = astuple(counts_of(self.unit.labels[line.index]))
+                numbers = tuple([number - line_number for number, line_number in zip(numbers, line_numbers)])
+            tallies[position] = Tally(tally.name, Counts(*numbers), tally.responses)
         return tuple(tallies)
 
+    # -- Rankings
+
     def _rankings_without(self, lines: Sequence[Response]) -> list[Ranking] | None:
-        """Return the rankings without lines; None where that takes more than nodes without a class that go or move."""
-        indexes = {line.index for line in lines}
+        """Return the rankings without some lines; None if more changes than nodes without a class that go or move."""
         if self._ranks_all_levels or not self._has_plain_nodes:
             return None
+        losses = self._losses_of_nodes(lines)
         moves: list[Move] = []
-        names = dict.fromkeys(line.node for line in lines if line.node is not None)
-        gone = {name for name in names if all(line.index in indexes for line in self._links.nodes[name])}
-        for name in names:
+        for name in losses.changed_nodes:
             if name.partition(":")[0] != self._result.query.full_id:
                 continue  # nodes of lines without parent are not ranked
             node = self._node_by_name.get(name)
             if node is None or node.mapped_class is not None:
                 return None
-            move = self._move_of(node, gone, names, indexes)
+            move = self._move_of(node, losses)
             if move is None:
                 return None
             moves.append(move)
@@ -223,33 +237,42 @@ class QueryLines:
             rankings.append(ranking)
         return rankings
 
-    def _move_of(
-        self, node: RankedNode, gone: Collection[str], changed: Collection[str], indexes: Collection[int]
-    ) -> Move | None:
-        """Return where a node goes that loses lines; None where other nodes change with it.
+    def _losses_of_nodes(self, lines: Iterable[Response]) -> _Losses:
+        """Return the nodes that lose some lines, and those among them that lose all of their lines."""
+        indexes = {line.index for line in lines}
+        changed_nodes = dict.fromkeys([line.node for line in lines if line.node is not None])
+        vanishing_nodes: set[str] = set()
+        for name in changed_nodes:
+            if all(line.index in indexes for line in self._links.nodes[name]):
+                vanishing_nodes.add(name)
+        return _Losses(indexes, changed_nodes, vanishing_nodes)
 
-        A node of the second hop is ranked by its own confidence times that of its parent, and a parent without lines of
-        its own has those of its children.
+    def _move_of(self, node: RankedNode, losses: _Losses) -> Move | None:
+        """Return where a node goes that loses lines; None if other nodes change with it.
+
+        A node of the second hop is ranked by its own confidence times that of its parent. A parent without lines of its
+        own has the lines of its children.
         """
         children = self._children_by_parent.get(node.name, ())
-        if any(child not in gone for child in children):
+        if any(child not in losses.vanishing_nodes for child in children):
             return None
-        parent = node.name.rpartition(":")[0]
+        parent = _parent_of(node)
         if node.level and parent not in self._links.nodes:
             return None
-        if node.name in gone:
+        if node.name in losses.vanishing_nodes:
             return Move(node, None, None)
-        if node.level and parent in changed:
+        if node.level and parent in losses.changed_nodes:
             return None
-        left = [line for line in self._links.nodes[node.name] if line.index not in indexes]
-        confidence = self._confidence(left)
+        remaining_lines = [line for line in self._links.nodes[node.name] if line.index not in losses.indexes]
+        confidence = self._confidence_of(remaining_lines)
         if node.level:
-            confidence *= self._confidence(self._links.nodes[parent])
-        first = min(left, key=lambda line: line.number)
-        moved = replace(node, confidence=confidence, first_line=first)
-        return Move(node, moved, _rank_key(moved))
+            confidence *= self._confidence_of(self._links.nodes[parent])
+        first_line = min(remaining_lines, key=lambda line: line.number)
+        moved_node = replace(node, confidence=confidence, first_line=first_line)
+        return Move(node, moved_node, _rank_key(moved_node))
 
-    def _confidence(self, lines: Iterable[Response]) -> float:
+    def _confidence_of(self, lines: Iterable[Response]) -> float:
+        """Return the confidence of a node with these lines."""
         return node_confidence([line.confidence for line in lines], self._most)
 
 
@@ -258,48 +281,67 @@ def _index_of(line: LinkedLine) -> int | None:
     return line.index if isinstance(line, Response) else None
 
 
+def _parent_of(node: RankedNode) -> str:
+    """Return the name of the node above: `CS17_ENG_0001:E1:E2` -> `CS17_ENG_0001:E1`."""
+    return node.name.rpartition(":")[0]
+
+
+class _Losses(NamedTuple):
+    """The indexes of lines that are removed, the nodes that lose lines, and the nodes that lose all of theirs."""
+
+    indexes: Collection[int]
+    changed_nodes: Collection[str]
+    vanishing_nodes: Collection[str]
+
+
 class Move(NamedTuple):
-    """A node that loses lines, and what it becomes with the key that it is then ranked by; None where it goes."""
+    """A node that loses lines, the node that it becomes, and the key of its new rank; both are None if it vanishes."""
 
     node: RankedNode
-    moved: RankedNode | None
+    moved_node: RankedNode | None
     key: RankKey | None
 
 
 def _rank_key(node: RankedNode) -> RankKey:
+    """Return the key by which a node is ranked: the smaller, the better."""
     return -node.confidence, *load_order(node.first_line)
 
 
 class LevelRanking:
-    """The ranking of one level with what it is computed from, in lists that are copied and changed."""
+    """The ranking of a level with its sort keys and values, in lists that are copied and changed."""
 
     def __init__(self, ranking: Ranking) -> None:
-        self.ranking = ranking
+        """Take up a ranking as it was scored."""
+        self._ranking = ranking
         self._keys = [_rank_key(node) for node in ranking.nodes]
         self._values = [node.value for node in ranking.nodes]
-        self._place_by_name = {node.name: place for place, node in enumerate(ranking.nodes)}
+        self._position_by_name = {node.name: position for position, node in enumerate(ranking.nodes)}
 
     def after(self, moves: Iterable[Move]) -> Ranking | None:
-        """Return the ranking after nodes without a class have gone or moved; None where it may not be there then."""
-        of_level = [move for move in moves if move.node.name in self._place_by_name]
-        if not of_level:
-            return self.ranking
+        """Return the ranking after nodes without a class have vanished or moved.
+
+        Returns None if no node is left, since the level may then have no row, and if average precision would exceed the
+        ground truth, since scoring says why that is refused.
+        """
+        moves_here = [move for move in moves if move.node.name in self._position_by_name]
+        if not moves_here:
+            return self._ranking
         keys = self._keys.copy()
         values = self._values.copy()
-        nodes = list(self.ranking.nodes)
-        for place in sorted([self._place_by_name[move.node.name] for move in of_level], reverse=True):
-            del keys[place]
-            del values[place]
-            del nodes[place]
-        for move in of_level:
-            if move.moved is not None and move.key is not None:
-                place = bisect_left(keys, move.key)
-                keys.insert(place, move.key)
-                values.insert(place, move.moved.value)
-                nodes.insert(place, move.moved)
-        if not nodes:  # the level may have no row any more
+        nodes = list(self._ranking.nodes)
+        positions = [self._position_by_name[move.node.name] for move in moves_here]
+        for position in sorted(positions, reverse=True):
+            del keys[position]
+            del values[position]
+            del nodes[position]
+        for move in moves_here:
+            if move.moved_node is not None and move.key is not None:
+                position = bisect_left(keys, move.key)
+                keys.insert(position, move.key)
+                values.insert(position, move.moved_node.value)
+                nodes.insert(position, move.moved_node)
+        if not nodes:
             return None
-        scores = tuple([score_ranking(values, self.ranking.ground_truth) for score_ranking in RANKED.values()])
-        ranking = replace(self.ranking, scores=scores, nodes=tuple(nodes))
-        # Scoring says why such an average precision is refused.
+        scores = tuple([score_ranking(values, self._ranking.ground_truth) for score_ranking in RANKED.values()])
+        ranking = replace(self._ranking, scores=scores, nodes=tuple(nodes))
         return None if ranking.exceeds_ground_truth else ranking

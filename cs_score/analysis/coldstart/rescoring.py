@@ -139,7 +139,7 @@ class Rescoring:
         return self._removals.units_without(change, is_ranked=is_ranked)
 
     def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
-        """Return the base ids of the queries of which lines are removed or added between two changes."""
+        """Return the base ids of the queries whose lines are removed or added between two changes."""
         # Not their symmetric difference, for which all lines of `earlier` would be copied.
         indexes = (change.responses - earlier.responses) | (earlier.responses - change.responses)
         lines = [self._run.links.responses[index] for index in indexes]
@@ -165,7 +165,7 @@ class Rescoring:
         return lines_by_unit
 
     def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
-        """Return the lines of all runs in a unit, in load order; with `base_ids` only those of these queries."""
+        """Return the lines of all runs in a unit, in load order; with `base_ids` only the lines of these queries."""
         lines: list[Response] = []
         for units in self._run.lines.values():
             for base_id, lines_of_query in units.get(unit_id, {}).items():
@@ -177,28 +177,28 @@ class Rescoring:
 
     # -- The lines after a change
 
-    def _edit(self, lines: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
+    def _edit(self, lines: Sequence[Response], change: Change, added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units after a change, linked anew as far as the change requires.
 
-        `added` are the lines that the change adds to these units. Raises InputError if the limits on justifications
-        cannot be applied.
+        `added_lines` are the lines that the change adds to these units. Raises InputError if the limits on
+        justifications cannot be applied.
         """
         if self._only_appends(change):
-            return self._append(lines, added, is_ranked)
+            return self._append(lines, added_lines, is_ranked)
         run = self._run
         gold = run.gold
-        removed = [line for line in lines if line.index in change.responses]
+        removed_lines = [line for line in lines if line.index in change.responses]
         lines = [line for line in lines if line.index not in change.responses]
         links = Links(gold.table, run.links)
-        is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed)
-        if any(run.links.was_skipped(line.target) for line in removed):
+        is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed_lines)
+        if any(run.links.was_skipped(line.target) for line in removed_lines):
             is_linked_anew = True
             gold = gold.changed()
-        if added or self._has_several_files:
+        if added_lines or self._has_several_files:
             is_linked_anew = True
-            lines = self._renumber(lines, change, added)
+            lines = self._renumber(lines, change, added_lines)
         if is_linked_anew:
-            for line in removed:
+            for line in removed_lines:
                 links.node_by_follow_on[line.target] = None
             lines = _with_nodes(lines, links.node_by_follow_on)
         if run.limits.most is None:
@@ -213,10 +213,10 @@ class Rescoring:
             return False
         return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
 
-    def _append(self, lines: Sequence[Response], added: Sequence[Response], is_ranked: bool) -> Run:
+    def _append(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units and added lines behind them; only the added lines are linked."""
         links = Links(self._run.gold.table, self._run.links)
-        new_lines = self._renumber_added(added, lines, removed_count=0)
+        new_lines = self._renumber_added(added_lines, lines, removed_count=0)
         for line in new_lines:
             parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
             if parent_node is not None:
@@ -226,7 +226,7 @@ class Rescoring:
             links.nodes.update(_lines_by_node(all_lines))
         return replace(self._run, links=links, lines=by_unit(self._run.gold, all_lines))
 
-    def _renumber(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
+    def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
 
         With one file numbers stay as they are, since only their order counts. With several files they also decide ties
@@ -246,11 +246,11 @@ class Rescoring:
                 line = replace(line, index=index, number=number)
             renumbered.append(line)
         removed_count = len(removed_numbers_by_file.get(self.editor.extended_file.name, ()))
-        renumbered += self._renumber_added(added, renumbered, removed_count, len(change.added))
+        renumbered += self._renumber_added(added_lines, renumbered, removed_count, len(change.added))
         return sorted(renumbered, key=operator.attrgetter("index"))
 
     def _renumber_added(
-        self, added: Sequence[Response], lines: Iterable[Response], removed_count: int, added_per_load: int = 0
+        self, added_lines: Sequence[Response], lines: Iterable[Response], removed_count: int, added_per_load: int = 0
     ) -> list[Response]:
         """Return added lines as they are loaded: once for each time that their file is.
 
@@ -260,11 +260,11 @@ class Rescoring:
         file = self.editor.extended_file
         texts_in_file: set[str] = set()
         # Node ids keep added lines apart. Without them a line may be there already; most editions pass it over then.
-        if added and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
+        if added_lines and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
             texts_in_file = {line.text for line in lines if line.file == file.name}
         first_number = file.last_number + 1 - removed_count
         new_lines: list[Response] = []
-        for line in added:
+        for line in added_lines:
             if line.text in texts_in_file:
                 continue
             for earlier_loads, end in enumerate(file.ends):
@@ -275,8 +275,8 @@ class Rescoring:
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raise InputError if the limits on justifications cannot be applied to lines (rule single-values).
 
-        The limits are applied each time that a file was loaded, and look at all hops there are: the first remaining
-        line of every hop that `lines` lack stands for that hop.
+        The limits are applied each time that a file was loaded, and look at all hops there are: for every hop
+        that `lines` lack its first remaining line is added.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
         first_by_level: dict[int, Response] = {}

@@ -69,7 +69,10 @@ class Scenarios(Record, omit_defaults=True):
 
 def scenarios(scored: Scored, measure: Measure) -> Scenarios:
     """Return the scores of a run in both scenarios; all are as they are if every answer was assessed."""
-    score_by_measure = {str(each): score for each, score in scored.result.measures.items() if each.hop is None}
+    score_by_measure: dict[str, float] = {}
+    for known_measure, score in scored.result.measures.items():
+        if known_measure.hop is None:
+            score_by_measure[str(known_measure)] = score
     score_by_measure[str(measure)] = scored.result.measures[measure]
     slots = _slot_shares(scored)
     if not any(slot.unassessed for slot in slots):

@@ -75,7 +75,7 @@ class Scored(Record, eq=False):
         return substitute_remark(bool(self.run.gold.table.ldc_of), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
-        """Return the measure of that name; None stands for the headline measure of this run.
+        """Return the measure of that name; without a name the headline measure of this run.
 
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
@@ -109,9 +109,9 @@ def score_for_analysis(
 ) -> Scored:
     """Return one run of a call, scored under a policy.
 
-    `run_id` names it; it may be None if there is only one. `earlier_results` are those of the same lines under another
-    policy or other limits, from which the lines have their assessments. Raises UsageError if there are several runs and
-    none is named, InputError if the run cannot be scored.
+    `run_id` names it; it may be None if there is only one. `earlier_results` are results of the same lines under
+    another policy or other limits, from which the lines have their assessments. Raises UsageError if there are several
+    runs and none is named, InputError if the run cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     if run_id is None and len(run_ids) > 1:
@@ -129,7 +129,11 @@ def score_for_analysis(
             raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
         if run_id not in run_ids:
             raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
-    run_result = next((each for each in result.runs if each.run_id == run_id), None)
+    run_result = None
+    for scored_run in result.runs:
+        if scored_run.run_id == run_id:
+            run_result = scored_run
+            break
     if run_result is None or (stop is not None and not run_result.tables.sf.rows):
         assert stop is not None
         raise stop

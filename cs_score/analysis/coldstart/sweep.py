@@ -66,10 +66,10 @@ class _LineWithConfidence(NamedTuple):
 
 
 def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
-    """Return precision, recall and F1 at each threshold, without the lines of less confidence and those below them.
+    """Return precision, recall and F1 at each threshold, without the lines of less confidence and their dependents.
 
-    The scores are those of the measure's table and average, of macro averages for a measure of rankings. Only queries
-    that lose a line from one threshold to the next are scored again.
+    They are computed for the measure's table and average; for a measure of rankings they are macro averages. Only
+    queries that lose a line from one threshold to the next are scored again.
     """
     average = measure.average or MACRO
     precision_measure = replace(measure, statistic="P", average=average)

@@ -42,7 +42,7 @@ _MORE_OF_DIFFERENCE: Final = "--all shows every unit, group, answer and class; -
 
 
 def text_of(document: Analysis | Difference, terminal_width: int | None, top: int | None = None) -> str:
-    """Return every table with at most `top` rows for a terminal of this width; no `top`: what a screen holds.
+    """Return every table with at most `top` rows for a terminal of this width; without `top` as much as a screen holds.
 
     Without a width the cells of tables are whole, however long. The inputs' texts are made safe.
     """
@@ -69,7 +69,8 @@ def _screen(
     lines = list(head)
     for layout, most_rows in tables:
         lines += text(layout.table(document), most_rows, width)
-    return [*lines, "", *wrap(more, width)]
+    lines.append("")
+    return lines + wrap(more, width)
 
 
 def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
@@ -79,7 +80,8 @@ def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int
     for layout in LAYOUTS:
         lines += text(layout.table(analysis), top, terminal_width)
     for sentence in _closing_sentences(analysis):
-        lines += ["", *wrap(sentence, width)]
+        lines.append("")
+        lines += wrap(sentence, width)
     return lines
 
 
@@ -90,7 +92,8 @@ def _whole_difference(difference: Difference, head: Sequence[str], terminal_widt
     for layout in DIFFERENCE_LAYOUTS:
         counts = count_by_outcome.get(layout.name)
         if counts:
-            lines += ["", *_count_lines(layout.name, counts)]
+            lines.append("")
+            lines += _count_lines(layout.name, counts)
         lines += text(layout.table(difference), top, terminal_width)
     return lines
 
@@ -125,7 +128,7 @@ def _limits_in_words(analysis: Analysis) -> str:
 
 
 def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
-    """Return what the SF table would score if every unassessed answer were wrong, or right; nothing if none is."""
+    """Return the scores of the SF table if all unassessed answers were wrong, or right; nothing if there are none."""
     if not scenarios.unassessed:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
@@ -197,7 +200,7 @@ def _threshold_sentence(analysis: Analysis) -> str:
 
 
 def _intervals_sentence(analysis: Analysis) -> str | None:
-    """Return how the limits of intervals came about, with what a reader must know of them; None without intervals."""
+    """Return how the limits of intervals came about, with the notes on them; None without intervals."""
     if not analysis.intervals:
         return None
     settings = analysis.intervals.resampling

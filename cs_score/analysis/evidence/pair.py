@@ -34,7 +34,7 @@ class ExaminedPair:
         self.b = Examination(b, measure)
         self._mode = a.mode
         self._names: Mapping[UnitKey, UnitName] = self.b.name_by_key | self.a.name_by_key
-        self._contributions = contributions_of((self.a.rows, self.b.rows), self.a.formula)
+        self._contributions = contributions_of(self.a.rows, self.b.rows, self.a.formula)
 
     @cached_property
     def has_contributions(self) -> bool:

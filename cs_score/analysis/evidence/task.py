@@ -11,7 +11,7 @@ from cs_score.analysis.evidence.documents import Analysis, Difference, Explanati
 from cs_score.analysis.evidence.examination import CostedMistakes, Examination
 from cs_score.analysis.evidence.layouts import layouts_of, text_of_document
 from cs_score.analysis.evidence.pair import ExaminedPair
-from cs_score.analysis.outcomes import Side, head_of
+from cs_score.analysis.outcomes import Side, Sides, head_of
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
@@ -112,10 +112,16 @@ class EvidenceTask(Record):
         self.measures((a, b))  # raises UsageError for results of different tasks
         measure = self._measure_for(measure, a, b)
         pair = ExaminedPair(a, b, measure)
-        side_a = Side(names[0], a.table, a.scores[measure], a.origin)
-        side_b = Side(names[1], b.table, b.scores[measure], b.origin)
-        unit = self.mode.unit
-        head = head_of((side_a, side_b), measure, pair.a.formula, resampling, unit, f"{unit}s", pair.has_contributions)
+        sides = Sides(
+            a=Side(names[0], a.table, a.scores[measure], a.origin),
+            b=Side(names[1], b.table, b.scores[measure], b.origin),
+            measure=measure,
+            formula=pair.a.formula,
+            unit=self.mode.unit,
+            units=f"{self.mode.unit}s",
+            has_contributions=pair.has_contributions,
+        )
+        head = head_of(sides, resampling)
         differing = pair.answers()
         return Difference(
             task=self.mode.name,

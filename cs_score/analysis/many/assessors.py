@@ -6,7 +6,7 @@ See docs/statistics/assessors.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -143,42 +143,27 @@ def compare_assessors(
     `measure` is the headline measure unless given. Raises UsageError for a measure that the task lacks, InputError
     where the runs do not have the same units under both.
     """
-    measures = task.measures(results.first.values())
-    measure = task.measure_of(measure)
-    if measure is None:
-        measure = task.headline_of(results.first.values()) or str(usual_among(task.name, measures))
-    statistics_by_name = {}
-    for assessor, results_by_run in (("first", results.first), ("second", results.second)):
-        for run, result in results_by_run.items():
-            statistics_by_name[f"{run} ({assessor})"] = task.statistics(result, [measure])
-    unit = next(iter(statistics_by_name.values())).unit
+    measure = _ranking_measure(task, results, measure)
+    statistics_by_name = _statistics_by_name(task, results, measure)
     tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
-    matched = align_systems(tables, common=results.has_labels)
-
+    units = align_systems(tables, common=results.has_labels)
+    unit_name = next(iter(statistics_by_name.values())).unit
+    settings = replace(resampling or Resampling(), unit=unit_name)
     formula = task.formula([measure])
-    settings = replace(resampling or Resampling(), unit=unit)
-    matrices = list(matched.rows.values())
+    matrices = list(units.rows.values())
     run_count = len(results.first)
-    first_systems = Systems(matrices[:run_count], formula, settings, matched.ids)
-    second_systems = Systems(matrices[run_count:], formula, settings, matched.ids)
+    first_systems = Systems(matrices[:run_count], formula, settings, units.ids)
+    second_systems = Systems(matrices[run_count:], formula, settings, units.ids)
     settings = first_systems.settings
-    runs = []
-    for run, under_first, under_second, limits in zip(
-        results.first,
-        _runs_under_assessor(first_systems),
-        _runs_under_assessor(second_systems),
-        assessor_intervals(first_systems.rows, second_systems.rows, formula, settings),
-    ):
-        runs.append(AssessedRun(run=run, first=under_first, second=under_second, low=limits.low, high=limits.high))
-
+    runs = _assessed_runs(list(results.first), first_systems, second_systems)
     first_judgments = results.first_judgments
     second_judgments = results.second_judgments
     return Assessors(
         task=task.name,
         measure=measure,
         resampling=settings,
-        units=len(matched.ids),
-        notes=(*_notes_of_sample(matched), *first_systems.notes),
+        units=len(units.ids),
+        notes=(*_notes_of_sample(units), *first_systems.notes),
         agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, settings)),
         only_first=len(first_judgments.keys() - second_judgments.keys()),
         only_second=len(second_judgments.keys() - first_judgments.keys()),
@@ -192,17 +177,54 @@ def compare_assessors(
     )
 
 
-def _notes_of_sample(matched: AlignedUnits) -> list[Note]:
-    """Return a note where one assessor has judged answers of some units only; there is none where both have all."""
-    left_out = {unit for units in matched.dropped.values() for unit in units}
-    if not left_out:
+def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
+    """Return the measure by which runs are ranked: the headline measure of the results unless one is given.
+
+    Raises UsageError for a measure that the task lacks.
+    """
+    measures = task.measures(results.first.values())
+    given_measure = task.measure_of(measure)
+    if given_measure is not None:
+        return given_measure
+    return task.headline_of(results.first.values()) or str(usual_among(task.name, measures))
+
+
+def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
+    """Return the statistics of all runs under the first assessor, then under the second, by name: `run (first)`."""
+    statistics_by_name = {}
+    for run, result in results.first.items():
+        statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])
+    for run, result in results.second.items():
+        statistics_by_name[f"{run} (second)"] = task.statistics(result, [measure])
+    return statistics_by_name
+
+
+def _notes_of_sample(units: AlignedUnits) -> list[Note]:
+    """Return a note if one assessor has judged answers of only some units; otherwise no note."""
+    dropped_units: set[str] = set()
+    for ids in units.dropped.values():
+        dropped_units.update(ids)
+    if not dropped_units:
         return []
-    shared = len(matched.ids)
+    unit_count = len(units.ids)
     text = (
-        f"scores are over the {shared:,} of {shared + len(left_out):,} units of which both have judged answers; "
-        "score --inclusion estimates those over all units from a sample"
+        f"scores are over the {unit_count:,} of {unit_count + len(dropped_units):,} units of which both have judged "
+        "answers; score --inclusion estimates those over all units from a sample"
     )
     return [Note("SHARED_UNITS", text)]
+
+
+def _assessed_runs(names: Sequence[str], first_systems: Systems, second_systems: Systems) -> list[AssessedRun]:
+    """Return each run under both assessors, with the interval of its score over units and assessors."""
+    limits_of_runs = assessor_intervals(
+        first_systems.rows, second_systems.rows, first_systems.formula, first_systems.settings
+    )
+    under_first = _runs_under_assessor(first_systems)
+    under_second = _runs_under_assessor(second_systems)
+    runs = []
+    for name, first, second, limits in zip(names, under_first, under_second, limits_of_runs):
+        runs.append(AssessedRun(run=name, first=first, second=second, low=limits.low, high=limits.high))
+    return runs
 
 
 def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
@@ -244,8 +266,8 @@ def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> 
     for key, answer in first.items():
         if key not in second or second[key].judgment == answer.judgment:
             continue
-        said = key[1]
-        text = " ".join(said) if isinstance(said, tuple) else str(said)
+        _, answer_key = key
+        text = " ".join(answer_key) if isinstance(answer_key, tuple) else str(answer_key)
         differing.append(JudgedTwice(unit=answer.unit, answer=text, first=answer.judgment, second=second[key].judgment))
     return tuple(differing)
 

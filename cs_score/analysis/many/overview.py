@@ -375,9 +375,9 @@ def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[s
         shared_bits = bits_a & bits_b
         either_bits = bits_a | bits_b
         for part, mask in mask_by_part.items():
-            shared = (shared_bits & mask).bit_count()
-            either = (either_bits & mask).bit_count()
-            shared_answers.append(SharedAnswers(a, b, shared, either, part))
+            shared_count = (shared_bits & mask).bit_count()
+            either_count = (either_bits & mask).bit_count()
+            shared_answers.append(SharedAnswers(a, b, shared_count, either_count, part))
     return shared_answers
 
 
@@ -419,11 +419,11 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     for systems in range(1, run_count + 1):
         for finders in missed_by_finders:
             missed_by_finders[finders] *= max(0, run_count - finders - systems + 1) / (run_count - systems + 1)
-        found = sum(
+        found_count = sum(
             (1 - missed_by_finders[finders]) * targets for finders, targets in sorted(targets_by_finders.items())
         )
-        agreed = sum(targets for finders, targets in targets_by_finders.items() if finders >= systems)
-        shares.append(FoundTogether(part, systems, found / target_count, agreed / target_count))
+        agreed_count = sum(targets for finders, targets in targets_by_finders.items() if finders >= systems)
+        shares.append(FoundTogether(part, systems, found_count / target_count, agreed_count / target_count))
     return shares
 
 

@@ -158,13 +158,13 @@ def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnsw
     )
 
 
-def _with_orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
-    """Return the assessments `removed` from a pool, together with all assessments that depend on them.
+def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
+    """Return the assessments that are removed from a pool first, together with all that depend on them.
 
     The assessment of a second-hop answer leaves when no assessment of its first-hop answer is left. The search is
     repeated until it finds nothing more.
     """
-    all_removed = set(removed)
+    all_removed = set(first_removed)
     while True:
         remaining_targets = {assessment.target for assessment in assessments if assessment not in all_removed}
         count_before = len(all_removed)
@@ -176,9 +176,9 @@ def _with_orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -
             return all_removed
 
 
-def _pool_without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> list[Input]:
+def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> list[Input]:
     """Return the files of a pool without some of their lines. A file that would be empty is left out."""
-    removed_places = {(line.file, line.line) for line in removed}
+    removed_places = {(line.file, line.line) for line in removed_lines}
     files: list[Input] = []
     for file in pool:
         name = name_of(file)

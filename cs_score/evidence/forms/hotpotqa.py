@@ -136,6 +136,9 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     has_facts = isinstance(value.get("sp"), dict)
     if has_answers and has_facts:
         return AS_IT_IS
+    if has_answers and isinstance(value.get("supporting_facts"), dict):
+        expression = '{"answer": R["answer"], "sp": R["supporting_facts"]}'
+        return Change(expression, "the facts are called supporting_facts, where sp is expected")
     if has_answers and "sp" not in value:
         return Change('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
     if has_facts and _ANSWER not in value:

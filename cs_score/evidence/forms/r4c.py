@@ -71,7 +71,7 @@ def _find_predictions_remedy(value: Any) -> Remedy:
         instances = InstancesById('R["re"]', value["re"])
     else:
         instances = _find_instances(value)
-        diagnosis = 'the derivations do not stand below the key "re"'
+        diagnosis = 'the derivations are not below the key "re"'
     if instances is None or not instances.derivations:
         return Advice("", WANTED_PREDICTIONS)
     steps: list[Any] = []

@@ -21,12 +21,12 @@ from cs_score.measures.registry import divide
 def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
     """Return a row that is made of counts, with the arithmetic of its precision, recall and F1."""
     counts = row.counts or Counts()
-    answered = f"({counts.right} + {counts.wrong})"
+    answered_lines = f"({counts.right} + {counts.wrong})"
     if counts.right + counts.wrong != counts.answered:  # some lines count on no side, or on two
-        answered = f"({counts.submitted} - {counts.ignored})"
+        answered_lines = f"({counts.submitted} - {counts.ignored})"
     precision, recall, f1 = row.scores
     arithmetic = (
-        _quotient_in_words("P", counts.right, answered, precision, is_defined=bool(counts.answered)),
+        _quotient_in_words("P", counts.right, answered_lines, precision, is_defined=bool(counts.answered)),
         _quotient_in_words("R", counts.right, str(counts.ground_truth), recall, is_defined=bool(counts.ground_truth)),
         _f1_in_words(precision, recall, f1),
     )
@@ -84,7 +84,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
 
 
 class NodeExplainer:
-    """Explains the nodes of one query in its rankings: their confidence, class, value and rank."""
+    """Explains the nodes of a query in its rankings: their confidence, class, value and rank."""
 
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes; `node_by_name` has the nodes of the query before ranking."""
@@ -102,7 +102,7 @@ class NodeExplainer:
     def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, Ranked]:
         """Return the explanation of every ranked node by its name.
 
-        `classes` are those that the pool has of the query; `most` justifications of a node count, None for all.
+        `classes` are the classes of the query in the pool; `most` justifications of a node count, None for all.
         """
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, Ranked] = {}
@@ -143,11 +143,11 @@ class NodeExplainer:
         self, lines_by_class: Mapping[str, Sequence[Response]], mapped_class: str | None
     ) -> dict[str, str]:
         """Return the other classes that a node could find, with the nodes that are mapped to them."""
-        taken: dict[str, str] = {}
+        node_by_taken_class: dict[str, str] = {}
         for class_name in lines_by_class:
             if class_name != mapped_class and class_name in self._node_by_class:
-                taken[class_name] = self._node_by_class[class_name]
-        return taken
+                node_by_taken_class[class_name] = self._node_by_class[class_name]
+        return node_by_taken_class
 
     def _value_in_words(
         self,

@@ -176,9 +176,9 @@ class QueryCase:
             return None, f"its query has no ranking: {self.result.unranked}"
         # A node id with more than two components counts for the one with two (rule nodes).
         ranked_name = ":".join(name.split(":", 3)[:3])
-        ranked = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
-        if ranked is not None:
-            return ranked, None
+        ranked_node = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
+        if ranked_node is not None:
+            return ranked_node, None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"
@@ -251,7 +251,7 @@ class Case:
     """
 
     def __init__(self, scored: Scored, measure: str | None = None) -> None:
-        """Take up a run; `measure` None stands for its headline measure.
+        """Take up a run; the `measure` of effects is by default its headline measure.
 
         Raises UsageError for an unknown measure, InputError for one that the run has no score of.
         """
@@ -305,7 +305,9 @@ class Case:
     def problems(self) -> Mapping[Place, Sequence[Problem]]:
         """The problems that were met at each line."""
         problems_by_place: dict[Place, list[Problem]] = defaultdict(list)
-        for log in [self.run.problems, *[unit.problems for unit in self.unit_by_id.values()]]:
+        logs = [self.run.problems]
+        logs += [unit.problems for unit in self.unit_by_id.values()]
+        for log in logs:
             for place, problem in log.by_place():
                 problems_by_place[place].append(problem)
         return problems_by_place
@@ -325,7 +327,7 @@ class Case:
         return Effects(self.scored, self.measures)
 
     def effect_without(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
-        """Return what the absence of lines, and of the lines that depend on them, makes of the scores.
+        """Return the effect of removing lines, and all lines that depend on them, on the scores.
 
         Unless `is_computed`, only the lines that would go are named. Returns None if the run has no scores.
         """
@@ -340,7 +342,7 @@ class Case:
         return self._line_effect("absent", change, effect)
 
     def effect_with(self, answer: Assessment) -> LineEffect | None:
-        """Return what the scores would be if the run also gave an answer of the pool; None if the run has no scores."""
+        """Return the effect of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
         change = Change(added=self.effects.editor.lines_giving([answer]))

@@ -29,7 +29,7 @@ def at(line: AnyLine | Assessment) -> At:
 
 
 def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
-    """Return a line in short: its place, query and value, its category, and what it counts as."""
+    """Return a line in short: its place, query and value, its category and its side."""
     if isinstance(line, UnreadLine):
         return document.LineSummary(file=line.file, line=line.number, status="unread", side="not read")
     if isinstance(line, SkippedLine):
@@ -56,7 +56,7 @@ def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
 
 
 def _side_in_words(labels: Labels) -> str:
-    """Return what a line counts as: `right`, `wrong and ignored`, `neither right nor wrong`, `not scored` ...
+    """Return the sides of a line in words: `right`, `wrong and ignored`, `neither right nor wrong`, `not scored` ...
 
     A judgment is called IGNORE as well as a side; lines with this judgment have both labels.
     """
@@ -163,20 +163,20 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
         mention = _mention_in_words(assessment)
         return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself", ()
     most = case.run.limits.most
-    assessed_lines = best_first([each for each in node_lines if each.index in assessment_by_index])
+    assessed_lines = best_first([node_line for node_line in node_lines if node_line.index in assessment_by_index])
     deciding_lines = assessed_lines[:most]
     naming_lines = []
     if most is not None:
-        naming_lines = [each for each in assessed_lines[most:] if placement.is_naming(each)][:1]
+        naming_lines = [outranked for outranked in assessed_lines[most:] if placement.is_naming(outranked)][:1]
     node = "the lines without node, which count as one node,"
     if line.node is not None:
         node = f"node {line.node}"
-    mentions = dict.fromkeys([_mention_in_words(assessment_by_index[each.index]) for each in deciding_lines])
+    mentions = dict.fromkeys([_mention_in_words(assessment_by_index[decider.index]) for decider in deciding_lines])
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({', '.join(mentions)})"
     for naming_line in naming_lines:
         number = naming_line.number
         reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
-    return reason, tuple([at(each) for each in deciding_lines + naming_lines])
+    return reason, tuple([at(named_line) for named_line in deciding_lines + naming_lines])
 
 
 def _mention_in_words(assessment: Assessment) -> str:
@@ -210,7 +210,7 @@ def _why_duplicate(line: Response, kept_line: Response, placement: Placement) ->
 
 
 def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.Label:
-    """Return what a line counts as, and the switch or the rule that says so."""
+    """Return the label of a line, and the switch or the rule that decides on it."""
     if category.rule == "nominal-mentions":
         reason = _why_ignored_mention(line, case)
         return document.Label(rule=category.rule, side=line.side, labels=line.labels, reason=reason)

@@ -27,11 +27,11 @@ class HasTree(Protocol):
 
 
 Tree: TypeAlias = "str | Iterable[Tree] | HasTree | None"
-"""A text; or a text followed by what stands below it, in order; or a record with a tree. None is left out."""
+"""A text; or a text followed by the trees below it, in order; or a record with a tree. None is left out."""
 
 
 class Step(NamedTuple):
-    """A text of a tree, and its level: how many texts it stands below."""
+    """A text of a tree, and its level: the number of texts above it."""
 
     level: int
     text: str
@@ -123,7 +123,7 @@ _MOST_PLACES: Final = 5
 
 
 def _places_in_words(places: Sequence[At]) -> str:
-    """Return the places of lines, those of one file together: `a.tab lines 3, 7, b.tab line 2 and 4 more`."""
+    """Return the places of lines, file by file: `a.tab lines 3, 7, b.tab line 2 and 4 more`."""
     numbers_by_file: dict[str, list[str]] = {}
     for place in places[:_MOST_PLACES]:
         numbers_by_file.setdefault(place.file, []).append(str(place.line))
@@ -161,7 +161,7 @@ class Read(Record):
     rests_on: At | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield what was read, then the answer, repaired columns and problems."""
+        """Yield whether the line was read, its answer, repaired columns and problems."""
         heading = self.not_read or "read"
         if self.rests_on is not None:
             heading += f", {self.rests_on}"
@@ -208,7 +208,7 @@ class Asked(Record):
     not_scored: str | None
 
     def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
-        """Yield what the query asks for, then the lines that it depends on."""
+        """Yield the query with its slot and hop, then the lines that it depends on."""
         slot = self.slot
         subject = self._subject()
         if subject is not None:
@@ -241,7 +241,7 @@ class Kept(Record):
     order: str = ""
 
     def tree(self) -> Tree:
-        """Return whether the line is kept, and if it is not, in favour of which lines."""
+        """Return whether the line is kept, and if it is not, the lines that are kept instead."""
         if self.limit is None:
             return f"Kept: within the limits {self.limits} (rule {self.rule})"
         branches = [f"Discarded: {self.limit} (rule {self.rule})"]
@@ -476,7 +476,7 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield what the line counts as, then the steps that were reached."""
+        """Yield the side and category of the line, then the steps that were reached."""
         yield f"{self.summary}: {_side_and_category(self.summary.side, self.summary.category)}"
         yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
         if self.stopped_by:
@@ -607,7 +607,7 @@ class QueryExplanation(Record):
     stopped_by: str | None
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
-        """Yield what the query asks for, then its classes, lines and rows; the lines can be left out."""
+        """Yield the query, then its classes, lines and rows; the lines can be left out."""
         yield from self.asked.tree("Query ")
         if self.asked.hop == 0:
             yield f"Slots: {', '.join(self.slots)}"
@@ -682,7 +682,7 @@ class Overview(Record):
     lines: tuple[LineSummary, ...]
 
     def tree(self) -> Iterator[Tree]:
-        """Yield what became of the lines, the problems, and the largest costs."""
+        """Yield the numbers of lines by status and side, of problems, and the largest costs."""
         count_by_status = {_STATUS_TEXTS[status]: count for status, count in self.read.items()}
         yield f"{len(self.lines)} lines: {_counts_in_words(count_by_status)}"
         yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
@@ -744,7 +744,7 @@ def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, object]]:
 
 
 STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _step_rows)
-"""A row for each step of the text: what it is about, how deep it stands there."""
+"""A row for each step of the text: the heading of its tree, its level, and itself."""
 
 
 # ---- What an analysis keeps

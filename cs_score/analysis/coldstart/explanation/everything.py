@@ -24,8 +24,8 @@ MOST_LINES: Final = 20_000
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.Explanations:
     """Return how lines, their queries and the missed classes were scored, at most `MOST_LINES` lines.
 
-    The lines of the mistakes come first; with `with_others` lines that are no mistakes are explained, too. Effects are
-    those of the mistakes.
+    The lines of the mistakes come first; with `with_others` lines that are no mistakes are explained, too. Only
+    mistakes have effects.
     """
     mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in case.lines()}
@@ -123,13 +123,13 @@ class _StepWriter:
         explanation = explain_query(query, self._case)
         # A query of a query file is explained with its follow-on queries, but counts its own lines only.
         own_lines = [summary for summary in explanation.lines if summary.query == explanation.query]
-        asked = explanation.asked
+        asking = explanation.asked
         return document.QuerySteps(
-            query=asked.query,
-            unit=asked.unit,
-            name=asked.name,
-            slot=asked.slot,
-            hop=asked.hop,
+            query=asking.query,
+            unit=asking.unit,
+            name=asking.name,
+            slot=asking.slot,
+            hop=asking.hop,
             lines=Counter([summary.side for summary in own_lines]),
             classes=Counter([summary.status for summary in explanation.classes]),
             precision_at=self._precision_by_level(query),

@@ -49,18 +49,18 @@ def explain(
     """Return why lines, queries, classes and nodes of a run scored as they did; without any selector, the whole run.
 
     `line`: numbers, or `FILE:N`. `query`: ids of the SF or LDC form, of any hop. `class_name`: equivalence classes.
-    `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` stands for any text; their lines are
+    `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` means any text; their lines are
     explained. `measure`: the measure of effects beside average precision, None for the headline measure. Raises
     InputError if there is nothing that a selector names, with the nearest names, UsageError for what cannot be one.
     """
     with paused_collector():
         case = Case(scored, measure)
         selectors = Selectors(case)
-        lines = [explain_line(each, case) for each in _select(line, selectors.lines_at)]
+        lines = [explain_line(item, case) for item in _select(line, selectors.lines_at)]
         lines += _explain_answers(_select(answer, selectors.answers_of), case)
-        queries = [explain_query(each, case) for each in _select(query, selectors.queries_of)]
-        classes = [explain_class(*each, case) for each in _select(class_name, selectors.classes_of)]
-        nodes = [explain_node(each, case) for each in _select(node, selectors.nodes_of)]
+        queries = [explain_query(item, case) for item in _select(query, selectors.queries_of)]
+        classes = [explain_class(*item, case) for item in _select(class_name, selectors.classes_of)]
+        nodes = [explain_node(item, case) for item in _select(node, selectors.nodes_of)]
         is_whole_run = not (lines or queries or classes or nodes)
         measure_name = str(case.measure or measure or scored.headline)
         signature = scored.signature
@@ -98,9 +98,9 @@ def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.Lin
     return explanations
 
 
-def _select(wanted: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
+def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
     """Return everything that the selectors of one kind name; `find` returns what one of them names."""
-    selectors = (wanted,) if isinstance(wanted, str | int) else wanted
+    selectors = (selection,) if isinstance(selection, str | int) else selection
     items: list[Item] = []
     for selector in selectors:
         items += find(str(selector))
@@ -123,7 +123,7 @@ def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, In
 
 
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
-    """Return a run scored under a policy; if that is impossible, with those of its units that can be scored.
+    """Return a run scored under a policy; if that is impossible, with the results of the units that can be scored.
 
     `stop` is the error that stopped loading: then nothing is scored.
     """

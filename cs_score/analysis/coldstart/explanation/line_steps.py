@@ -50,14 +50,14 @@ def _with_scoring_steps(explanation: document.LineExplanation, line: Response, c
     if category is not None:
         label = explain_label(explanation.summary, category, case)
     row = explanation.summary.row
-    ranked, not_ranked = query_case.ranked_node(line.node)
+    ranked_node, not_ranked = query_case.ranked_node(line.node)
     return replace(
         explanation,
         met=_explain_matching(line, query_case),
         category=category,
         label=label,
         rows=() if row is None else tuple(query_case.counted_rows[row]),
-        ranked=ranked,
+        ranked=ranked_node,
         not_ranked=not_ranked,
     )
 
@@ -113,7 +113,7 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return what counts in the columns of a response that are not taken as they are written."""
+    """Return the columns of a response that count otherwise than they are written, with the text that counts."""
     relation, _, provenance = line.answer
     counted_as: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
@@ -156,7 +156,7 @@ def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
 
 
 def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
-    """Return what a query asks for, the lines that it depends on, and why it is not scored if it is not."""
+    """Return a query with its slot, the lines that it depends on, and why it is not scored if it is not."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
     ldc_id = gold.table.ldc_of.get(query.base_id)
@@ -291,17 +291,17 @@ def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
     assessment = query_case.matched.get(line.index)
     discipline = case.run.gold.options.discipline
     if assessment is not None:
-        how = "the same answer with the same justification"
+        matching = "the same answer with the same justification"
         if assessment.query.full_id != line.query.full_id or assessment.answer != line.answer:
-            how = f"the same value, since no assessment has the same justification ({discipline})"
+            matching = f"the same value, since no assessment has the same justification ({discipline})"
         return document.Met(
-            rule="matching", discipline=discipline, how=how, assessment=describe_assessment(assessment, case)
+            rule="matching", discipline=discipline, how=matching, assessment=describe_assessment(assessment, case)
         )
     near = []
     for description, near_assessment in query_case.nearest_assessments(line):
         near.append(_explain_near(line, near_assessment, description, case))
-    how = f"no assessment: {DISCIPLINES[discipline]}"
-    return document.Met(rule="matching", discipline=discipline, how=how, assessment=None, nearest=tuple(near))
+    matching = f"no assessment: {DISCIPLINES[discipline]}"
+    return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(near))
 
 
 def _explain_near(line: Response, assessment: Assessment, description: str, case: Case) -> document.Near:

@@ -94,7 +94,7 @@ class Selectors:
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
-        """Return the queries of an id, with or without its prefix; for an LDC query those of its entry points."""
+        """Return the queries of an id, with or without its prefix; for an LDC query all of its entry points."""
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short
         full_id = None
@@ -109,14 +109,14 @@ class Selectors:
                 queries = [link_follow_on(follow_on.query, short_id)]
                 full_id = queries[0].full_id
         if not queries or text not in (short_id, full_id):
-            known_ids = [each.full_id for each in self._query_by_id.values()]
+            known_ids = [known_query.full_id for known_query in self._query_by_id.values()]
             raise self._nothing_called("query", text, [*known_ids, *self._links.queries])
         return queries
 
     # -- Classes
 
     def classes_of(self, text: str) -> Sequence[ClassOfQuery]:
-        """Return the classes of a name, `QUERY:1` or `QUERY:1:2`; for an LDC query those of its entry points."""
+        """Return the classes of a name, `QUERY:1` or `QUERY:1:2`; for an LDC query one of each entry point."""
         query_id, colon, components = text.partition(":")
         query = self._query_called(query_id)
         classes: list[ClassOfQuery] = []
@@ -162,13 +162,13 @@ class Selectors:
             return [text]
         nodes = [name for name in node_names if _last_component(name) == text.removeprefix(":")]
         if not nodes:
-            known_ids = [*node_names, *[_last_component(name) for name in node_names]]
+            known_ids = node_names + [_last_component(name) for name in node_names]
             remedy = "" if node_names else "the run has no node ids (eight columns)"
             raise self._nothing_called("node", text, known_ids, remedy)
         return nodes
 
     def answers_of(self, text: str) -> Sequence[Response]:
-        """Return the lines that give an answer: its text, in which `*` stands for any text."""
+        """Return the lines that give an answer: its text, in which `*` means any text."""
         lines_of_run = [line for line in self._links.responses if self._case.is_of_run(line)]
         lines = [line for line in lines_of_run if is_answer(text, line.value)]
         if lines:
@@ -195,7 +195,7 @@ def _last_component(node_name: str) -> str:
 
 
 def is_answer(pattern: str, value: str) -> bool:
-    """Return whether a value fits a pattern in which `*` stands for any text: `J*Smith` fits `John Smith`.
+    """Return whether a value fits a pattern in which `*` means any text: `J*Smith` fits `John Smith`.
 
     The pieces between the stars are searched from left to right, each behind the one before. No choice is taken back
     (the groups are atomic), so that no pattern takes long.

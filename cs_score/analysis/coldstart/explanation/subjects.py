@@ -104,13 +104,13 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
         assessment = query_case.matched.get(line.index)
         if assessment is not None and assessment.is_accepted:
             classes[assessment.value_class] = None
-    ranked, not_ranked = query_case.ranked_node(name)
+    ranked_node, not_ranked = query_case.ranked_node(name)
     return document.NodeExplanation(
         name=name,
         query=query.full_id,
         lines=tuple([summary_of(line, case) for line in lines]),
         classes=tuple(classes),
-        ranked=ranked,
+        ranked=ranked_node,
         not_ranked=not_ranked,
         effect=case.effect_without(lines),
     )
@@ -120,7 +120,7 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
 
 
 def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
-    """Return what a query asks for, with its classes, lines, rows and average precision.
+    """Return a query with its classes, lines, rows and average precision.
 
     A query of a query file is explained with its follow-on queries, a follow-on query by itself.
     """
@@ -132,12 +132,12 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     if query.level:
         lines = [line for line in lines if line.query.full_id == query.full_id]
         own_row = _row_of_follow_on(query, case)
-        rows = {name: counted for name, counted in rows.items() if name == own_row}
+        rows = {name: counted_rows for name, counted_rows in rows.items() if name == own_row}
         average_precision = {}
     summaries = [summary_of(line, case) for line in lines]
     all_rows: list[document.Counted] = []
-    for counted in rows.values():
-        all_rows += counted
+    for counted_rows in rows.values():
+        all_rows += counted_rows
     entry_points = []
     for entry_point in query_case.query.entry_points:
         entry_points.append(convert(entry_point, document.EntryPoint, from_attributes=True))
@@ -188,10 +188,10 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
 
 
 def explain_run(case: Case) -> document.Overview:
-    """Return what became of the lines of a run, and its three largest costs."""
+    """Return the numbers of lines of a run by status and side, and its three largest costs."""
     lines = list(case.lines())
     summaries = [summary_of(line, case) for line in lines]
-    counted = [summary for summary in summaries if summary.status == "counted"]
+    counted_lines = [summary for summary in summaries if summary.status == "counted"]
     matched_count = 0
     discarded_count = 0
     for line in lines:
@@ -203,8 +203,8 @@ def explain_run(case: Case) -> document.Overview:
         read=Counter([summary.status for summary in summaries]),
         met=matched_count,
         discarded=discarded_count,
-        sides=_count_sides(counted),
-        categories=Counter([summary.category for summary in counted if summary.category is not None]),
+        sides=_count_sides(counted_lines),
+        categories=Counter([summary.category for summary in counted_lines if summary.category is not None]),
         errors=problems.count(Severity.ERROR),
         warnings=problems.count(Severity.WARNING),
         costs=tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in _largest_costs(case)]),
@@ -213,9 +213,10 @@ def explain_run(case: Case) -> document.Overview:
 
 
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
-    """Return how many lines count as right, wrong, ignored, then as what else in order of its name."""
+    """Return how many lines are right, wrong and ignored, then how many are on other sides, sorted by name."""
     count_by_side = Counter([summary.side for summary in summaries])
-    sides = dict.fromkeys([*SIDE_TEXTS.values(), *sorted(count_by_side)])
+    sides = list(SIDE_TEXTS.values())
+    sides += [side for side in sorted(count_by_side) if side not in sides]
     return {side: count_by_side[side] for side in sides if count_by_side[side]}
 
 
