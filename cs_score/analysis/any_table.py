@@ -322,7 +322,8 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
     settings = replace(settings, clusters=settings.clusters or table.clusters)
     name_by_name = {name: name for name in table.systems}
     comparison = compare(table, name_by_name, settings, has_signs=not table.names_measures, **choices)
-    return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
+    notes = _notes_on_reading(table)
+    return replace(comparison, notes=(*comparison.notes, *notes))
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:
