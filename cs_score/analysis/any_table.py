@@ -253,7 +253,7 @@ def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_
 def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the score of each sample of a unit; they are of `system` unless the table has a column for it."""
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
-    for line, (unit, score, *texts) in table.named("unit", "score", *optional_columns):
+    for line, (unit, score, *texts) in table.cells_of("unit", "score", *optional_columns):
         text_by_column = dict(zip(optional_columns, texts))
         key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
         yield _Cell(line, key, _Fraction(_read_number(table, line, "score", score), 1.0))
@@ -262,7 +262,7 @@ def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
     """Yield the numbers of a table with a row for each unit and a column for each system."""
     systems = [column for column in table.columns if column not in _ABOUT_UNITS]
-    for line, (unit, *texts) in table.named("unit", *systems):
+    for line, (unit, *texts) in table.cells_of("unit", *systems):
         for system, text in zip(systems, texts):
             number = _read_number(table, line, system, text)
             yield _Cell(line, _CellKey(system, SCORE, unit), _Fraction(number, 1.0))
@@ -274,7 +274,7 @@ def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
     Raises InputError for a denominator that is negative or too small.
     """
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
-    rows = table.named("unit", "numerator", "denominator", *optional_columns)
+    rows = table.cells_of("unit", "numerator", "denominator", *optional_columns)
     for line, (unit, numerator_text, denominator_text, *texts) in rows:
         numerator = _read_number(table, line, "numerator", numerator_text)
         denominator = _read_number(table, line, "denominator", denominator_text)
@@ -322,7 +322,8 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
     settings = replace(settings, clusters=settings.clusters or table.clusters)
     name_by_name = {name: name for name in table.systems}
     comparison = compare(table, name_by_name, settings, has_signs=not table.names_measures, **choices)
-    return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
+    notes = _notes_on_reading(table)
+    return replace(comparison, notes=(*comparison.notes, *notes))
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:

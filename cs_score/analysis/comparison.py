@@ -61,8 +61,8 @@ def compare(
     comparison = replace(comparison, task=task.name, signatures=signatures, origins=origins)
     if not scope.undefined:
         return comparison
-    notes = (*comparison.notes, *_notes_on_undefined(scope, comparison))
-    return replace(comparison, undefined=scope.undefined, notes=notes)
+    notes = _notes_on_undefined(scope, comparison)
+    return replace(comparison, undefined=scope.undefined, notes=(*comparison.notes, *notes))
 
 
 def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:

@@ -293,7 +293,8 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
         ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
         ("B - A", f"{difference.difference:+.4f}", ""),
     ]
-    lines = [title, *align_columns(rows, (False, True, False))]
+    lines = [title]
+    lines += align_columns(rows, (False, True, False))
     lines += answered_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
     for sentence in comparison_sentences(difference) + note_sentences(difference.notes):
         lines += wrap(one_line(sentence), width)

@@ -360,21 +360,25 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
 
 
 def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
-    """Convert a value of a document to a record or another type.
+    """Convert a value read from JSON, such as a dictionary, to a record or another type.
 
-    Raises InputError with the place where it does not fit. `place` is that of the value in the file.
+    `file` is the file that it was read from, and `place` its place there: `origin.options`. Raises InputError with the
+    place inside the value that does not fit the type.
     """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        problem, _, within = str(error).partition(" - at `$")
+        # The message ends in the place inside the value: "Expected `int`, got `str` - at `$.units[2]`".
+        problem, _, place_inside = str(error).partition(" - at `$")
         problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
-        raise InputError(problem, file=file, place=f"{place}{within[:-1]}".lstrip(".") or "the whole") from None
+        fault_place = f"{place}{place_inside.removesuffix('`')}".lstrip(".")
     except UnicodeEncodeError as error:
-        text_place = next(_places_of_text(value, error.object, place), place)
-        raise InputError(f"{error.object!r} is no Unicode text", file=file, place=text_place or "the whole") from None
-    except UsageError as error:
-        raise InputError(str(error), file=file, place=place or "the whole") from None
+        problem = f"{error.object!r} is no Unicode text"
+        fault_place = next(_places_of_text(value, error.object, place), place)
+    except UsageError as error:  # from a record that checks its own fields
+        problem = str(error)
+        fault_place = place
+    raise InputError(problem, file=file, place=fault_place or "the whole")
 
 
 def _places_of_text(value: Json, text: str, place: str) -> Iterator[str]:

@@ -116,7 +116,7 @@ def paused_collector() -> Iterator[None]:
         gc.disable()
         yield
     finally:
-        try:
+        try:  # whatever happens, the collector is switched on again
             _make_objects_old()
         finally:
             gc.enable()

@@ -294,7 +294,7 @@ class Delimited(Record):
     columns: tuple[str, ...]
     rows: Sequence[tuple[int, tuple[str, ...]]]
 
-    def named(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def cells_of(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield for each row the number of its line and its cells in some columns.
 
         Raises InputError for a column that the table lacks, and for an empty cell.

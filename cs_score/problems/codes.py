@@ -547,11 +547,13 @@ def _parse_table(table: str) -> dict[str, ProblemKind]:
 
 
 def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
-    """Return the code and the kind of an entry of the table.
+    """Return the code and the kind of a problem, from its entry in the table.
 
-    It begins with a head such as `WRONG_SLOT_NAME warning column=SLOT_NAME: Slot %s is not ...`.
+    The entry has a head such as `WRONG_SLOT_NAME warning column=SLOT_NAME: Slot %s is not ...`, and indented lines with
+    the meaning, an example, the remedy and perhaps the action.
     """
-    head, *texts = re.sub(r"\n {8}", " ", entry).split("\n    ")
+    joined_lines = re.sub(r"\n {8}", " ", entry)  # a line that goes on is indented further
+    head, *texts = joined_lines.split("\n    ")
     words, _, template = head.partition(": ")
     code, kind_name, *settings = words.split()
     severity, usual_action = _KINDS[kind_name]
@@ -573,7 +575,7 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
 
 
 def _expand_action(action: str) -> str:
-    """Return an action in full sentences; its first word may stand for one, as in `KEPT The span is dropped.`"""
+    """Return an action in full sentences; its first word may be a key of `_ACTIONS`: `KEPT The span is dropped.`"""
     first_word, _, rest = action.partition(" ")
     sentence = _ACTIONS.get(first_word, first_word)
     return f"{sentence} {rest}" if rest else sentence

@@ -102,11 +102,12 @@ def _judgment_tables(pairs_of_units: Sequence[Sequence[Judgments]]) -> Floats:
 def _kappas_of_tables(tables: Floats) -> Floats:
     """Return kappa of each table (N, judgments, judgments) of two assessors; not a number where it is undefined."""
     sizes = tables.sum(axis=(1, 2))
-    agreed = np.trace(tables, axis1=1, axis2=2) * sizes
-    by_chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
-    possible = sizes * sizes - by_chance
+    # The shares p_o, p_e and 1 - p_e of `kappa`, each times the squared number of answers.
+    observed = np.trace(tables, axis1=1, axis2=2) * sizes
+    expected = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    possible = sizes * sizes - expected
     is_defined = possible > 0
-    return np.where(is_defined, (agreed - by_chance) / np.where(is_defined, possible, 1.0), np.nan)
+    return np.where(is_defined, (observed - expected) / np.where(is_defined, possible, 1.0), np.nan)
 
 
 # ---- Scores

@@ -246,7 +246,7 @@ def clusters_of_table(table: Delimited) -> Clusters:
     stratum_by_cluster: dict[str, str] = {}
     has_strata = "stratum" in table.columns
     columns = ("unit", "cluster", "stratum") if has_strata else ("unit", "cluster")
-    for line, cells in table.named(*columns):
+    for line, cells in table.cells_of(*columns):
         unit, cluster = cells[:2]
         _add_member(cluster_by_unit, unit, cluster, table.file, line)
         if has_strata:

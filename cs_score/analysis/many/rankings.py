@@ -293,7 +293,7 @@ FEW_RUNS: Final = 6
 
 
 def tau_in_words(tau: float | None, run_count: int) -> str:
-    """Return the agreement of two rankings in words, with a remark that few runs say little.
+    """Return the agreement of two rankings in words. A remark is added if there are few runs, which say little.
 
     `tau_in_words(0.5, 8)` gives `tau-b of the two rankings: 0.5000, from 8 runs, 28 pairs.`
     """
@@ -492,10 +492,11 @@ def _taus_of_resamples(scores: Floats) -> Floats:
 
 
 def _taus_at_once(scores: Floats) -> Floats:
-    """Return tau-b of every two rankings in each resample, as `_taus_of_resamples` does, for all resamples at once.
+    """Return tau-b of every two rankings in each resample, (N, rankings, rankings), from scores (rankings, runs, N).
 
-    The signs of the differences of all pairs of runs are made once for each ranking. The sum of products of the signs
-    of two rankings is then concordant - discordant, and that of a ranking with itself its number of untied pairs.
+    Each pair of runs has a sign in each ranking: 1, -1, or 0 for a tie. The sum of the products of signs in two
+    rankings is concordant - discordant; for a ranking with itself it is the number of its untied pairs. The result is
+    not a number where tau-b is undefined, or a run has no score.
     """
     first, second = np.triu_indices(scores.shape[1], k=1)
     first_scores = scores[:, first]
@@ -503,7 +504,7 @@ def _taus_at_once(scores: Floats) -> Floats:
     difference = first_scores - second_scores
     slack = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
     signs = (difference > slack).astype(np.float32) - (difference < -slack)
-    signs = signs.transpose(2, 0, 1)
+    signs = signs.transpose(2, 0, 1)  # (N, rankings, pairs of runs)
     agreement = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)  # whole numbers, exact in any order
     untied = np.diagonal(agreement, axis1=1, axis2=2)
     with np.errstate(invalid="ignore"):
