@@ -305,7 +305,9 @@ class Case:
     def problems(self) -> Mapping[Place, Sequence[Problem]]:
         """The problems that were met at each line."""
         problems_by_place: dict[Place, list[Problem]] = defaultdict(list)
-        for log in [self.run.problems, *[unit.problems for unit in self.unit_by_id.values()]]:
+        logs = [self.run.problems]
+        logs += [unit.problems for unit in self.unit_by_id.values()]
+        for log in logs:
             for place, problem in log.by_place():
                 problems_by_place[place].append(problem)
         return problems_by_place
