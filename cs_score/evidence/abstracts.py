@@ -58,7 +58,10 @@ class AbstractsMode(Mode):
     kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is a line of gold, where a claim has a text; None if it is no object."""
+        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+
+        Return None if the line is no object.
+        """
         return "claim" in first if isinstance(first, dict) else None
 
     def written(self, prediction: Claim | None) -> Any:
@@ -242,7 +245,7 @@ class AbstractsMode(Mode):
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield ("abstract", label of gold, predicted label) for each label of an abstract in gold, and extra abstracts.
+        """Yield ("abstract", label of gold, predicted label) for each label of gold, and for each extra abstract.
 
         A label of gold that is not predicted is confused with the first label that is predicted for the abstract. One
         of the two labels is `NONE` if the abstract is not predicted, or if gold has no evidence in it.
@@ -285,7 +288,7 @@ class OneAbstract:
             self._cited.setdefault(mode.abstract_key(text_of(document)), []).append(document)
 
     def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
-        """Return evidence, which is given by abstract, by the key of the abstract (`abstract_key`) and then by its id."""
+        """Return the evidence for each abstract, grouped by the key of the abstract (`abstract_key`)."""
         evidence_by_key: dict[Hashable, dict[str, Any]] = {}
         for abstract, entries in evidence.items():
             key = self._mode.abstract_key(abstract)

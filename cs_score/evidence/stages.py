@@ -63,7 +63,10 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is a line of gold, where a claim has a text; None if it is no object."""
+        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+
+        Return None if the line is no object.
+        """
         return "claim" in first if isinstance(first, dict) else None
 
     def gold(self, source: Source) -> list[GoldClaim]:
@@ -113,7 +116,7 @@ class Stage(Mode):
 
     @abstractmethod
     def read_stage_value(self, value: object) -> Any:
-        """Return the content of a prediction, read from the JSON value under the key of the stage. Raises InputError."""
+        """Return the content of a prediction, read from the value under the key of the stage. Raises InputError."""
 
     @abstractmethod
     def read_leaderboard_line(self, fields: reading.Object) -> Any:
@@ -210,7 +213,7 @@ def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
 
 
 def _positions_by_id_key(claims_file: Gold) -> dict[Hashable, int]:
-    """Return the position of each claim of a file by the key of its id (`as_key`). Raises InputError for a repeated id."""
+    """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id."""
     positions: dict[Hashable, int] = {}
     for position, claim in enumerate(claims_file.content):
         key = as_key(claim.id)
