@@ -91,7 +91,7 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
 
 
 def _possible_measures(origin: Origin) -> list[str]:
-    """Return the measures of a task; for Cold Start only those that queries and edition can have."""
+    """Return the measures of a task; for Cold Start only the ones that queries and edition allow."""
     measures = list(names(origin.task))
     if origin.task != COLD_START:
         return measures
@@ -141,23 +141,29 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 # ---- The scoring program
 
 
-def needed_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
-    """Return the wheels that score a task and make its page; cs-score and a package with a task come first.
-
-    Third-party wheels come from pip's index, or from a folder. Raises InputError that names a missing wheel.
-    """
-    target.check()
-    extras = [_EXTRA_OF_PAGES]
-    extras += _EXTRAS.get(task, ())
+def own_wheels(task: str) -> list[Wheel]:
+    """Return the wheels that no index has: of cs-score, and of the package that a task from outside comes with."""
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
-    requirements = requirements_of(PACKAGE, extras)
     offer = TASKS.offers.get(task)
     if offer is not None:
         module = offer.path.partition(":")[0].partition(".")[0]
         wheels.append(pack_installed(offer.package, [module]))
-        requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
-    wheels += find_wheels(requirements, target, folder)
     return wheels
+
+
+def third_party_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
+    """Return the wheels of other packages that score a task and make its page.
+
+    They come from pip's index, or from a folder. Raises InputError that names a missing wheel.
+    """
+    target.check()
+    extras = [_EXTRA_OF_PAGES]
+    extras += _EXTRAS.get(task, ())
+    requirements = requirements_of(PACKAGE, extras)
+    offer = TASKS.offers.get(task)
+    if offer is not None:
+        requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
+    return find_wheels(requirements, target, folder)
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Target, script: str) -> dict[str, bytes]:
@@ -181,25 +187,53 @@ def _template(name: str) -> str:
 # ---- What participants get
 
 
-def starting_kit(title: str, settings: Bundle, sample: Sample, form: str) -> dict[str, bytes]:
-    """Return the files of a starting kit: how to hand in, a submission that shows the form, and its archive."""
-    measures = ", ".join(settings.measures)
-    text = (
-        f"# {title}\n\n"
-        f"Hand in a zip archive with one file in the form of {sample.name}, as submission.zip is. Each submission is "
-        f"scored by cs-score {settings.origin.version}.\n\n"
-        f"Form: {form}\n\n"
-        f"Measures: {measures}. {settings.measure} ranks.\n\n"
-        "You see the scores with intervals, and how many mistakes of each kind the whole submission has, from 10 on. "
-        "A measure that has no value for your submission is not shown.\n\n"
-        f"To score on data that you have: pip install cs-score=={settings.origin.version}, then cs-score help score "
-        f"{settings.task}.\n"
-    )
-    return {
-        "README.md": text.encode(),
-        sample.name: sample.content,
-        "submission.zip": zip_archive({sample.name: sample.content}),
-    }
+class StartingKit(Record):
+    """What participants get before they hand in: how to, a submission that shows the form, and the scorer.
+
+    `form` describes the files of the task; `wheels` are those that no index has.
+    """
+
+    title: str
+    settings: Bundle
+    sample: Sample
+    form: str
+    wheels: Sequence[Wheel]
+
+    def files_for_codabench(self) -> dict[str, bytes]:
+        """Return the files of the kit where archives are handed in, and a page is shown."""
+        name = self.sample.name
+        hand_in = f"Hand in a zip archive with one file in the form of {name}, as submission.zip is."
+        see = (
+            "You see the scores with intervals, and how many mistakes of each kind the whole submission has, from 10 "
+            "on. A measure that has no value for your submission is not shown."
+        )
+        files = self._files(hand_in, see)
+        files["submission.zip"] = zip_archive({name: self.sample.content})
+        return files
+
+    def files_for_evalai(self) -> dict[str, bytes]:
+        """Return the files of the kit where files are handed in, and numbers alone are shown."""
+        hand_in = f"Hand in one file in the form of {self.sample.name}."
+        see = "You see the scores. A submission for which one of the measures has no value is refused."
+        return self._files(hand_in, see)
+
+    def _files(self, hand_in: str, see: str) -> dict[str, bytes]:
+        """Return the files of the kit, with sentences on how to hand in and which results are shown."""
+        version = self.settings.origin.version
+        wheel_names = " ".join([wheel.name for wheel in self.wheels])
+        text = (
+            f"# {self.title}\n\n"
+            f"{hand_in} Each submission is scored by cs-score {version}.\n\n"
+            f"Form: {self.form}\n\n"
+            f"Measures: {', '.join(self.settings.measures)}. {self.settings.measure} ranks.\n\n"
+            f"{see}\n\n"
+            f"To score on data that you have: pip install {wheel_names}, then cs-score help score "
+            f"{self.settings.task}.\n"
+        )
+        files = {"README.md": text.encode(), self.sample.name: self.sample.content}
+        for wheel in self.wheels:
+            files[wheel.name] = wheel.content
+        return files
 
 
 def logo() -> bytes:

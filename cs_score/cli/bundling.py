@@ -23,13 +23,15 @@ from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
-    from cs_score.bundle import codabench, contents, evalai, scoring, submission, wheels
+    from cs_score.bundle import codabench, contents, evalai, scoring, submission
+    from cs_score.bundle import wheels as wheel_tools
+    from cs_score.bundle.contents import StartingKit
     from cs_score.bundle.settings import Bundle
     from cs_score.bundle.wheels import Target
 else:
     codabench, contents = Late("cs_score.bundle.codabench"), Late("cs_score.bundle.contents")
     evalai, scoring = Late("cs_score.bundle.evalai"), Late("cs_score.bundle.scoring")
-    submission, wheels = Late("cs_score.bundle.submission"), Late("cs_score.bundle.wheels")
+    submission, wheel_tools = Late("cs_score.bundle.submission"), Late("cs_score.bundle.wheels")
 
 _OWN_OPTIONS: Final = (
     Option("--platform NAME", "Where the scorer will run, as wheels name it", "manylinux2014_x86_64"),
@@ -74,12 +76,11 @@ def _verb(more_options: str, summary: str) -> Verb:
 
 
 class _Parts(NamedTuple):
-    """The parts of every bundle: settings, the files of gold and of the starting kit by name, title and first day."""
+    """The parts of every bundle: the settings, the files of gold by name, the starting kit, and the first day."""
 
     settings: Bundle
     gold: Mapping[str, bytes]
-    kit: Mapping[str, bytes]
-    title: str
+    kit: StartingKit
     start: str
 
 
@@ -91,9 +92,10 @@ def bundle_codabench(task: str, line: Line) -> int:
     """
     target = _target(line)
     parts = _parts(task, line)
-    program = _program(task, line, parts.settings, target, codabench.SCRIPT)
-    competition = codabench.Competition(parts.title, parts.start, target.python)
-    files = codabench.codabench_files(competition, parts.settings, parts.gold, program, parts.kit)
+    program = _program(task, line, parts, target, codabench.SCRIPT)
+    competition = codabench.Competition(parts.kit.title, parts.start, target.python)
+    kit = parts.kit.files_for_codabench()
+    files = codabench.codabench_files(competition, parts.settings, parts.gold, program, kit)
     return _deliver(line, parts.settings, files, codabench.UPLOADED)
 
 
@@ -105,15 +107,15 @@ def bundle_evalai(task: str, line: Line) -> int:
     """
     target = _target(line)
     parts = _parts(task, line)
-    program = _program(task, line, parts.settings, target, evalai.SCRIPT)
-    challenge = evalai.Challenge(parts.title, parts.start, _endings(task))
-    files = evalai.evalai_files(challenge, parts.settings, parts.gold, program, parts.kit)
+    program = _program(task, line, parts, target, evalai.SCRIPT)
+    challenge = evalai.Challenge(parts.kit.title, parts.start, _endings(task))
+    files = evalai.evalai_files(challenge, parts.settings, parts.gold, program, parts.kit.files_for_evalai())
     return _deliver(line, parts.settings, files, evalai.UPLOADED)
 
 
 def _target(line: Line) -> Target:
     """Return the platform and the version of Python for the scorer. Raises UsageError for a Python that is too old."""
-    target = wheels.Target(line.text("--python"), line.text("--platform"))
+    target = wheel_tools.Target(line.text("--python"), line.text("--platform"))
     target.check()
     return target
 
@@ -135,10 +137,14 @@ def _parts(task: str, line: Line) -> _Parts:
     split = line.text("--split", "test")
     settings = contents.make_settings(reference.origin, measures, split)
     _check_sample(task, line, conditions, settings)
-    title = line.get("--title") or task
-    form_of_submissions = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
-    starting_kit = contents.starting_kit(title, settings, sample, form_of_submissions)
-    return _Parts(settings, reference.files, starting_kit, title, start)
+    kit = contents.StartingKit(
+        title=line.get("--title") or task,
+        settings=settings,
+        sample=sample,
+        form="a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files,
+        wheels=contents.own_wheels(task),
+    )
+    return _Parts(settings, reference.files, kit, start)
 
 
 def _start(line: Line) -> str:
@@ -167,15 +173,18 @@ def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -
         raise InputError(f"this sample cannot be scored: {error}", file=path, remedy=remedy) from None
 
 
-def _program(task: str, line: Line, settings: Bundle, target: Target, script: str) -> dict[str, bytes]:
+def _program(task: str, line: Line, parts: _Parts, target: Target, script: str) -> dict[str, bytes]:
     """Return the files of the scoring program by name. Raises InputError, which names the wheel, if one is missing."""
-    wheel_files = contents.needed_wheels(task, target, line.get("--wheels"))
-    return contents.program_files(settings, wheel_files, target, script)
+    wheels = list(parts.kit.wheels)
+    wheels += contents.third_party_wheels(task, target, line.get("--wheels"))
+    return contents.program_files(parts.settings, wheels, target, script)
 
 
 def _endings(task: str) -> str:
     """Return the endings of the files that participants may submit, as EvalAI lists them."""
-    return ".tab, .txt, .tsv" if task == COLD_START else ".json, .jsonl, .csv, .tsv"
+    if task == COLD_START:
+        return ".tab, .txt, .tsv"
+    return ", ".join(mode_named(task).endings)
 
 
 def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:

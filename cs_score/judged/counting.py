@@ -52,7 +52,7 @@ class JudgedLine(NamedTuple):
     """A line of the run as it counts.
 
     `label` is that of the assessment, `UNASSESSED` where there is none, and `DUPLICATE` where `better` is the line that
-    has found the class instead. `judged` is the assessment, None in a run with labels. `value` is None where the line
+    has found the class instead. `assessment` is None in a run with labels. `value` is None where the line
     is ignored, `class_name` None where nothing is known of it.
     """
 
@@ -60,7 +60,7 @@ class JudgedLine(NamedTuple):
     label: str
     value: Value
     class_name: str | None
-    judged: Line | None = None
+    assessment: Line | None = None
     better: Line | None = None
 
 
@@ -149,18 +149,18 @@ def judged_lines(lines: Sequence[Line], gold: UnitGold) -> list[JudgedLine]:
     values = gold.rules.values
     key = gold.rules.key
     by_key = {} if key is None else assessments_by_key(gold, key)
-    judged = []
+    judgments = []
     for line in _by_confidence(lines):
         if key is None or line.label:
-            judged.append(JudgedLine(line, line.label, values[line.label], class_of(line, key)))
+            judgments.append(JudgedLine(line, line.label, values[line.label], class_of(line, key)))
             continue
         assessment = by_key.get(key_of(line, key))
         if assessment is None:
-            judged.append(JudgedLine(line, UNASSESSED, values[UNASSESSED], None))
+            judgments.append(JudgedLine(line, UNASSESSED, values[UNASSESSED], None))
         else:
             value = values[assessment.label]
-            judged.append(JudgedLine(line, assessment.label, value, class_of(assessment, key), assessment))
-    return _with_duplicates(judged, values[DUPLICATE]) if len(judged) > 1 else judged
+            judgments.append(JudgedLine(line, assessment.label, value, class_of(assessment, key), assessment))
+    return _with_duplicates(judgments, values[DUPLICATE]) if len(judgments) > 1 else judgments
 
 
 def _by_confidence(lines: Sequence[Line]) -> Sequence[Line]:
@@ -168,37 +168,37 @@ def _by_confidence(lines: Sequence[Line]) -> Sequence[Line]:
     return lines if len(lines) < 2 else sorted(lines, key=_CONFIDENCE, reverse=True)
 
 
-def _with_duplicates(judged: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
+def _with_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
     """Return the lines in which only the best one of each class counts as judged: the first of the highest value."""
     best: dict[str, JudgedLine] = {}
-    for line in judged:
+    for line in judgments:
         if line.class_name is None or not line.value:
             continue
         other = best.get(line.class_name)
         if other is None or other.value is None or line.value > other.value:
             best[line.class_name] = line
-    counted = []
-    for line in judged:
+    lines_as_they_count = []
+    for line in judgments:
         if line.class_name is not None and line.value and best[line.class_name] is not line:
             better = best[line.class_name].line
             line = line._replace(label=DUPLICATE, value=value_of_duplicate, better=better)
-        counted.append(line)
-    return counted
+        lines_as_they_count.append(line)
+    return lines_as_they_count
 
 
 def unassessed_lines(lines: Sequence[Line], gold: UnitGold) -> list[Line]:
     """Return the lines of a run that have no assessment."""
-    return [judged.line for judged in judged_lines(lines, gold) if judged.label == UNASSESSED]
+    return [judgment.line for judgment in judged_lines(lines, gold) if judgment.label == UNASSESSED]
 
 
 def with_all_accepted(lines: Sequence[Line], gold: UnitGold) -> UnitGold:
     """Return a unit in which every answer without assessment is accepted, as a class of its own that is wanted, too."""
-    added = []
+    new_lines = []
     for line in unassessed_lines(lines, gold):
         name = f"(unassessed answer in line {line.number})"
-        added.append(Line(0, line.answer, line.evidence, gold.rules.accepted, name))
-    wanted = None if gold.wanted is None else gold.wanted + len(added)
-    return replace(gold, lines=[*gold.lines, *added], wanted=wanted)
+        new_lines.append(Line(0, line.answer, line.evidence, gold.rules.accepted, name))
+    wanted = None if gold.wanted is None else gold.wanted + len(new_lines)
+    return replace(gold, lines=[*gold.lines, *new_lines], wanted=wanted)
 
 
 # ---- What is wanted, and the counts
@@ -239,7 +239,7 @@ def wanted_of(gold: UnitGold, classes: Mapping[str, float]) -> float:
     return sum(classes.values())
 
 
-class _Counted(NamedTuple):
+class _LineCount(NamedTuple):
     """What a line adds to the counts: its value, whether it finds a class and of what weight, and how it is called."""
 
     value: Value
@@ -247,26 +247,26 @@ class _Counted(NamedTuple):
     label: str
 
 
-def count_unit(judged: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
+def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     """Return the counts of a unit whose lines are judged. Raise InputError where more is found than is wanted."""
     classes = classes_of(gold)
     wanted = wanted_of(gold, classes)
-    lines = []
-    for line in judged:
+    line_counts = []
+    for line in judgments:
         weight = 0.0
         if line.value and line.better is None:
             weight = classes.get(line.class_name or "", 1.0)
         kind = line.label if line.label in RESERVED else ""
-        lines.append(_Counted(line.value, weight, kind))
-    counted = _count_of(lines, wanted)
-    if counted.found > wanted * (1 + _ROUNDING):
+        line_counts.append(_LineCount(line.value, weight, kind))
+    unit_count = _count_of(line_counts, wanted)
+    if unit_count.found > wanted * (1 + _ROUNDING):
         remedy = "correct `wanted`" if gold.rules.has_wanted else "add a column `wanted`"
-        problem = f"unit {quoted(gold.unit)}: {counted.found:g} found where {wanted:g} is wanted"
+        problem = f"unit {quoted(gold.unit)}: {unit_count.found:g} found where {wanted:g} is wanted"
         raise InputError(problem, file=gold.rules.file, remedy=remedy)
-    return counted
+    return unit_count
 
 
-def _count_of(lines: Sequence[_Counted], wanted: float) -> UnitCount:
+def _count_of(lines: Sequence[_LineCount], wanted: float) -> UnitCount:
     """Return the counts of a unit that wants so much."""
     right = found = precision_sum = 0.0
     answered = half = wrong = 0

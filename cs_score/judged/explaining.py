@@ -16,11 +16,11 @@ _MOST_SIMILAR: Final = 3
 """Assessed answers that are named beside an answer without assessment."""
 
 
-def explanation_of(judged: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
+def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
     """Yield how a unit was counted: its sums, each line with its label and side, what was not found."""
     yield f"unit {plain(gold.unit)}: {count.right:g} of {counted(count.answered, 'answer')} right, {_found(count)}"
     rank = 0
-    for line in judged:
+    for line in judgments:
         if line.value is not None:
             rank += 1
         yield ""
@@ -28,11 +28,11 @@ def explanation_of(judged: Sequence[JudgedLine], gold: UnitGold, count: UnitCoun
         yield f"  {'ignored' if line.value is None else f'{SIDES[line.value]}, rank {rank}'}: {_reason(line)}"
         if line.label == UNASSESSED:
             yield from _similar(line.line, gold.lines)
-    found = {line.class_name for line in judged if line.value and line.better is None}
-    missed = [name for name in classes_of(gold) if name not in found and name]
-    if missed:
+    classes_found = {line.class_name for line in judgments if line.value and line.better is None}
+    classes_missing = [name for name in classes_of(gold) if name not in classes_found and name]
+    if classes_missing:
         yield ""
-    for name in missed:
+    for name in classes_missing:
         yield f"class {plain(name)}: not found"
 
 
@@ -48,28 +48,32 @@ def _heading(line: JudgedLine) -> str:
     return f"{number}  {plain(line.line.answer)}{evidence}"
 
 
-def _reason(judged: JudgedLine) -> str:
+def _reason(judgment: JudgedLine) -> str:
     """Return why a line counts as it does."""
-    if judged.label == UNASSESSED:
+    if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
-    place = f" (line {judged.judged.number} of the assessments)" if judged.judged is not None else ""
-    name = f", class {plain(judged.class_name)}" if judged.class_name else ""
-    if judged.label == DUPLICATE and judged.better is not None:
-        return f"DUPLICATE of line {judged.better.number}, which counts for the same class{name}{place}"
-    return f"{judged.label}{name}{place}"
+    place = f" (line {judgment.assessment.number} of the assessments)" if judgment.assessment is not None else ""
+    name = f", class {plain(judgment.class_name)}" if judgment.class_name else ""
+    if judgment.label == DUPLICATE and judgment.better is not None:
+        return f"DUPLICATE of line {judgment.better.number}, which counts for the same class{name}{place}"
+    return f"{judgment.label}{name}{place}"
 
 
 def _similar(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
     """Yield the assessed answers that are spelt otherwise only, and those with the same evidence."""
     spelling = _plain_spelling(line.answer)
-    alike = [other for other in assessments if _plain_spelling(other.answer) == spelling]
-    for other in alike[:_MOST_SIMILAR]:
-        where = f", evidence {plain(other.evidence)}" if other.evidence else ""
-        what = "differs in blanks, Unicode form or letter case only" if other.answer != line.answer else "same answer"
-        yield f"    {what}: {plain(other.answer)}{where} is {other.label} (line {other.number})"
-    same_evidence = [other for other in assessments if line.evidence and other.evidence == line.evidence]
-    for other in same_evidence[:_MOST_SIMILAR]:
-        yield f"    same evidence: {plain(other.answer)} is {other.label} (line {other.number})"
+    assessments_alike = [assessment for assessment in assessments if _plain_spelling(assessment.answer) == spelling]
+    for assessment in assessments_alike[:_MOST_SIMILAR]:
+        where = f", evidence {plain(assessment.evidence)}" if assessment.evidence else ""
+        what = "same answer"
+        if assessment.answer != line.answer:
+            what = "differs in blanks, Unicode form or letter case only"
+        yield f"    {what}: {plain(assessment.answer)}{where} is {assessment.label} (line {assessment.number})"
+    assessments_of_evidence = [
+        assessment for assessment in assessments if line.evidence and assessment.evidence == line.evidence
+    ]
+    for assessment in assessments_of_evidence[:_MOST_SIMILAR]:
+        yield f"    same evidence: {plain(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 
 def _plain_spelling(text: str) -> str:

@@ -27,9 +27,9 @@ def kinds_of(policy: Policy) -> tuple[str, ...]:
     return (*(f"{WRONG}:{label}" for label in labels), HALF, REPEATED, NOT_ASSESSED, MISSED)
 
 
-def parts_of(judged: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
+def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     """Yield the answers of a unit that count, and the classes that it wants, each with what is wrong in it."""
-    for line in judged:
+    for line in judgments:
         if line.value is None:
             continue
         yield Part(
@@ -39,13 +39,13 @@ def parts_of(judged: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
             judgment=f"{line.label}, {SIDES[line.value]}",
             faults=_faults_of_line(line),
         )
-    found = _classes_found(judged)
-    missed = {fault.part: fault for fault in _missed(found, gold)}
+    classes_found = _classes_found(judgments)
+    fault_by_class = {fault.part: fault for fault in _missed(classes_found, gold)}
     for name in classes_of(gold):
-        faults = (missed[name],) if name in missed else ()
-        yield Part("class", name, name in found, "found" if name in found else None, faults)
-    if None in missed:
-        yield Part("class", None, False, None, (missed[None],))
+        faults = (fault_by_class[name],) if name in fault_by_class else ()
+        yield Part("class", name, name in classes_found, "found" if name in classes_found else None, faults)
+    if None in fault_by_class:
+        yield Part("class", None, False, None, (fault_by_class[None],))
 
 
 def _answer(line: Line) -> dict[str, Any]:
@@ -53,38 +53,40 @@ def _answer(line: Line) -> dict[str, Any]:
     return {"answer": line.answer, "evidence": line.evidence} if line.evidence else {"answer": line.answer}
 
 
-def _faults_of_line(judged: JudgedLine) -> tuple[Fault, ...]:
-    if judged.value is None or judged.value == 1:
+def _faults_of_line(judgment: JudgedLine) -> tuple[Fault, ...]:
+    if judgment.value is None or judgment.value == 1:
         return ()
-    if judged.value > 0:
+    if judgment.value > 0:
         kind = HALF
-    elif judged.label == DUPLICATE:
+    elif judgment.label == DUPLICATE:
         kind = REPEATED
-    elif judged.label == UNASSESSED:
+    elif judgment.label == UNASSESSED:
         kind = NOT_ASSESSED
     else:
-        kind = f"{WRONG}:{judged.label}"
-    return (Fault(kind, judged.line.number, {**_answer(judged.line), "label": judged.label}, None),)
+        kind = f"{WRONG}:{judgment.label}"
+    return (Fault(kind, judgment.line.number, {**_answer(judgment.line), "label": judgment.label}, None),)
 
 
-def _classes_found(judged: Iterable[JudgedLine]) -> frozenset[str]:
-    names = [line.class_name for line in judged if line.value and line.better is None and line.class_name is not None]
+def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
+    names = [
+        line.class_name for line in judgments if line.value and line.better is None and line.class_name is not None
+    ]
     return frozenset(names)
 
 
 def _missed(found: frozenset[str], gold: UnitGold) -> Iterator[Fault]:
     """Yield a fault for each class that is wanted and not found; a last one for answers that no class names."""
     classes = classes_of(gold)
-    unknown = 0
+    answers_without_class = 0
     names = [name for name in classes if name not in found and name]
     if not gold.rules.has_weights:
-        lacking = int(wanted_of(gold, classes)) - len(found)
-        names = names[: max(lacking, 0)]
-        unknown = max(lacking - len(names), 0)
+        classes_lacking = int(wanted_of(gold, classes)) - len(found)
+        names = names[: max(classes_lacking, 0)]
+        answers_without_class = max(classes_lacking - len(names), 0)
     for name in names:
         yield Fault(MISSED, name, None, {"class": name, **_accepted_answer(name, gold)})
-    if unknown:
-        yield Fault(MISSED, None, None, {"answers": unknown})
+    if answers_without_class:
+        yield Fault(MISSED, None, None, {"answers": answers_without_class})
 
 
 def _accepted_answer(name: str, gold: UnitGold) -> dict[str, Any]:
@@ -105,28 +107,28 @@ def corrected_lines(lines: Sequence[Line], faults: Iterable[Fault], gold: UnitGo
     What counts as wrong is left out, what counts half gets the label of a right answer, and for a missed class a line
     with that label is added behind all others.
     """
-    left_out = set()
-    accepted = set()
-    added = []
+    numbers_left_out = set()
+    numbers_accepted = set()
+    new_lines = []
     for fault in faults:
         if fault.kind == MISSED:
-            added += _lines_for(fault, gold)
+            new_lines += _lines_for(fault, gold)
         elif fault.kind == HALF:
-            accepted.add(fault.part)
+            numbers_accepted.add(fault.part)
         else:
-            left_out.add(fault.part)
+            numbers_left_out.add(fault.part)
     label = gold.rules.accepted
     last = min((line.confidence for line in lines), default=1.0)
-    corrected = []
+    lines_corrected = []
     for line in lines:
-        if line.number and line.number in left_out:
+        if line.number and line.number in numbers_left_out:
             continue
-        if line.number and line.number in accepted:
+        if line.number and line.number in numbers_accepted:
             line = replace(line, label=label, class_name=_class_in(line, gold))
-        corrected.append(line)
-    for line in added:
-        corrected.append(replace(line, label=label, confidence=last))
-    return corrected
+        lines_corrected.append(line)
+    for line in new_lines:
+        lines_corrected.append(replace(line, label=label, confidence=last))
+    return lines_corrected
 
 
 def _class_in(line: Line, gold: UnitGold) -> str:

@@ -52,7 +52,21 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
         *("incorrect", "wrong", "no", "false", "unsupported", "not supported", "refuted", "0", "not relevant"),
         *("irrelevant", "fail", "inaccurate"),
     ),
-    "ignore": ("error", "judge_error", "judge error", "n/a", "na", "skipped", "skip", "null", "none", "unknown", "idk"),
+    "ignore": (
+        "error",
+        "judge_error",
+        "judge error",
+        "n/a",
+        "na",
+        "skipped",
+        "skip",
+        "null",
+        "none",
+        "unknown",
+        "idk",
+        "not sure",
+        "unsure",
+    ),
 }
 """Common labels, in lower case, with the side that somebody most likely means."""
 

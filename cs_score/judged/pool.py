@@ -176,10 +176,10 @@ class Pool(Mode):
         return mode._with(policy=policy, kinds=kinds_of(policy), chosen=replace(chosen, policy=str(policy)))
 
     def gold(self, source: Source) -> JudgedFile:
-        read = read_judged(source, self.names, ignored=COLUMNS_OF_RUNS, needs_label=True)
-        if not read.line_count:
+        assessments = read_judged(source, self.names, ignored=COLUMNS_OF_RUNS, needs_label=True)
+        if not assessments.line_count:
             raise InputError("no line below the header: nothing is assessed", file=source.name)
-        return read
+        return assessments
 
     def predictions(self, source: Source) -> JudgedFile:
         ignored = COLUMNS_OF_GOLD if self.has_gold else ()
@@ -187,14 +187,16 @@ class Pool(Mode):
 
     def systems(self, predictions: Gold) -> Sequence[str]:
         systems = list(predictions.content.systems) or [""]
-        wanted = self.chosen.run
-        if not wanted:
+        chosen_run = self.chosen.run
+        if not chosen_run:
             return systems
-        if wanted not in systems:
-            there = ", ".join(one_line(name, 40) for name in systems if name) or "no column run"
-            meant = nearest(wanted, systems)
-            raise InputError(f"no run is called {wanted}; there is {there}{meant}", file=predictions.name)
-        return [wanted]
+        if chosen_run not in systems:
+            names_there = ", ".join(one_line(name, 40) for name in systems if name) or "no column run"
+            suggestion = nearest(chosen_run, systems)
+            raise InputError(
+                f"no run is called {chosen_run}; there is {names_there}{suggestion}", file=predictions.name
+            )
+        return [chosen_run]
 
     def for_system(self, system: str, systems: Sequence[str]) -> Self:
         mode = self._with(system=system)
@@ -268,7 +270,7 @@ class Pool(Mode):
         Units of one answer are counted in a few ways, each of which is counted once: a third of the time of a million
         such units.
         """
-        shared: dict[Row, Row] = {}
+        row_by_value: dict[Row, Row] = {}
         row_by_case: dict[object, Row] = {}
         rows = []
         for unit in progress(units):
@@ -276,7 +278,7 @@ class Pool(Mode):
             row = None if case is None else row_by_case.get(case)
             if row is None:
                 row = self.row(unit)
-                row = shared.setdefault(row, row)
+                row = row_by_value.setdefault(row, row)
                 if case is not None:
                     row_by_case[case] = row
             rows.append(row)
@@ -330,17 +332,17 @@ class Pool(Mode):
         yield "optimistic", assumption, accepted
 
     def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        other = read_policy(policy)
+        other_policy = read_policy(policy)
         if not units:
-            return str(other), units
+            return str(other_policy), units
         labels: dict[str, int] = {}
         for unit in units:
             for line in (*unit.gold.lines, *unit.prediction):
                 if line.label:
                     labels[line.label] = labels.get(line.label, 0) + 1
         rules = units[0].gold.rules
-        check_labels(other, labels, rules.file)
-        return str(other), _under_rules(units, replace(rules, values=_values_of(other)))
+        check_labels(other_policy, labels, rules.file)
+        return str(other_policy), _under_rules(units, replace(rules, values=_values_of(other_policy)))
 
 
 _ONE: Final = 1 + 1e-12
@@ -476,15 +478,15 @@ def _without_repetitions(answers: Mapping[str, Sequence[Line]], file: str) -> tu
     Raise InputError where a repetition has another label.
     """
     kept_by_unit: dict[str, Sequence[Line]] = {}
-    repeated = 0
+    repetition_count = 0
     for unit, lines in answers.items():
-        kept = lines if len(lines) == 1 else _first_lines(lines, unit, file)
-        if len(kept) < len(lines):
-            repeated += len(lines) - len(kept)
-            kept_by_unit[unit] = kept
+        first_lines = lines if len(lines) == 1 else _first_lines(lines, unit, file)
+        if len(first_lines) < len(lines):
+            repetition_count += len(lines) - len(first_lines)
+            kept_by_unit[unit] = first_lines
     if not kept_by_unit:
         return answers, 0
-    return {**answers, **kept_by_unit}, repeated
+    return {**answers, **kept_by_unit}, repetition_count
 
 
 def _first_lines(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
@@ -504,22 +506,22 @@ def _notices_of_columns(assessments: JudgedFile, run: JudgedFile) -> list[str]:
     """Return what is to be said of columns that are not read because the other file should have them."""
     notices = []
     for file, columns, other in ((run, COLUMNS_OF_GOLD, "assessments"), (assessments, COLUMNS_OF_RUNS, "a run")):
-        there = [column for column in columns if column in file.columns]
-        if there:
-            notices.append(f"{file.name}: not read, as {other} should have it: {', '.join(there)}")
+        columns_there = [column for column in columns if column in file.columns]
+        if columns_there:
+            notices.append(f"{file.name}: not read, as {other} should have it: {', '.join(columns_there)}")
     return notices
 
 
 def _notices_of_lines(answers: Mapping[str, Sequence[Line]], units: Mapping[str, object], repeated: int) -> list[str]:
     """Return what is to be said of answers that were left out."""
     notices = []
-    others = [unit for unit in answers if unit not in units]
-    if others:
-        number = sum(len(answers[unit]) for unit in others)
-        names = ", ".join(one_line(unit, 40) for unit in others[:3])
-        more = ", ..." if len(others) > 3 else ""
+    units_left_out = [unit for unit in answers if unit not in units]
+    if units_left_out:
+        number = sum(len(answers[unit]) for unit in units_left_out)
+        names = ", ".join(one_line(unit, 40) for unit in units_left_out[:3])
+        more = ", ..." if len(units_left_out) > 3 else ""
         were = "was" if number == 1 else "were"
-        of_units = _many(len(others), "unit")
+        of_units = _many(len(units_left_out), "unit")
         notices.append(f"{_many(number, 'answer')} of {of_units} without assessments {were} left out: {names}{more}")
     if repeated:
         were = "repeats an earlier line and was" if repeated == 1 else "repeat earlier lines and were"

@@ -41,18 +41,18 @@ def sampled_answers(units: Sequence[Unit], second: JudgedFile | None) -> list[Sa
     answers = []
     for unit in units:
         gold: UnitGold = unit.gold
-        first = judged_lines(unit.prediction, gold)
-        label_by_number = {judged.line.number: judged for judged in first}
+        first_judgments = judged_lines(unit.prediction, gold)
+        label_by_number = {judgment.line.number: judgment for judgment in first_judgments}
         if second is None:
-            final = first
+            final_judgments = first_judgments
             second_by_key: Mapping[object, Line] = {}
         else:
             second_by_key = _lines_by_key(second, gold.unit, key)
-            final = _judged_with(second_by_key, unit.prediction, gold, key)
-        for judged in final:
-            line = judged.line
+            final_judgments = _judged_with(second_by_key, unit.prediction, gold, key)
+        for judgment in final_judgments:
+            line = judgment.line
             first_judged = label_by_number[line.number]
-            is_sampled = judged.label != UNASSESSED if second is None else key_of(line, key) in second_by_key
+            is_sampled = judgment.label != UNASSESSED if second is None else key_of(line, key) in second_by_key
             answers.append(
                 SampledAnswer(
                     unit=gold.unit,
@@ -61,17 +61,17 @@ def sampled_answers(units: Sequence[Unit], second: JudgedFile | None) -> list[Sa
                     first_label=_label_of(first_judged),
                     predicted=None if second is None else first_judged.value,
                     is_sampled=is_sampled,
-                    value=judged.value,
+                    value=judgment.value,
                 )
             )
     return answers
 
 
-def _label_of(judged: JudgedLine) -> str:
+def _label_of(judgment: JudgedLine) -> str:
     """Return the label that a line was given by an assessor, also where it counts as a duplicate."""
-    if judged.judged is not None:
-        return judged.judged.label
-    return judged.line.label or judged.label
+    if judgment.assessment is not None:
+        return judgment.assessment.label
+    return judgment.line.label or judgment.label
 
 
 def _key_of_sample(units: Sequence[Unit], second: JudgedFile | None) -> Key:

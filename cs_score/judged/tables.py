@@ -135,8 +135,7 @@ class JudgedTable:
             if column in self.columns[:number]:
                 problem = f"two columns are called {quoted(column)}" if column else "two columns have no name"
                 raise InputError(problem, file=self.name, place=f"line {line}")
-        for meaning in REQUIRED:
-            self._require(meaning, f"line {line}")
+        self._require_columns(f"line {line}")
         width = len(self.columns)
         places = [self._place_of(meaning) for meaning in COLUMNS]
         pick = itemgetter(*places)
@@ -158,15 +157,18 @@ class JudgedTable:
             return len(self.columns)
         return self.columns.index(column)
 
-    def _require(self, meaning: str, place: str) -> None:
-        """Raise InputError where there is no column of this meaning."""
-        if self.column_of(meaning) in self.columns:
+    def _require_columns(self, place: str) -> None:
+        """Raise InputError, with the option to type, where the table lacks a column that every table has."""
+        missing = [meaning for meaning in REQUIRED if self.column_of(meaning) not in self.columns]
+        if not missing:
             return
-        wanted = self._names.get(meaning, meaning)
-        there = ", ".join(quoted(column) for column in self.columns[:20])
-        meant = nearest(wanted, self.columns)
-        remedy = f"--columns {meaning}=NAME says what the file calls it"
-        raise InputError(f"no column {wanted}; there are {there}{meant}", file=self.name, place=place, remedy=remedy)
+        names = [self._names.get(meaning, meaning) for meaning in missing]
+        header = ", ".join([quoted(column) for column in self.columns[:20]])
+        suggestion = nearest(names[0], self.columns)
+        option = ",".join([f"{meaning}=NAME" for meaning in missing])
+        remedy = f"--columns {option} says what the file calls {'it' if len(missing) == 1 else 'them'}"
+        problem = f"no column {' and no column '.join(names)}; there are {header}{suggestion}"
+        raise InputError(problem, file=self.name, place=place, remedy=remedy)
 
     # ---- Rows of JSON objects
 
@@ -191,8 +193,7 @@ class JudgedTable:
                 self.other_columns = [column for column in self.columns if column not in meanings]
                 names = [None if meaning in self._ignored else self.column_of(meaning) for meaning in COLUMNS]
             if self.column_of("unit") not in self.columns or self.column_of("answer") not in self.columns:
-                for meaning in REQUIRED:
-                    self._require(meaning, f"line {number}")
+                self._require_columns(f"line {number}")
             cells = tuple(["" if name is None else fields.get(name, "") for name in names])
             yield number, cells, [fields.get(column, "") for column in self.other_columns]
 

@@ -575,7 +575,7 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
 
 
 def _expand_action(action: str) -> str:
-    """Return an action in full sentences; its first word may stand for one, as in `KEPT The span is dropped.`"""
+    """Return an action in full sentences; its first word may be a key of `_ACTIONS`: `KEPT The span is dropped.`"""
     first_word, _, rest = action.partition(" ")
     sentence = _ACTIONS.get(first_word, first_word)
     return f"{sentence} {rest}" if rest else sentence

@@ -336,6 +336,8 @@ def test_a_sample_of_the_organisers_is_packed_once_it_can_be_scored(tmp_path: Pa
     platform = Platform(tmp_path, words)
     with zipfile.ZipFile(platform.made / "starting_kit.zip") as kit:
         assert kit.read("scifact-a.jsonl") == sample_submission("scifact").read_bytes()
+        (wheel,) = (name for name in kit.namelist() if name.endswith(".whl"))
+        assert f"pip install {wheel}, then cs-score help score scifact." in kit.read("README.md").decode()
     (tmp_path / "bad.jsonl").write_text('{"id": 1, "evidence": {}}\n')
     outcome = score_in(
         tmp_path, ["bundle", "codabench", *evidence_words("scifact"), "--sample", "bad.jsonl", "-o", "other"]
@@ -392,6 +394,9 @@ def test_the_configuration_of_evalai_names_what_is_there(tmp_path: Path) -> None
         assert (made / name).is_file(), name
     assert (described["title"], str(described["start_date"])) == ("A <b> & c", "2027-03-01 00:00:00")
     assert "<p>A &lt;b&gt; &amp; c</p>" in (made / described["description"]).read_text("utf-8")
+    with zipfile.ZipFile(made / "starting_kit.zip") as kit:
+        assert "Hand in one file in the form of predictions.json." in kit.read("README.md").decode()
+        assert "submission.zip" not in kit.namelist()
     with zipfile.ZipFile(made / "challenge.zip") as archive:
         assert {"challenge_config.yaml", described["evaluation_script"], "logo.png"} <= set(archive.namelist())
 

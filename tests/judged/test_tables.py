@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+import cs_score as cs
 from tests.evidence.command import cs_score
 
 POLICY: Final = "right=yes,wrong=no"
@@ -142,3 +143,10 @@ def test_columns_that_the_other_file_should_have_are_not_read(folder: Path) -> N
     assert outcome.status == 0
     assert "run.csv: not read, as assessments should have it: wanted" in outcome.err
     assert "gold.csv: not read, as a run should have it: confidence" in outcome.err
+
+
+def test_all_missing_columns_are_named_with_the_option_to_type(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("question,response,label\n1,x,yes\n")
+    with pytest.raises(cs.InputError, match=r"no column unit and no column answer; .*--columns unit=NAME,answer=NAME"):
+        cs.pool(path, policy="right=yes")

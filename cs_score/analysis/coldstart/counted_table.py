@@ -138,7 +138,7 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
     for groups in groups_of_missed:
         entry_counts[Entry(groups, _NOT_FOUND)] += 1
     ground_truth = row.tally.counts.ground_truth
-    groups_to_find = [*groups_by_found_class.values()][:ground_truth] + groups_of_missed
+    groups_to_find = list(groups_by_found_class.values())[:ground_truth] + groups_of_missed
     for groups in groups_to_find:
         entry_counts[Entry(groups, _TO_FIND)] += 1
     unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)

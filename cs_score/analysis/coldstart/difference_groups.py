@@ -131,7 +131,7 @@ def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_Gro
 def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
     """Return what each query adds to the sums of the measure at each hop; queries that add nothing are left out."""
     result = scored.result
-    query_ids = [*result.unit_of, *result.unit_of.values()]
+    query_ids = set(result.unit_of) | set(result.unit_of.values())
     result_by_query = replace(result, unit_of={query_id: query_id for query_id in query_ids})
     hops = [measure.level]
     if has_rows_by_hop:

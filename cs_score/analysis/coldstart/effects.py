@@ -82,7 +82,9 @@ class Effects:
         self.editor = self._rescoring.editor
         self._is_ranked = any(not measure.average for measure in measures)
         self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
-        columns = [*sums_of(measures), *self._row_column_by_measure.values(), _SF_ROWS]
+        columns = list(sums_of(measures))
+        columns += self._row_column_by_measure.values()
+        columns.append(_SF_ROWS)
         self._row_sums = RowSums(dict.fromkeys(columns))
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels

@@ -97,7 +97,8 @@ def files_of_run(run: Run) -> dict[str, RunFile]:
     for name, schema in run.layouts.items():
         if schema.kind is not FileKind.RUN:
             continue
-        lines: list[AnyLine] = [*responses_by_file[name].values(), *other_lines_by_file[name]]
+        lines: list[AnyLine] = list(responses_by_file[name].values())
+        lines += other_lines_by_file[name]
         files[name] = RunFile(
             name=name,
             schema=schema,

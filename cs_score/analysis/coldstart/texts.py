@@ -69,7 +69,8 @@ def _screen(
     lines = list(head)
     for layout, most_rows in tables:
         lines += text(layout.table(document), most_rows, width)
-    return [*lines, "", *wrap(more, width)]
+    lines.append("")
+    return lines + wrap(more, width)
 
 
 def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
@@ -79,7 +80,8 @@ def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int
     for layout in LAYOUTS:
         lines += text(layout.table(analysis), top, terminal_width)
     for sentence in _closing_sentences(analysis):
-        lines += ["", *wrap(sentence, width)]
+        lines.append("")
+        lines += wrap(sentence, width)
     return lines
 
 
@@ -90,7 +92,8 @@ def _whole_difference(difference: Difference, head: Sequence[str], terminal_widt
     for layout in DIFFERENCE_LAYOUTS:
         counts = count_by_outcome.get(layout.name)
         if counts:
-            lines += ["", *_count_lines(layout.name, counts)]
+            lines.append("")
+            lines += _count_lines(layout.name, counts)
         lines += text(layout.table(difference), top, terminal_width)
     return lines
 

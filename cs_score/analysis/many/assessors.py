@@ -190,10 +190,7 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
 
 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
-    """Return the statistics of each run under each assessor, those of the first before those of the second.
-
-    The names are such as `run (first)`.
-    """
+    """Return the statistics of all runs under the first assessor, then under the second, by name: `run (first)`."""
     statistics_by_name = {}
     for run, result in results.first.items():
         statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])

@@ -38,7 +38,7 @@ STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
 
 
 def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | None:
-    """Return the second assessments of judged answers; None where there are none.
+    """Return the second assessments of judged answers; None without a file of them.
 
     Raises InputError for a file that holds none and for a label that the policy of the result does not name,
     UsageError for the result of a task whose answers have no labels.

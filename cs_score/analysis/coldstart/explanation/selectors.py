@@ -162,7 +162,7 @@ class Selectors:
             return [text]
         nodes = [name for name in node_names if _last_component(name) == text.removeprefix(":")]
         if not nodes:
-            known_ids = [*node_names, *[_last_component(name) for name in node_names]]
+            known_ids = node_names + [_last_component(name) for name in node_names]
             remedy = "" if node_names else "the run has no node ids (eight columns)"
             raise self._nothing_called("node", text, known_ids, remedy)
         return nodes

@@ -215,7 +215,8 @@ def explain_run(case: Case) -> document.Overview:
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
     """Return how many lines are right, wrong and ignored, then how many are on other sides, sorted by name."""
     count_by_side = Counter([summary.side for summary in summaries])
-    sides = dict.fromkeys([*SIDE_TEXTS.values(), *sorted(count_by_side)])
+    sides = list(SIDE_TEXTS.values())
+    sides += [side for side in sorted(count_by_side) if side not in sides]
     return {side: count_by_side[side] for side in sides if count_by_side[side]}
 
 
