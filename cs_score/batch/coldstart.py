@@ -177,7 +177,9 @@ class PreparedColdStart(Prepared):
         most_hops = max(self.gold.hop_limits.values(), default=0)
         hops = [str(hop) for hop in range(most_hops + 1)]
         measures = rankable(
-            COLD_START_MODE, with_ldc=bool(self.gold.table.ldc_of), has_rankings=self.plan.options.edition.has_rankings
+            COLD_START_MODE,
+            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            has_rankings=self.plan.options.edition.has_rankings,
         )
         hops_by_measure = {}
         for measure in measures:
@@ -208,7 +210,7 @@ class PreparedColdStart(Prepared):
         if prepared is not self:
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
-        has_ldc_index = bool(self.gold.table.ldc_of)
+        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(

@@ -14,7 +14,7 @@ from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
-from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
+from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
@@ -376,7 +376,7 @@ def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labe
 @functools.cache
 def _labels_text(labels: Labels, category: str) -> str:
     """Return the labels of a response other than its category before the policy, with commas between them."""
-    return ",".join(without(labels, category))
+    return ",".join(labels_without(labels, category))
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:

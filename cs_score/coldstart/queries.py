@@ -131,7 +131,7 @@ class Predicate(Record):
     name: str
     domain: frozenset[str]
     range: frozenset[str]
-    single: bool
+    is_single_valued: bool
     inverse: str | None
     usual: str = ""
 
@@ -149,7 +149,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
                 name=name,
                 domain=frozenset(domain.split(",")),
                 range=frozenset(range_types),
-                single=quantity == "single",
+                is_single_valued=quantity == "single",
                 inverse=inverse or None,
                 usual=range_types[0],
             )
@@ -250,11 +250,11 @@ class Query(Record):
 class QuerySet(Record, dict=True):
     """The query table: every query by short id.
 
-    `ldc_of` has, by the short id of a slot-filling query, that of the LDC query that it was made from.
+    `ldc_id_by_query` has, by the short id of a slot-filling query, that of the LDC query that it was made from.
     """
 
     by_id: Mapping[str, Query]
-    ldc_of: Mapping[str, str]
+    ldc_id_by_query: Mapping[str, str]
     was_expanded: bool
     edition: Edition = LATEST
 
@@ -311,10 +311,10 @@ def build_query_set(
         # The query itself first: a slot-filling query makes way for its own expansion.
         by_id[query.short_id] = replace(query, expansions=tuple(expansions))
         by_id |= expansions
-    ldc_of: dict[str, str] = {}
+    ldc_id_by_query: dict[str, str] = {}
     for short_id, query in sorted(by_id.items()):  # the last of two stays (rule shared-slot-filling-ids)
-        ldc_of |= dict.fromkeys(query.expansions or (), short_id)
-    return QuerySet(by_id, ldc_of, True, edition)
+        ldc_id_by_query |= dict.fromkeys(query.expansions or (), short_id)
+    return QuerySet(by_id, ldc_id_by_query, True, edition)
 
 
 def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) -> Query:

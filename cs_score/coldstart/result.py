@@ -181,12 +181,12 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoin
     for row in table.rows:
         rows_by_query[_slot_filling_query(row, queries)].append(row)
     ldc_queries: list[tuple[str, EntryPoints]] = []
-    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
+    for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
         query = queries.by_id[ldc_id]
         entry_points = []
         for short_id in dict.fromkeys(query.expansions or ()):
             # Another LDC query may have the same entry point, and stand for it (rule shared-slot-filling-ids).
-            if queries.ldc_of[short_id] == ldc_id and short_id in rows_by_query:
+            if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
                 entry_points.append((short_id, rows_by_query[short_id]))
         if entry_points:
             ldc_queries.append((query.full_id, entry_points))
@@ -197,7 +197,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """Return the short id of the query that a row belongs to: of a follow-on query the query that it starts from."""
     query_id = row.name.partition(":")[0]
     short_id = query_id.rpartition("_")[2]
-    if short_id not in queries.ldc_of:
+    if short_id not in queries.ldc_id_by_query:
         parts = parse_query_id(query_id)
         if parts is not None:
             return parts.base
@@ -206,7 +206,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
     """Return an SF table with LDC-MAX and LDC-MEAN, if LDC queries were expanded (rules ldc-max and ldc-mean)."""
-    if not queries.ldc_of:
+    if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, None, None)
     by_ldc = _by_ldc_query(sf, queries)
     best_rows: list[ScoreRow] = []
@@ -236,7 +236,7 @@ def averaged_rankings(
     sf = averaged_table(ordered, all_count_for_all=all_count_for_all)
     by_ldc = _by_ldc_query(sf, queries)
     ldc_mean = None
-    if queries.ldc_of:
+    if queries.ldc_id_by_query:
         mean_rows = sorted(ldc_means(by_ldc), key=lambda row: row.level)
         ldc_mean = averaged_table(in_printing_order(mean_rows), all_count_for_all=all_count_for_all)
     return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), all_count_for_all, by_ldc)

@@ -237,7 +237,7 @@ class Combining:
         scored, no query has a row, AP exceeds 1, and there are no LDC queries to resample.
         """
         gold = self._gold
-        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
+        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         sf = tables.averaged_table(rows)
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
@@ -261,7 +261,7 @@ class Combining:
 
     def _check_rows(self, run: RunResult) -> None:
         """Raise InputError where no query is scored, or no row can be projected (rule nothing-to-score)."""
-        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_of):
+        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_id_by_query):
             return
         reason = f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"
         raise InputError(
@@ -285,7 +285,7 @@ class Combining:
         from cs_score.coldstart import resampling  # few calls resample
 
         table = self._gold.table
-        if not table.ldc_of:
+        if not table.ldc_id_by_query:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
@@ -303,9 +303,9 @@ class Combining:
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         """Return the result of the call, with these results of its runs."""
-        has_ldc_index = bool(self._gold.table.ldc_of)
+        has_ldc_index = bool(self._gold.table.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
-        if self._gold.alone is not None:
+        if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported
         return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
@@ -384,7 +384,7 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
             return UnitResult(unit.id, {}, {}, (), problems, error)
     other_run = unit.other_run
     labels_of_other_run = {} if other_run is None else dict(other_run.labels)
-    counting = Counting(assessment_by_index, policy, unit.run.limits.most, labels_of_other_run, edition)
+    counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_of_other_run, edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count(unit, gold, counting) for gold in golds]
     if other_run is not None:
@@ -405,7 +405,7 @@ def _match_lines(unit: Unit, problems: ProblemLog) -> Mapping[int, Assessment]:
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in dict.fromkeys(query.base_id for query in unit.queries):
         if base_id in unit.lines:
-            judgement_by_value = unit.gold.values_of(base_id, links)
+            judgement_by_value = unit.gold.judgements_by_value(base_id, links)
             assessment_by_index |= judging.match(unit.lines[base_id], judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
@@ -415,7 +415,7 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
-    tree = gold.tree.branch()
+    tree = gold.tree.copy()
     lines = unit.lines.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
@@ -449,7 +449,7 @@ def _rank(
 ) -> QueryResult:
     """Return the result of a query with the rankings of its levels, or with why it cannot be ranked."""
     query = gold.query
-    most = unit.run.limits.most
+    most = unit.run.limits.per_node
     ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
@@ -483,7 +483,7 @@ class OneRun(Record):
         """Return gold for loading this run alone."""
         if not self.is_shared:
             return gold
-        return replace(gold, options=replace(gold.options, runids=(self.run_id,)), alone=self.run_id)
+        return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:

@@ -89,7 +89,7 @@ class Effects:
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points_by_unit: dict[str, list[str]] = {}
-        for ldc_id in queries.ldc_of.values():
+        for ldc_id in queries.ldc_id_by_query.values():
             self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansions or ()))
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
