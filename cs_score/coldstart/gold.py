@@ -112,7 +112,7 @@ class Gold(Record, eq=False):
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
-        """Return the unit of the query with this base id: the short id of its LDC query if it has one, else the same id."""
+        """Return the unit of the query with this base id: its LDC query if it has one, else the query itself."""
         return self.table.ldc_id_by_query.get(base_id, base_id)
 
     def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
