@@ -110,7 +110,7 @@ def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
     inputs.run(BO)
     assert inputs.refusal() == (
         f"cs-score: pool.tab: line 2: Equivalence class without correct parent entry: {orphan}; "
-        f"no correct or inexact answer of class {Q}:2 stands {where}"
+        f"there is no correct or inexact answer of class {Q}:2 {where}"
     )
 
 
