@@ -397,7 +397,7 @@ def _write_files(
     options = result.options
     inputs = result.origin.inputs
     switches = switches_of(options, layout)
-    paths = [f"{prefix}.{file.ending}" for file in outputs.written(switches, options.edition)]
+    paths = [f"{prefix}.{file.ending}" for file in outputs.written_outputs(switches, options.edition)]
     planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in paths]
     if error_file is not None:
         planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))

@@ -320,7 +320,7 @@ class _LoadedRun:
 
     def _load_one(self, gold: Gold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of the several runs of the file. Raises InputError."""
-        run = load_prepared(one_run.over(gold), self._preparation, self._limits, log)
+        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
         return run
 

@@ -191,7 +191,7 @@ class Runs(Scoring):
 
         Problems go to a branch of the log of gold unless a log is given. Raises InputError.
         """
-        gold = run.over(gold)
+        gold = run.restrict(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.branch()
@@ -239,7 +239,7 @@ class Runs(Scoring):
                 loaded_run = self.load_alone(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
+                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.restrict(gold), files)
             if stop is not None and not loaded_run.layouts:
                 raise stop
             scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=stop)

@@ -102,7 +102,7 @@ class Call(Runs):
         """Yield the tables that are written into files."""
         if self.output is None or self.output.stream is not None:
             return
-        for file in outputs.written(self.line.switches, self.edition):
+        for file in outputs.written_outputs(self.line.switches, self.edition):
             yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:

@@ -113,7 +113,7 @@ def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None
 
 def _load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
     """Load one run by itself. Raises InputError."""
-    return _load(run.over(gold), [*pool, run.file], problems)
+    return _load(run.restrict(gold), [*pool, run.file], problems)
 
 
 def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:

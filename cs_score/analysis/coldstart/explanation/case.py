@@ -202,7 +202,7 @@ class _LdcRows:
         """Compare the entry point, a query with its `own_rows`, with all entry points of the LDC query `full_id`."""
         self._full_id = full_id
         self._members_by_row = tables.mean_members(full_id, entry_points)
-        best_id, best_rows = tables.representing(entry_points)
+        best_id, best_rows = tables.best_entry_point(entry_points)
         self._is_best = best_id == query_case.base_id
         best_full_id = query_case.case.run.gold.table.by_id[best_id].full_id
         best_f1 = tables.counted_f1(best_rows)
