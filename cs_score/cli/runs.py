@@ -17,7 +17,7 @@ from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import remark, say, warn
 from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
@@ -197,7 +197,7 @@ class Runs(Scoring):
 
     def _open_gold(self) -> Gold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return noting_folders(open_gold(self.queries, self.options_per_run), self.files)
+        return with_folder_remarks(open_gold(self.queries, self.options_per_run), self.files)
 
     # -- Loading
 
@@ -210,7 +210,7 @@ class Runs(Scoring):
         validated and resolved into a run first. Problems are added to `problems`, or to a new branch of the log of
         `gold`.
         """
-        gold = run.over(gold)
+        gold = run.restrict(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.branch()
@@ -261,7 +261,7 @@ class Runs(Scoring):
                 loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, loading_error = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
+                loaded_run, loading_error = explanation.load_as_far_as_possible(chosen.run.restrict(gold), files)
             if loading_error is not None and not loaded_run.layouts:  # no file was recognised before the error
                 raise loading_error
             scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
@@ -468,7 +468,7 @@ def load_with_preparation(
         queries=gold.table,
         limits=gold.options.justifications,
         validates=gold.validates,
-        alone=gold.alone,
+        only_run_id=gold.only_run_id,
         new_log=type(problems),  # each prepared run has a log of its own, which keeps as many details as this one
         on_prepared=partial(_report_prepared_run, problems),
     )
