@@ -191,12 +191,12 @@ OPTION: Final = OwnOption(
 )
 """The option that names the file of the document."""
 
-# What a whole result has of a run beside its scores.
+# The parts of a whole result, for each run, in addition to its scores.
 PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", "responses")
 
 
 def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
-    """Return a result as a document; of each run it contains the scores and those of PARTS that `parts` names.
+    """Return a result as a document; of each run it contains the scores, and the `parts` that are named.
 
     `intervals` has the intervals of each run; it is empty if there are none.
     """
@@ -236,7 +236,7 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
-    """Return only the scores whose measures match a pattern; without patterns, those that people are shown first.
+    """Return only the scores whose measures match a pattern; without patterns, the measures that are shown first.
 
     Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
     the measures.
@@ -309,7 +309,7 @@ def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
 def _run_scores(
     result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScores:
-    """Return the record of a run: its scores, its intervals, and those of PARTS that `parts` names."""
+    """Return the record of a run: its scores, its intervals, and the `parts` that are named."""
     values: dict[str, object] = {}
     if "units" in parts:
         values["units"] = _units(result, run)

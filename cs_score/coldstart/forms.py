@@ -75,7 +75,7 @@ def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes
 
 
 def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
-    """Return a guess at the form of bytes that are not UTF-8, with the remedy; `beginning` are those of the file."""
+    """Return a guess at the form of bytes that are not UTF-8, with the remedy; `beginning` begins the file."""
     remedy = _remedy_of_binary_file(beginning, file)
     if remedy is not None:
         return remedy
@@ -309,7 +309,7 @@ def without_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return what a folder without files of this ending contains, and which folder or files in it to name instead."""
+    """Return the contents of a folder without files of this ending, and which folder or files in it to name."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:

@@ -21,7 +21,7 @@ from cs_score.measures.registry import COLD_START_MODE, usual
 
 
 class Edition(Record, kw_only=True, eq=False):
-    """The rules of one edition of the reference scorer; the defaults are those of edition 2017.2.0.
+    """The rules of one edition of the reference scorer; the defaults are the rules of edition 2017.2.0.
 
     `scored` is the evaluation whose published scores the edition computed.
     """
@@ -328,7 +328,7 @@ MENTION_TYPES: Final = {
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """Return the edition with a name, adapted to the way in which pools without mention types are read.
 
-    The name 2017.1.6 stands for edition 2017.1.5. Raises UsageError for an unknown name or way.
+    The name 2017.1.6 means edition 2017.1.5. Raises UsageError for an unknown name or way.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -792,7 +792,7 @@ def read_policies(
 
 
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
-    """Return the policy that the value of one switch describes; the arguments are those of `read_policies`."""
+    """Return the policy that the value of one switch describes; `read_policies` has the same arguments."""
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(

@@ -45,7 +45,7 @@ def bootstrap(
 ) -> Bootstrap:
     """Return the values of every sample, from the rows of the tables of one run, and the limits of each value.
 
-    `own_scores` are the averages of the run itself. `metrics` are those of P, R and F that its tables show; the others
+    `own_scores` are the averages of the run itself. `metrics` says which of P, R and F its tables show; the others
     have no value.
     """
     if not samples:

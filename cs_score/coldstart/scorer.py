@@ -462,7 +462,7 @@ def _rank_query(
 ) -> QueryResult:
     """Return the result of a query that was counted, with the rankings of its levels, or with the error if one fails.
 
-    The assessments and labels are those of all lines of the unit, by the index of the line.
+    The assessments and labels of all lines of the unit are given by the index of the line.
     """
     query = gold.query
     most = unit.run.limits.per_node
@@ -503,7 +503,7 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return the files that are runs and those that are assessments; a folder stands for the files in it.
+    """Return the runs and the assessments among `files`; of a folder all files in it are taken.
 
     `knowledge_bases` are the files that count as runs whatever they look like. Raises InputError for a file that is
     neither, and for an empty file.

@@ -429,7 +429,7 @@ def read_provenance(
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if spans and span.docid != spans[0].docid and edition.joins_documents:
-            if spans[0].docid == "0":  # the document `0` stands for none and is replaced by the next one
+            if spans[0].docid == "0":  # the document `0` means none and is replaced by the next one
                 spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
                 problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))

@@ -1,8 +1,8 @@
 """All measures: the arithmetic that they share, and the table that leaderboards, comparisons, JSON and help use.
 
-Every measure except those of rankings is a ratio x / y of two sums over units. A formula gets the function that divides
-as an argument: it works for the numbers of a run as well as for arrays with one element for each resample. If the
-function is `Ratio`, the formula returns x and y, which show whether the quotient is defined and what each unit
+Every measure that does not score rankings is a ratio x / y of two sums over units. A formula gets the function that
+divides as an argument: it works for the numbers of a run as well as for arrays with one element for each resample. If
+the function is `Ratio`, the formula returns x and y, which show whether the quotient is defined and what each unit
 contributes. This module does not import numpy.
 """
 

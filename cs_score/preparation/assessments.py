@@ -44,8 +44,8 @@ class PoolProblem(Record):
 class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
-    `kinds` are the kinds of problems, those that stop scoring first. `remarks` are about the files. `fatal` are the
-    errors of lines that could not be loaded.
+    `kinds` are the kinds of problems; problems that stop scoring come first. `remarks` are about the files. `fatal` are
+    the errors of lines that could not be loaded.
     """
 
     kinds: Sequence[PoolProblem]

@@ -25,9 +25,9 @@ class Conversion(NamedTuple):
 class PreparationSettings(Record, eq=False):
     """How inputs are prepared.
 
-    `queries` are those that knowledge bases answer. `validates` says whether runs are validated under the `limits`.
-    `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log of
-    problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
+    `queries` are the queries that knowledge bases answer. `validates` says whether runs are validated under the
+    `limits`. `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log
+    of problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
     for a run that must not be scored.
     """
 
@@ -44,8 +44,8 @@ def prepare_inputs(
 ) -> Preparation:
     """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
 
-    A folder stands for its files. `knowledge_bases` are files that are converted whatever they look like. The result
-    also has an account of each run that was converted or validated. Raises InputError for a file that cannot be
+    Of a folder all its files are taken. `knowledge_bases` are files that are converted whatever they look like. The
+    result also has an account of each run that was converted or validated. Raises InputError for a file that cannot be
     prepared.
     """
     preparation = Preparation()

@@ -362,7 +362,7 @@ class PreparedRun(Record):
     """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
 
     `scored_as` is the name of that run, and `what` says how it was made. If `problems` include errors, it must not be
-    scored; `code` and `remedy` are those of the error that says so. `digests` are the digests of the original files.
+    scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the original files.
     """
 
     name: str
@@ -404,7 +404,7 @@ def validate_runs(
 
     A folder with several run files is validated as one run. If a file holds several runs, each is validated separately,
     since validation gives all lines the run id of the first; `only_run_id` restricts this to one of them. `queries` are
-    those that are scored; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
+    the scored queries; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
     validated at all. A run with errors is returned; its method `check` raises InputError.
     """
     preparation = Preparation()
