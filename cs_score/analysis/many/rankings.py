@@ -14,13 +14,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
-from cs_score.statistics.comparison import assign_tiers, effect_of
+from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
 from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
 from cs_score.statistics.resampling import Systems, defined_resamples
@@ -166,18 +166,22 @@ class _PairTests(Record):
     def tiers(self) -> list[TestedRow]:
         """Return each row with its tier and its difference from the row above it.
 
-        A row opens a new tier where it differs significantly from the first row of the tier above.
+        A row is the first of a new tier if it differs significantly from the first row of the tier above.
         """
         level = self.systems.settings.level
         row_count = len(self.systems.points)
         tier_by_row = assign_tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
-        tested_rows = [TestedRow(tier_by_row[0])]
+        tested_rows = [TestedRow(tier=tier_by_row[0])]
         for row in range(1, row_count):
+            size = self._difference_size(row - 1, row)
             tested_rows.append(
                 TestedRow(
                     tier=tier_by_row[row],
                     p_above=self.p_by_pair[frozenset((row - 1, row))],
-                    **self.effect(row - 1, row),
+                    effect_size=size.effect_size,
+                    wins=size.wins,
+                    ties=size.ties,
+                    losses=size.losses,
                 )
             )
         return tested_rows
@@ -190,21 +194,17 @@ class _PairTests(Record):
                 tested_rows.append(TestedRow())
                 continue
             p = self.p_by_pair[frozenset((baseline, row))]
-            tested_rows.append(TestedRow(p_baseline=p, **self.effect(baseline, row)))
+            size = self._difference_size(baseline, row)
+            tested_rows.append(
+                TestedRow(
+                    p_baseline=p, effect_size=size.effect_size, wins=size.wins, ties=size.ties, losses=size.losses
+                )
+            )
         return tested_rows
 
-    def effect(self, other_row: int, row: int) -> dict[str, Any]:
-        """Return the size of the difference of `row` from another row, by the names of fields of `TestedRow`."""
-        numerator = self.systems.ratios.numerator[..., 0]
-        denominator = self.systems.ratios.denominator[..., 0]
-        effect = effect_of(
-            Ratio(numerator[:, other_row], denominator[:, other_row]), Ratio(numerator[:, row], denominator[:, row])
-        )
-        return {name: effect.get(name) for name in EFFECT}
-
-
-EFFECT: Final = ("effect_size", "wins", "ties", "losses")
-"""The fields of a tested row that say how large its difference from another row is."""
+    def _difference_size(self, other_row: int, row: int) -> DifferenceSize:
+        """Return how large the difference of `row` from another row is, under the only measure."""
+        return size_of_difference(self.systems.unit_ratio(other_row, 0), self.systems.unit_ratio(row, 0))
 
 
 def compare_rows(
