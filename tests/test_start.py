@@ -17,6 +17,9 @@ HEAVY: Final = frozenset(
 SHOWN_IN_HELP: Final = 15
 """Modules of ours that the first page may load."""
 
+LOADED_FOR_SCORING: Final = 60
+"""Modules of ours that the first call of `score` in Python may load."""
+
 
 def _imported(code: str, *words: str | Path) -> set[str]:
     """The modules that a fresh interpreter has imported when it has run the code."""
@@ -42,6 +45,12 @@ def test_the_package_by_itself_imports_next_to_nothing() -> None:
     assert len([name for name in imported if name.startswith("cs_score")]) < 5
     assert not imported & {*HEAVY, "click", "cs_score.coldstart"}
     assert not _imported("import cs_score; cs_score.score") & {"numpy", "pandas", "scipy"}
+
+
+def test_scoring_from_python_loads_few_modules() -> None:
+    loaded = _imported("import cs_score; cs_score.score")
+    assert len([name for name in loaded if name.startswith("cs_score")]) <= LOADED_FOR_SCORING
+    assert not loaded & {"cs_score.api.findings", "cs_score.api.pages", "cs_score.analysis", "cs_score.batch"}
 
 
 def test_the_first_page_loads_few_modules() -> None:

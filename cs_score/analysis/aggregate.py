@@ -1,7 +1,7 @@
-"""What participants of a closed evaluation may see of a scored run: scores with intervals, and counts of mistakes.
+"""The summary of a scored run for participants of a closed evaluation: scores with intervals, and counts of mistakes.
 
-Nothing here is about a single unit, line, answer or group, and nothing quotes gold, so that a page of it can be shown
-to somebody who must not learn the gold data.
+The summary says nothing about a single unit, line, answer or group, and quotes nothing from the gold data, so that it
+can be shown to people who must not learn them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cs_score.tables.layout import Layout, headed
 from cs_score.tables.statistics import Printout
 
 FEWEST_SHOWN: Final = 10
-"""Mistakes of a kind that are counted; a smaller number could be about single lines, and is not shown."""
+"""The smallest number of mistakes that is shown: a smaller one could tell something about single lines."""
 
 
 class MeasuredScore(Record):
@@ -77,58 +77,85 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
 
 
 def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling) -> Aggregate:
-    """Return what may be shown of a Cold Start run.
+    """Return the summary of a Cold Start run for participants of a closed evaluation.
 
-    `measure` comes first, also where it has no value for the run; None stands for the headline measure. Raises
-    UsageError for an unknown measure, and for one of a single hop.
+    The score by `measure` comes first, even if it is undefined for the run; None means the headline measure. Raises
+    UsageError for an unknown measure, and for a measure of a single hop.
     """
-    first = scored.headline if measure is None else parse(measure)
-    if first.hop is not None:
-        raise UsageError(f"{first} is about one hop; --aggregate-only shows scores over all hops alone")
+    first_measure = scored.headline if measure is None else parse(measure)
+    if first_measure.hop is not None:
+        raise UsageError(f"{first_measure} is about one hop; --aggregate-only shows scores over all hops alone")
     unit = resampled_unit(scored.run.gold.has_clusters)
-    intervals = intervals_of_run(scored.result, replace(resampling, unit=unit))
-    counts = _mistakes_by_kind_of_run(scored)
-    return _aggregate(scored.origin.task, str(first), scored.result.scores, intervals, counts)
+    return _make_aggregate(
+        task=scored.origin.task,
+        first_measure=str(first_measure),
+        score_by_measure=scored.result.scores,
+        intervals=intervals_of_run(scored.result, replace(resampling, unit=unit)),
+        count_by_kind=_count_mistakes_of_run(scored),
+    )
 
 
-def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:
+def _count_mistakes_of_run(scored: Scored) -> dict[str, int]:
     """Return the number of wrong lines and missed classes of a Cold Start run, by the kinds of the error budget."""
-    counts: Counter[str | None] = Counter()
+    count_by_category: Counter[str | None] = Counter()
     for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
-        if fault.kind != "node":
-            counts[fault.category] += 1
-    return {name: counts[kind.category] for name, kind in KINDS.items()}
+        if fault.kind != "node":  # the wrong lines of a node are faults themselves
+            count_by_category[fault.category] += 1
+    return {name: count_by_category[kind.category] for name, kind in KINDS.items()}
 
 
 def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: Resampling) -> Aggregate:
-    """Return what may be shown of the predictions of an evidence task; `measure` comes first."""
-    count_by_kind = {_kind_without_label(kind): 0 for kind in result.mode.kinds}
-    for entry in Examination(result, measure).entries:
-        for fault in entry.faults:
-            count_by_kind[_kind_without_label(fault.kind)] += 1
-    intervals = evidence.intervals(result, resampling)
-    aggregate = _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+    """Return the summary of the predictions of an evidence task for participants of a closed evaluation.
+
+    The score by `measure` comes first.
+    """
+    aggregate = _make_aggregate(
+        task=result.origin.task,
+        first_measure=measure,
+        score_by_measure=result.scores,
+        intervals=evidence.intervals(result, resampling),
+        count_by_kind=_count_mistakes_of_predictions(result, measure),
+    )
     return replace(aggregate, answered=result.origin.answered or UNSET)
 
 
-def _kind_without_label(kind: str) -> str:
-    """Return a kind of mistakes without the label of gold that it may name: `wrong_answer` of `wrong_answer:WRONG`."""
+def _count_mistakes_of_predictions(result: evidence.Result, measure: str) -> dict[str, int]:
+    """Return the number of mistakes of each kind among the predictions, kinds without mistakes included."""
+    count_by_kind = {_without_label(kind): 0 for kind in result.mode.kinds}
+    for entry in Examination(result, measure).entries:
+        for fault in entry.faults:
+            count_by_kind[_without_label(fault.kind)] += 1
+    return count_by_kind
+
+
+def _without_label(kind: str) -> str:
+    """Return a kind of mistakes without the gold label that it may name: `wrong_answer:WRONG` -> `wrong_answer`."""
     return kind.partition(":")[0]
 
 
-def _aggregate(
-    task: str, first: str, scores: Mapping[str, float], intervals: ScoreIntervals, count_by_kind: Mapping[str, int]
+def _make_aggregate(
+    task: str,
+    first_measure: str,
+    score_by_measure: Mapping[str, float],
+    intervals: ScoreIntervals,
+    count_by_kind: Mapping[str, int],
 ) -> Aggregate:
-    """Return the document of scores and counts, without what either says of a group of units, such as a hop."""
-    measures = [first, *[measure for measure in shown_measures(task, scores) if measure != first]]
+    """Return the summary made of scores, their intervals and the number of mistakes of each kind.
+
+    It leaves out scores of single hops, and numbers of mistakes below `FEWEST_SHOWN`.
+    """
+    measures = [first_measure]
+    for measure in shown_measures(task, score_by_measure):
+        if measure != first_measure:
+            measures.append(measure)
     mistakes = []
     for kind, count in count_by_kind.items():
         mistakes.append(MistakeCount(kind, count if count >= FEWEST_SHOWN else None))
     return Aggregate(
         task=task,
-        measure=first,
+        measure=first_measure,
         version=VERSION,
-        scores=tuple([_measured(measure, scores, intervals) for measure in measures]),
+        scores=tuple([_score_with_limits(measure, score_by_measure, intervals) for measure in measures]),
         limits=limits_in_words(intervals.resampling, intervals.units),
         notes=tuple(note_sentences(intervals.notes)),
         fewest=FEWEST_SHOWN,
@@ -136,41 +163,52 @@ def _aggregate(
     )
 
 
-def shown_measures(task: str, scores: Mapping[str, float]) -> Sequence[str]:
-    """Return the measures of a task whose tables a run has, over all hops, in the order of the task.
+def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence[str]:
+    """Return the measures over all hops that the summary shows, in the order in which the task lists them.
 
-    A measure without a value stands among them where others of its table have one: `SF-AP` beside `SF-ALL-Micro-F1`.
-    Tasks but Cold Start have one table.
+    They are the measures of every table of which the run has a score: `SF-AP` is shown as undefined if only
+    `SF-ALL-Micro-F1` and others of the SF table have a value.
     """
-    tables = {_table_of(measure) for measure in scores}
-    return [measure for measure in names(task) if measure in scores or _table_of(measure) in tables]
+    tables = {_table_of(measure) for measure in score_by_measure}
+    measures = []
+    for measure in names(task):
+        if measure in score_by_measure or _table_of(measure) in tables:
+            measures.append(measure)
+    return measures
 
 
 def _table_of(measure: str) -> str:
-    """Return the part of a measure's name that says which table it is of, such as `LDC-MEAN` of `LDC-MEAN-AP`."""
+    """Return the table that a measure belongs to: `LDC-MEAN-AP` -> `LDC-MEAN`; empty for tasks other than Cold Start.
+
+    Their measures belong to a single table.
+    """
     for table in ("SF", "LDC-MAX", "LDC-MEAN"):
         if measure.startswith(f"{table}-"):
             return table
     return ""
 
 
-def _measured(measure: str, scores: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
-    """Return a score with its limits."""
+def _score_with_limits(measure: str, score_by_measure: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
+    """Return the score by a measure with the limits of its interval; None for those that are undefined."""
+    score = score_by_measure.get(measure)
     interval = intervals.scores.get(measure)
     if interval is None:
-        return MeasuredScore(measure, scores.get(measure), None, None)
-    return MeasuredScore(measure, scores.get(measure), interval.low, interval.high)
+        return MeasuredScore(measure, score, None, None)
+    return MeasuredScore(measure, score, interval.low, interval.high)
+
+
+# ---- The tables of the summary
 
 
 def _score_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
-    """Yield the cells of the scores; a measure without a value is undefined."""
+    """Yield the cells of each score with its limits, by column; a score without a value is called `undefined`."""
     for score in aggregate.scores:
         value = "undefined" if score.score is None else score.score
         yield {"measure": score.measure, "score": value, "low": score.low, "high": score.high}
 
 
 def _mistake_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
-    """Yield the cells of the counts of mistakes."""
+    """Yield the cells of each kind of mistakes with its number, by column: `fewer than 10` if the number is small."""
     for mistake in aggregate.mistakes:
         count = f"fewer than {aggregate.fewest}" if mistake.count is None else mistake.count
         yield {"kind": mistake.kind, "count": count}
@@ -188,7 +226,7 @@ MISTAKES: Final = Layout(
 
 
 def notes_of(aggregate: Aggregate) -> list[str]:
-    """Return what stands below the tables: how the limits came about, and which version counted."""
+    """Return the sentences below the tables: how the limits were computed, and by which version of the program."""
     notes = [f"Low, High: {aggregate.limits}.", *aggregate.notes]
     if aggregate.answered:
         notes.append(f"Scored on {aggregate.answered}, those that were predicted.")

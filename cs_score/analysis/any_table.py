@@ -1,4 +1,4 @@
-"""Compare the systems of any table of units by systems, as the tasks compare theirs."""
+"""Compare systems by the scores that any table has of them, in the way in which the tasks compare their runs."""
 
 from __future__ import annotations
 
@@ -27,65 +27,75 @@ TASK: Final = "table"
 """The name of the task in documents about such a table."""
 
 SCORE: Final = "score"
-"""The measure of a table that names none."""
+"""The measure of all scores in a table that names no measures."""
 
-_ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
-"""The columns of a wide table that are no systems."""
+_UNIT_COLUMNS: Final = ("unit", "cluster", "stratum")
+"""The columns of a wide table that describe its units; each other column has the scores of a system."""
 
 _SUMMARY_ROW: Final = "all"
 """The unit of the rows in which trec_eval writes the means over all units."""
 
-_LARGEST: Final = 1e60
-"""The largest number of a table: its square, divided by the smallest denominator twice, can still be added up."""
+_LARGEST_NUMBER: Final = 1e60
+"""The largest number of a table. Numbers are squared and divided by denominators, and the sums must stay finite."""
+
+_SMALLEST_DENOMINATOR: Final = 1 / _LARGEST_NUMBER
+"""The smallest denominator that is not 0."""
 
 
 class AnyTable(Record):
-    """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
+    """The scores that tables have of systems. It has the methods of a task by which `compare` compares systems.
 
-    `names_measures`: the table names its measures, so that its numbers are those of a task, which tests by
-    randomisation. `summary_rows` is the number of rows called `all`, which were left out. `replicated` is the number of
+    `table_by_system` has for each system its units, with a numerator and a denominator for each of the `measure_names`.
+    With `has_measure_column` the numbers are taken for those of a task, whose differences are tested by randomisation.
+    `summary_row_count` is the number of rows called `all`, which were left out. `averaged_unit_count` is the number of
     units of which some system has several samples, which were averaged.
     """
 
-    names: tuple[str, ...]
-    systems: Mapping[str, UnitTable]
+    measure_names: tuple[str, ...]
+    table_by_system: Mapping[str, UnitTable]
     clusters: Clusters | UnsetType
     inputs: tuple[InputDigest, ...]
-    names_measures: bool
-    summary_rows: int = 0
-    replicated: int = 0
+    has_measure_column: bool
+    summary_row_count: int = 0
+    averaged_unit_count: int = 0
 
     @property
     def name(self) -> str:
-        """The name of the task in documents."""
+        """The name that documents give the task: `table`."""
         return TASK
 
     def measures(self, results: object) -> Sequence[str]:
-        """Return the measures of the table."""
-        return self.names
+        """Return the names of the measures, which are the same for all systems."""
+        return self.measure_names
 
     def headline_of(self, results: object) -> str | None:
-        """Return None: the registry of measures knows the measure to show first, by its name."""
+        """Return None: the measure to show first is chosen by the registry of measures, from the names of them all."""
         return None
 
     def undefined(self, result: str) -> Mapping[str, str]:
-        """Return nothing: a table has a number for every measure of a system."""
+        """Return no measures: every system of a table has a score by every measure."""
         return {}
 
     def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
-        """Return the statistics of a system, given by its name."""
-        table = self.systems[result]
+        """Return the numerators and denominators of a system's units by all measures; `result` is the system's name."""
+        table = self.table_by_system[result]
         origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
         return Statistics(unit="unit", table=table, answered=table.ids, known=table.ids, origin=origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
-        """Return the function from the sums over units to the scores by these measures."""
-        numerator_positions = [2 * self.names.index(name) for name in measures]
-        return partial(_ratios, numerator_positions)
+        """Return the function that computes the scores by these measures from sums over units.
+
+        A score is the sum of the numerators divided by the sum of the denominators.
+        """
+        # The columns of a system's table are numerator and denominator of the first measure, then of the second ...
+        numerator_positions = [2 * self.measure_names.index(name) for name in measures]
+        return partial(_divide_sums, numerator_positions)
 
 
-def _ratios(numerator_positions: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    """Return the score by each measure, from the sums of numerators and of the denominators behind them."""
+def _divide_sums(
+    numerator_positions: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]
+) -> list[Any]:
+    """Return the sum of numerators at each position, divided by the sum of denominators, which is the next one."""
     return [divide(sums[position], sums[position + 1]) for position in numerator_positions]
 
 
@@ -93,7 +103,7 @@ def _ratios(numerator_positions: Sequence[int], sums: Sequence[Any], divide: Cal
 
 
 class _CellKey(NamedTuple):
-    """A number of a table belongs to a unit of a system, by a measure."""
+    """The system, measure and unit that a number of a table belongs to."""
 
     system: str
     measure: str
@@ -101,14 +111,14 @@ class _CellKey(NamedTuple):
 
 
 class _Fraction(NamedTuple):
-    """The numerator and denominator of a unit by a measure."""
+    """The score of a unit by a measure, as numerator and denominator; a plain score has the denominator 1."""
 
     numerator: float
     denominator: float
 
 
 class _Cell(NamedTuple):
-    """A number of a table, and the line that it stands in."""
+    """A score in a table: its line, what it belongs to, and its value."""
 
     line: int
     key: _CellKey
@@ -116,41 +126,43 @@ class _Cell(NamedTuple):
 
 
 class _TableReader:
-    """Collects the numbers of one table after the other.
+    """Collects the numbers of several tables, which are added one after the other.
 
-    `fraction_by_key` are the numbers, `scores_by_key` the scores of samples, which are averaged at the end.
-    `summary_lines` are the places of the rows called `all`.
+    `fraction_by_key` has the scores of units, `scores_by_key` the scores of their samples until `average_samples` is
+    called. `summary_lines` are the files and line numbers of the rows called `all`. `has_measure_column` says whether
+    one of the tables names its measures.
     """
 
     def __init__(self) -> None:
+        """Start without any number."""
         self.fraction_by_key: dict[_CellKey, _Fraction] = {}
         self.scores_by_key: dict[_CellKey, list[float]] = {}
         self.clusters: Clusters | UnsetType = UNSET
         self.summary_lines: set[tuple[str, int]] = set()
-        self.names_measures = False
+        self.has_measure_column = False
 
     def add(self, table: Delimited, system: str) -> None:
-        """Add the numbers of a table; they belong to `system` unless the table names its systems.
+        """Add the numbers and clusters of a table. The numbers belong to `system` unless the table names its systems.
 
-        Raises InputError for a number that cannot be used, and for a unit that was there before.
+        Raises InputError for a text that is no number, a number out of range, and a unit that was added before.
         """
         has_samples = is_of_samples(table)
         if "measure" in table.columns:
-            self.names_measures = True
+            self.has_measure_column = True
         for line, key, fraction in _cells_of(table, system, has_samples=has_samples):
             if key.unit == _SUMMARY_ROW:
                 self.summary_lines.add((table.file, line))
             elif has_samples:
                 self.scores_by_key.setdefault(key, []).append(fraction.numerator)
             elif key in self.fraction_by_key:
-                raise _repeated_unit(key, table, line)
+                raise _repeated_unit_error(key, table, line)
             else:
                 self.fraction_by_key[key] = fraction
         if "cluster" in table.columns:
             self._add_clusters(clusters_of_table(table), table.file)
 
     def _add_clusters(self, clusters: Clusters, file: str) -> None:
-        """Add the clusters of a table. Raises InputError if a unit was in another cluster before."""
+        """Add the cluster of each unit of a table. Raises InputError if an earlier table has another for a unit."""
         if self.clusters is UNSET:
             self.clusters = clusters
             return
@@ -161,7 +173,7 @@ class _TableReader:
         self.clusters = replace(clusters, clusters={**earlier_clusters, **clusters.clusters})
 
     def average_samples(self) -> int:
-        """Enter the means of samples as the scores of their units. Return how many units have several samples."""
+        """Enter the mean of each unit's samples as its score. Return the number of units with several samples."""
         replicated_units: set[str] = set()
         for key, scores in self.scores_by_key.items():
             self.fraction_by_key[key] = _Fraction(math.fsum(scores) / len(scores), 1.0)
@@ -170,28 +182,30 @@ class _TableReader:
         return len(replicated_units)
 
 
-def _repeated_unit(key: _CellKey, table: Delimited, line: int) -> InputError:
-    """Return the error that a unit of a system occurs twice in a table."""
+def _repeated_unit_error(key: _CellKey, table: Delimited, line: int) -> InputError:
+    """Return the error that a table has a second number for the same unit, system and measure."""
     measure = f" by {key.measure}" if "measure" in table.columns else ""
     problem = f"unit {key.unit} of {key.system}{measure} occurs twice"
     return InputError(problem, file=table.file, place=f"line {line}")
 
 
-def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
-    """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
+def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
+    """Return the scores of all systems in some tables.
 
-    `names` has the files' own names of the columns. Several scores of a unit are samples, which are averaged. The score
-    of a system is the sum of its numerators over that of its denominators, which are 1 in a wide table. A row called
-    `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text, missing
-    cells, numbers too large or too small, a unit that occurs twice.
+    A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
+    `own_names` are the files' own names of columns by our names. Several scores of a unit are samples, which are
+    averaged. The score of a system is the sum of its numerators divided by the sum of its denominators, which are 1 for
+    plain scores. Rows of a unit called `all` are left out, since trec_eval writes the means over all units there.
+    Raises InputError with the line for text instead of a number, missing cells, numbers that are too large or too
+    small, and a unit that occurs twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []
     for file, system in zip(files, system_names(files)):
-        reader.add(read_exported(file, names), system)
+        reader.add(read_exported(file, own_names), system)
         with open_source(file) as source:
             digests.append(source.digest(GOLD))
-    replicated = reader.average_samples()
+    averaged_unit_count = reader.average_samples()
     fraction_by_key = reader.fraction_by_key
     if not fraction_by_key:
         raise InputError("has no unit", file=str(files[0]))
@@ -201,20 +215,24 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
     for system in dict.fromkeys([key.system for key in fraction_by_key]):
         table_by_system[system] = _table_of_system(fraction_by_key, system, measures, units)
     return AnyTable(
-        names=measures,
-        systems=table_by_system,
+        measure_names=measures,
+        table_by_system=table_by_system,
         clusters=reader.clusters,
         inputs=tuple(digests),
-        names_measures=reader.names_measures,
-        summary_rows=len(reader.summary_lines),
-        replicated=replicated,
+        has_measure_column=reader.has_measure_column,
+        summary_row_count=len(reader.summary_lines),
+        averaged_unit_count=averaged_unit_count,
     )
 
 
 def _table_of_system(
     fraction_by_key: Mapping[_CellKey, _Fraction], system: str, measures: Sequence[str], units: Sequence[str]
 ) -> UnitTable:
-    """Return the table of a system with its units. Raises InputError for a unit that lacks some measures."""
+    """Return the numerators and denominators of a system, with a row for each of its units.
+
+    `units` are those of all systems; the system may lack some. Raises InputError for a unit that has a number by some
+    of the measures only.
+    """
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []
     for unit in units:
@@ -226,7 +244,7 @@ def _table_of_system(
                 missing_measures.append(measure)
             else:
                 row += fraction
-        if not row:
+        if not row:  # only other systems have this unit
             continue
         if missing_measures:
             raise InputError(f"unit {unit} of {system} has no {missing_measures[0]}")
@@ -242,7 +260,10 @@ def _table_of_system(
 
 
 def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_Cell]:
-    """Return the numbers of a table, whatever its form."""
+    """Return the numbers of a table of any of the three forms; `has_samples` says that it has a row for each sample.
+
+    They belong to `system` unless the table names its systems.
+    """
     if has_samples:
         return _cells_of_samples(table, system)
     if {"numerator", "denominator"} <= set(table.columns):
@@ -251,7 +272,10 @@ def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_
 
 
 def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
-    """Yield the score of each sample of a unit; they are of `system` unless the table has a column for it."""
+    """Yield the number in each row of a table with a row for each sample of a unit.
+
+    The numbers belong to `system` unless the table has a column with the system.
+    """
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
     for line, (unit, score, *texts) in table.cells_of("unit", "score", *optional_columns):
         text_by_column = dict(zip(optional_columns, texts))
@@ -260,8 +284,8 @@ def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 
 
 def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
-    """Yield the numbers of a table with a row for each unit and a column for each system."""
-    systems = [column for column in table.columns if column not in _ABOUT_UNITS]
+    """Yield the numbers of a table that has a row for each unit and a column for each system."""
+    systems = [column for column in table.columns if column not in _UNIT_COLUMNS]
     for line, (unit, *texts) in table.cells_of("unit", *systems):
         for system, text in zip(systems, texts):
             number = _read_number(table, line, system, text)
@@ -269,9 +293,10 @@ def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
 
 
 def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
-    """Yield the numbers of a table with a row for each number; they are of `system` unless a column names others.
+    """Yield the number in each row of a table that has a numerator and a denominator in each row.
 
-    Raises InputError for a denominator that is negative or too small.
+    The numbers belong to `system` unless the table has a column with the system. Raises InputError for a denominator
+    that is negative or too small.
     """
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
     rows = table.cells_of("unit", "numerator", "denominator", *optional_columns)
@@ -280,12 +305,13 @@ def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
         denominator = _read_number(table, line, "denominator", denominator_text)
         if denominator < 0:
             raise InputError(f"the denominator {denominator_text} is below 0", file=table.file, place=f"line {line}")
-        if 0 < denominator < 1 / _LARGEST:
+        if 0 < denominator < _SMALLEST_DENOMINATOR:
             raise InputError(
                 f"the denominator {denominator_text} is too small to divide by",
                 file=table.file,
                 place=f"line {line}",
-                remedy=f"multiply numerators and denominators: denominators are 0 or at least {1 / _LARGEST:g}",
+                remedy="multiply numerators and denominators: "
+                f"denominators are 0 or at least {_SMALLEST_DENOMINATOR:g}",
             )
         text_by_column = dict(zip(optional_columns, texts))
         key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
@@ -293,19 +319,19 @@ def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
 
 
 def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
-    """Return the number in a cell. Raises InputError for text and for a number that is too large."""
+    """Return the number in a cell, whose `text` it is. Raises InputError for other texts and for too large numbers."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or "_" in text:
+    if not math.isfinite(number) or "_" in text:  # Python would read 1_000 as a number
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
-    if abs(number) > _LARGEST:
+    if abs(number) > _LARGEST_NUMBER:
         raise InputError(
             f"column {column}: {text} is too large to be squared and added up",
             file=table.file,
             place=f"line {line}",
-            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST:g}",
+            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
         )
     return number
 
@@ -314,27 +340,31 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
 
 
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
-    """Compare the systems of a table as `compare` does it for a task. Raises UsageError for a single system."""
-    if len(table.systems) < 2:
-        [name] = table.systems
+    """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
+
+    `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for a single system.
+    """
+    if len(table.table_by_system) < 2:
+        [name] = table.table_by_system
         raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
     settings = resampling or Resampling(can_grow=True)
     settings = replace(settings, clusters=settings.clusters or table.clusters)
-    name_by_name = {name: name for name in table.systems}
-    comparison = compare(table, name_by_name, settings, has_signs=not table.names_measures, **choices)
+    # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
+    result_by_system = {name: name for name in table.table_by_system}
+    comparison = compare(table, result_by_system, settings, has_signs=not table.has_measure_column, **choices)
     notes = _notes_on_reading(table)
     return replace(comparison, notes=(*comparison.notes, *notes))
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:
-    """Return notes on rows that were left out and on samples that were averaged."""
+    """Return a note on rows that were left out, if any were, and one on samples that were averaged."""
     notes = []
-    if table.summary_rows:
-        rows = "1 row" if table.summary_rows == 1 else f"{table.summary_rows} rows"
+    if table.summary_row_count:
+        rows = "1 row" if table.summary_row_count == 1 else f"{table.summary_row_count} rows"
         text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
         notes.append(Note("SUMMARY_ROWS", text))
-    if table.replicated:
-        units = "1 unit has" if table.replicated == 1 else f"{table.replicated} units have"
+    if table.averaged_unit_count:
+        units = "1 unit has" if table.averaged_unit_count == 1 else f"{table.averaged_unit_count} units have"
         text = f"{units} several samples, whose mean is the score of the unit: units are what is drawn, not samples"
         notes.append(Note("SAMPLES_AVERAGED", text))
     return notes

@@ -1,4 +1,4 @@
-"""Compare systems by the results of one task, and write the statistics of their units."""
+"""Compare systems by their results in one task, and make the table of the statistics of their units."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ def compare(
     common: bool = False,
     **choices: Any,
 ) -> Comparison:
-    """Compare results of a task, by the name of the system.
+    """Return the comparison of several systems by the measures of a task.
 
-    `measures` are names or patterns (`*_f1`), all if none is given. `primary` is the measure that decides, by default
-    the headline measure; all others are exploratory. If some systems have no value of a measure, the others are
-    compared by it, provided that there are two of them and the baseline is one; the systems without a value have no
-    rank. `common`, `equivalence` and `has_signs` are as in `compare_tables`, and so are the errors; UsageError also for
-    an unknown measure, InputError for a system that answers no unit of gold.
+    `results` are the results by the name of the system. `measures` are names or patterns (`*_f1`), all measures if none
+    is given. `primary` is the measure that decides, by default the headline measure; all others are exploratory. If
+    some systems have no score by a measure, the others are compared by it, provided that there are at least two of them
+    and the baseline is among them; systems without a score have no rank.
+
+    With `common` only the units that all systems have are compared. `choices` are further arguments of
+    `compare_tables`: `equivalence` and `has_signs`. Raises the errors of `compare_tables`, UsageError for an unknown
+    measure, and InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -66,14 +69,15 @@ def compare(
 
 
 def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
-    """Return the measure that `compare` takes as the primary one of these results if none is given."""
-    return _headline_among(task.name, _scope_of(task, results, None).known)
+    """Return the measure by which `compare` decides between these results if no primary measure is given."""
+    return _headline_among(task.name, _scope_of(task, results, None).all_measures)
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the measure among some that people are shown first.
+    """Return the one of some measures that people are shown first.
 
-    For a table, whose task is not known, it is the headline measure of the first task that has it.
+    It is the headline measure of the task. A table of scores has no headline measure of its own: for it the headline
+    measure of the first task that has one among the measures is returned.
     """
     tasks = [task] if task in MEASURES else list(MEASURES)
     return headlines_among(tasks, measures)[0]
@@ -85,78 +89,101 @@ def _headline_among(task: str, measures: Sequence[str]) -> str:
 class _Scope(NamedTuple):
     """The measures that systems can be compared by.
 
-    All systems have a value of the `shared` measures; only the `ranked` systems have a value of the `partial` ones.
-    These are at least two, with the baseline if there is one. `undefined` has the measures without a value by system.
+    All systems have a score by the `shared_measures`. By the `partial_measures` only the `complete_systems` have one;
+    these are at least two, and the baseline is among them if there is one. `undefined` has for each system the measures
+    by which it has no score, with the reasons.
     """
 
-    shared: Sequence[str]
-    partial: Sequence[str]
-    ranked: Sequence[str]
+    shared_measures: Sequence[str]
+    partial_measures: Sequence[str]
+    complete_systems: Sequence[str]
     undefined: Mapping[str, Mapping[str, str]]
 
     @property
-    def known(self) -> list[str]:
-        """Return all measures, those of all systems first."""
-        return [*self.shared, *self.partial]
+    def all_measures(self) -> list[str]:
+        """All measures, those by which all systems have a score first."""
+        return [*self.shared_measures, *self.partial_measures]
 
 
 def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
-    """Return the measures that results can be compared by: all of them, and those without an undefined measure."""
+    """Return the measures by which all results can be compared, and those by which only some of them can.
+
+    There are no measures of the second kind if fewer than two systems have a score by them, or the baseline has none.
+    """
     undefined: dict[str, Mapping[str, str]] = {}
     for name, result in results.items():
         reason_by_measure = dict(task.undefined(result))
         if reason_by_measure:
             undefined[name] = reason_by_measure
     shared = task.measures(results.values())
-    ranked = [name for name in results if name not in undefined]
-    can_be_ranked = bool(undefined) and len(ranked) > 1 and (baseline is None or baseline in ranked)
-    if not can_be_ranked:
-        return _Scope(shared=shared, partial=(), ranked=(), undefined=undefined)
-    measures_of_ranked = task.measures([results[name] for name in ranked])
-    partial = [name for name in measures_of_ranked if name not in shared]
-    return _Scope(shared=shared, partial=partial, ranked=ranked, undefined=undefined)
+    complete_systems = [name for name in results if name not in undefined]
+    has_baseline = baseline is None or baseline in complete_systems
+    if not undefined or len(complete_systems) < 2 or not has_baseline:
+        return _Scope(shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined)
+    measures_of_complete = task.measures([results[name] for name in complete_systems])
+    return _Scope(
+        shared_measures=shared,
+        partial_measures=[measure for measure in measures_of_complete if measure not in shared],
+        complete_systems=complete_systems,
+        undefined=undefined,
+    )
 
 
 class _Selection(NamedTuple):
-    """The measures of a comparison and the primary one among them; values of `of_ranked` only ranked systems have."""
+    """The measures of a comparison, and the primary one among them.
+
+    The measures are the `shared_measures`, by which all systems have a score, and the `partial_measures`, by which only
+    the complete systems have one.
+    """
 
     measures: Sequence[str]
     primary: str
-    of_all: Sequence[str]
-    of_ranked: Sequence[str]
+    shared_measures: Sequence[str]
+    partial_measures: Sequence[str]
 
 
 def _select_measures(
     task: Comparable, results: Mapping[str, Any], scope: _Scope, patterns: Sequence[str], primary: str | None
 ) -> _Selection:
-    """Return the measures that fit the patterns, and the primary measure.
+    """Return the measures that match the patterns, and the primary measure, which is always among them.
 
-    Raises UsageError for an unknown measure, InputError for one that a system has no value of.
+    Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
     """
-    asked_patterns = list(patterns)
-    if primary is not None:
-        _refuse_undefined(scope, [*patterns, primary])
-        [primary] = chosen(scope.known, [find(primary, scope.known) or primary])
-        if patterns:
-            asked_patterns.append(primary)
-    else:
+    all_patterns = list(patterns)
+    if primary is None:
         _refuse_undefined(scope, patterns)
-    measures = chosen(scope.known, asked_patterns)
-    headline = task.headline_of(results.values())
-    if primary is None and headline in measures:
-        primary = headline
+    else:
+        _refuse_undefined(scope, [*patterns, primary])
+        primary = _official_name(primary, scope.all_measures)
+        if patterns:  # without patterns, all measures are selected
+            all_patterns.append(primary)
+    measures = chosen(scope.all_measures, all_patterns)
     return _Selection(
         measures=measures,
-        primary=primary or _headline_among(task.name, measures),
-        of_all=[name for name in measures if name in scope.shared],
-        of_ranked=[name for name in measures if name in scope.partial],
+        primary=primary or _default_primary(task, results, measures),
+        shared_measures=[name for name in measures if name in scope.shared_measures],
+        partial_measures=[name for name in measures if name in scope.partial_measures],
     )
 
 
+def _official_name(measure: str, measures: Sequence[str]) -> str:
+    """Return the name of one of some measures in its official spelling. Raises UsageError if it is none of them."""
+    [name] = chosen(measures, [find(measure, measures) or measure])
+    return name
+
+
+def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Return the primary measure among some if none was named: the headline measure of these results."""
+    headline = task.headline_of(results.values())
+    if headline is not None and headline in measures:
+        return headline
+    return _headline_among(task.name, measures)
+
+
 def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
-    """Raise InputError if a pattern fits only measures that one of the systems has no value of."""
+    """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
     for pattern in patterns:
-        if matching(scope.known, pattern):
+        if matching(scope.all_measures, pattern):
             continue
         for system, reason_by_measure in scope.undefined.items():
             for measure in matching(reason_by_measure, pattern):
@@ -172,10 +199,14 @@ def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
 def _statistics_of_systems(
     task: Comparable, results: Mapping[str, Any], scope: _Scope, selection: _Selection
 ) -> dict[str, Statistics]:
-    """Return the statistics of all systems by name. Raises InputError for a system that answers no unit of gold."""
+    """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
+
+    Raises InputError for a system that answers no unit of gold.
+    """
+    measures = selection.shared_measures or scope.shared_measures
     systems: dict[str, Statistics] = {}
     for name, result in results.items():
-        systems[name] = task.statistics(result, selection.of_all or scope.shared)
+        systems[name] = task.statistics(result, measures)
     for name, system in systems.items():
         require_gold_units(name, system.answered, system.known)
     return systems
@@ -192,49 +223,53 @@ def _compare_selection(
     common: bool,
     **choices: Any,
 ) -> Comparison:
-    """Compare all systems by the measures that they share, and the ranked systems by the others.
+    """Return the comparison of all systems by the shared measures, and of the complete systems by the partial ones.
 
-    `systems` are the statistics of all systems; with `common` only their common units are compared.
+    `systems` are the statistics of all systems by name. With `common` only the units that all systems have are
+    compared. `choices` are further arguments of `compare_tables`.
     """
     tables = {name: system.table for name, system in systems.items()}
     units = align_systems(tables, common=common)
-    of_all: Comparison | None = None
-    if selection.of_all:
-        of_all = compare_tables(
+    shared_comparison: Comparison | None = None
+    if selection.shared_measures:
+        shared_comparison = compare_tables(
             tables,
-            selection.of_all,
-            task.formula(selection.of_all),
+            selection.shared_measures,
+            task.formula(selection.shared_measures),
             settings,
             common=common,
-            primary=_first_of(selection.primary, selection.of_all),
+            primary=_primary_or_first(selection.primary, selection.shared_measures),
             **choices,
         )
-        settings = of_all.resampling
-    if of_all is not None and not selection.of_ranked:
-        return of_all
-    ranked_tables: dict[str, UnitTable] = {}
-    for name in scope.ranked:
-        table = task.statistics(results[name], selection.of_ranked).table
-        ranked_tables[name] = _only_units(table, units.ids) if common else table
-    of_ranked = compare_tables(
-        ranked_tables,
-        selection.of_ranked,
-        task.formula(selection.of_ranked),
+        settings = shared_comparison.resampling  # both comparisons take the same number of resamples
+        if not selection.partial_measures:
+            return shared_comparison
+    tables_of_complete: dict[str, UnitTable] = {}
+    for name in scope.complete_systems:
+        table = task.statistics(results[name], selection.partial_measures).table
+        tables_of_complete[name] = _rows_of_units(table, units.ids) if common else table
+    partial_comparison = compare_tables(
+        tables_of_complete,
+        selection.partial_measures,
+        task.formula(selection.partial_measures),
         settings,
-        primary=_first_of(selection.primary, selection.of_ranked),
+        primary=_primary_or_first(selection.primary, selection.partial_measures),
         **choices,
     )
-    joined = _join_comparisons(of_all, of_ranked, selection, tuple(results))
-    return replace(joined, dropped=units.dropped if common else UNSET)
+    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(results))
+    return replace(comparison, dropped=units.dropped if common else UNSET)
 
 
-def _first_of(primary: str, measures: Sequence[str]) -> str:
-    """Return the primary measure if it is among some measures, otherwise the first of them."""
+def _primary_or_first(primary: str, measures: Sequence[str]) -> str:
+    """Return the primary measure if it is one of some measures, otherwise the first of them."""
     return primary if primary in measures else measures[0]
 
 
-def _only_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
-    """Return the rows of some units, in the order of the table; an id that is there twice has two rows."""
+def _rows_of_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
+    """Return a table with only the rows of some units, in the order of the table.
+
+    A unit whose id is given twice keeps its first two rows.
+    """
     rows_left_by_id = Counter(unit_ids)
     positions = []
     for position, unit_id in enumerate(table.ids):
@@ -246,28 +281,37 @@ def _only_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
 
 
 def _join_comparisons(
-    of_all: Comparison | None, of_ranked: Comparison, selection: _Selection, names: tuple[str, ...]
+    shared_comparison: Comparison | None,
+    partial_comparison: Comparison,
+    selection: _Selection,
+    system_names: tuple[str, ...],
 ) -> Comparison:
-    """Return one comparison of all systems, `names`; systems that `of_ranked` lacks have no rank by its measures."""
-    unranked = tuple([name for name in names if name not in of_ranked.systems])
+    """Return one comparison made of the one by the shared measures, if there is any, and the one by the partial ones.
+
+    `system_names` are all systems. Those that `partial_comparison` lacks have no rank by its measures.
+    """
+    unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     comparison_by_measure: dict[str, MeasureComparison] = {}
-    for by_measure in of_ranked.measures:
-        comparison_by_measure[by_measure.measure] = replace(by_measure, unranked=unranked)
-    primary_comparison = of_ranked
-    if of_all is not None:
-        for by_measure in of_all.measures:
-            comparison_by_measure[by_measure.measure] = by_measure
-        if selection.primary not in selection.of_ranked:
-            primary_comparison = of_all
+    for measure_comparison in partial_comparison.measures:
+        comparison_by_measure[measure_comparison.measure] = replace(measure_comparison, unranked=unranked)
+    primary_comparison = partial_comparison
+    if shared_comparison is not None:
+        for measure_comparison in shared_comparison.measures:
+            comparison_by_measure[measure_comparison.measure] = measure_comparison
+        if selection.primary in selection.shared_measures:
+            primary_comparison = shared_comparison
     measures = []
     for measure in selection.measures:
         is_exploratory = measure != selection.primary
         measures.append(replace(comparison_by_measure[measure], exploratory=is_exploratory))
-    return replace(primary_comparison, measure=selection.primary, systems=names, measures=tuple(measures))
+    return replace(primary_comparison, measure=selection.primary, systems=system_names, measures=tuple(measures))
 
 
 def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparison) -> Origin:
-    """Return the origin of the scores of a system, with the units that were left out, if any."""
+    """Return the origin of a system's scores by the primary measure.
+
+    It names the units of the system that were left out because other systems lack them, if there are any.
+    """
     origin = replace(system.origin, measure=primary)
     dropped_by_system = comparison.dropped or {}
     if name not in dropped_by_system:
@@ -278,16 +322,16 @@ def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparis
 
 
 def _notes_on_undefined(scope: _Scope, comparison: Comparison) -> list[Note]:
-    """Return a note on each system without a value of some measures, and what follows from that."""
+    """Return notes on the systems that have no score by some measures, and on how these are compared instead."""
     if comparison.primary.unranked:
         return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
-    if scope.partial:
+    if scope.partial_measures:
         return undefined_notes(scope.undefined, "; it is compared by the other measures alone")
     return undefined_notes(scope.undefined, "; nothing is compared by these")
 
 
 def first_measure(comparison: Comparison) -> Comparison:
-    """Return a comparison by the primary measure alone, which people are shown first."""
+    """Return a comparison with the primary measure alone, as people are shown it first."""
     return replace(comparison, measures=(comparison.primary,))
 
 
@@ -295,9 +339,10 @@ def first_measure(comparison: Comparison) -> Comparison:
 
 
 def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
-    """Return the table of `--per-unit`: cluster, numerator and denominator of each unit by each measure.
+    """Return the table that `--per-unit` writes, with a row for each unit and measure.
 
-    For several results it has their names. A unit without a cluster is its own cluster.
+    A row has the unit, its cluster (the unit itself without `clusters`), and numerator and denominator of the score.
+    With several `results`, which are given by the name of their system, a column has the system.
     """
     keys = ["unit", "cluster"]
     if clusters and clusters.strata:
@@ -310,7 +355,7 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
 
 
 def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterator[Row]:
-    """Yield a row for each unit of each result and each measure."""
+    """Yield the cells of a row, by column, for each result, unit and measure."""
     measures = task.measures(results.values())
     formula = task.formula(measures)
     for system, result in results.items():
@@ -318,9 +363,9 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
         if clusters:
             clusters.design(table.ids)  # raises InputError for clusters that do not fit the units
         ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
-        names = unique_ids(table.ids)
+        unit_names = unique_ids(table.ids)
         for position, unit in enumerate(table.ids):
-            cells = {"unit": names[position], "cluster": names[position], "system": system}
+            cells = {"unit": unit_names[position], "cluster": unit_names[position], "system": system}
             if clusters:
                 cells["cluster"] = clusters.clusters[unit]
                 if clusters.strata:
@@ -337,5 +382,5 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
 
 
 def _as_integer(number: float) -> float:
-    """Return a whole number as an integer, which is written without a point; others as they are."""
+    """Return a whole number as an integer, which is written without a decimal point; another number unchanged."""
     return int(number) if number.is_integer() else number

@@ -1,11 +1,11 @@
-"""Read what evaluation frameworks export: tables and JSON lines with a row for each sample, and TREC's rows."""
+"""Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import replace
@@ -13,94 +13,135 @@ from cs_score.base.sources import Delimited, Input, name_of, open_source, plain_
 from cs_score.judged.policy import split_escaped, unescaped
 
 COLUMNS: Final = ("unit", "system", "measure", "score", "numerator", "denominator", "cluster", "stratum")
-"""The columns that have a meaning in a table in long form."""
+"""The columns of a table with a row for each score; other columns of such a table are not read."""
 
-_TREC: Final[Mapping[int, tuple[str, ...]]] = {
+_TREC_COLUMNS: Final[Mapping[int, tuple[str, ...]]] = {
     3: ("measure", "unit", "score"),
     4: ("system", "unit", "measure", "score"),
 }
-"""The cells of a row of TREC by their number: `trec_eval -q` writes three, run-topic-measure tables four."""
+"""The columns of TREC's tables, by their number: `trec_eval -q` writes three, run-topic-measure tables have four."""
+
+_SUMMARY_UNIT: Final = "all"
+"""The unit of the rows in which trec_eval writes the means over all units."""
 
 
 def read_names(text: str) -> dict[str, str]:
-    """Return what the file calls each column, from `--columns unit=doc_id,score=acc`. Raise UsageError."""
-    names: dict[str, str] = {}
+    """Return the file's own names of columns, by our names: `unit=doc_id,score=acc` -> `{"unit": "doc_id", ...}`.
+
+    `text` is the value of `--columns`; an empty text gives no names. Raises UsageError for a column that we do not
+    have, and for a column without a name.
+    """
+    own_name_by_column: dict[str, str] = {}
     if not text:
-        return names
-    for part in split_escaped(text, ","):
-        column, *rest = [unescaped(piece) for piece in split_escaped(part, "=")]
+        return own_name_by_column
+    for pair in split_escaped(text, ","):
+        parts = [unescaped(part) for part in split_escaped(pair, "=")]
+        column = parts[0]
         if column not in COLUMNS:
-            known = ", ".join(COLUMNS)
-            raise UsageError(f"--columns: nothing is called {column}; there are {known}{nearest(column, COLUMNS)}")
-        if len(rest) != 1 or not rest[0]:
+            columns = ", ".join(COLUMNS)
+            raise UsageError(f"--columns: nothing is called {column}; there are {columns}{nearest(column, COLUMNS)}")
+        if len(parts) != 2 or not parts[1]:
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
-        names[column] = rest[0]
-    return names
+        own_name_by_column[column] = parts[1]
+    return own_name_by_column
 
 
-def read_exported(file: Input, names: Mapping[str, str]) -> Delimited:
-    """Return a table whose columns have our names: of a table, of JSON lines, or of TREC's rows without a header.
+def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:
+    """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
 
-    Raise InputError with the line for what is none, and for a column that the file does not have.
+    The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
+    header. `own_names` are the file's own names of some columns by our names. Raises InputError with the line if the
+    file is none of these, or lacks one of the named columns.
     """
     if plain_name(name_of(file)).endswith(".jsonl"):
-        return _of_json_lines(file, names)
-    table = _with_trec_header(read_delimited(file))
-    if not names:
+        return _read_json_lines(file, own_names)
+    table = _add_trec_header(read_delimited(file))
+    if not own_names:
         return table
-    columns = list(table.columns)
-    for column, own in names.items():
-        if own not in columns:
-            there = ", ".join(table.columns)
-            raise InputError(
-                f"no column {own}; there are {there}{nearest(own, columns)}", file=table.file, place="line 1"
-            )
-        if column != own and column in columns:
-            columns[columns.index(column)] = f"{column} (not read)"
-        columns[columns.index(own)] = column
-    is_long = "score" in columns
-    if not is_long:
-        return replace(table, columns=tuple(columns))
-    kept = [place for place, column in enumerate(columns) if column in COLUMNS]
-    rows = [(line, tuple([cells[place] for place in kept])) for line, cells in table.rows]
-    return replace(table, columns=tuple([columns[place] for place in kept]), rows=rows)
+    table = replace(table, columns=_rename_columns(table, own_names))
+    if "score" in table.columns:
+        return _drop_other_columns(table)
+    return table
 
 
 def is_of_samples(table: Delimited) -> bool:
-    """Return whether a table has a row with a score for each sample, and no columns of systems."""
+    """Return whether a table has a row with a score for each sample of a unit.
+
+    Otherwise it has a row for each unit and a column for each system, or numerators and denominators.
+    """
     columns = set(table.columns)
-    return {"unit", "score"} <= columns <= set(COLUMNS) and "denominator" not in columns
+    has_scores_of_units = "unit" in columns and "score" in columns
+    has_other_columns = not columns.issubset(COLUMNS)
+    return has_scores_of_units and not has_other_columns and "denominator" not in columns
+
+
+# ---- Delimited tables
+
+
+def _rename_columns(table: Delimited, own_names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns of a table in which the file's own names are replaced by ours.
+
+    A column that had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
+    """
+    columns = list(table.columns)
+    for column, own_name in own_names.items():
+        if own_name not in columns:
+            all_columns = ", ".join(table.columns)
+            problem = f"no column {own_name}; there are {all_columns}{nearest(own_name, columns)}"
+            raise InputError(problem, file=table.file, place="line 1")
+        if column != own_name and column in columns:
+            columns[columns.index(column)] = f"{column} (not read)"
+        columns[columns.index(own_name)] = column
+    return tuple(columns)
+
+
+def _drop_other_columns(table: Delimited) -> Delimited:
+    """Return a table with only the columns that we have a name for (`COLUMNS`)."""
+    positions = [position for position, column in enumerate(table.columns) if column in COLUMNS]
+    columns = tuple([table.columns[position] for position in positions])
+    rows = [(line, tuple([cells[position] for position in positions])) for line, cells in table.rows]
+    return replace(table, columns=columns, rows=rows)
 
 
 # ---- TREC
 
 
-def _with_trec_header(table: Delimited) -> Delimited:
-    """Return the table with the header that rows of TREC do not have; other tables as they are.
+def _add_trec_header(table: Delimited) -> Delimited:
+    """Return a table of TREC's rows with the header that these lack; any other table is returned unchanged.
 
-    Rows called `all` stay: whoever reads the units leaves them out. Rows without a number, such as that of the name of
-    the run, are left out.
+    Rows without a number, such as the name of the run, are left out. Rows of the unit `all` stay. Raises InputError for
+    a row with another number of cells.
     """
-    rows = [(1, table.columns), *table.rows]
+    rows = [(1, table.columns), *table.rows]  # the first row was taken for a header
     if len(table.columns) == 1:
         rows = [(line, tuple(cells[0].split())) for line, cells in rows]
-    first = rows[0][1]
-    if len(first) not in _TREC or "unit" in first or not any(_is_number(cells[-1]) for _, cells in rows if cells):
+    if not _are_trec_rows(rows):
         return table
-    if not _is_number(first[-1]) and first[1] != "all":
-        return table
-    width = len(first)
-    kept = []
+    _, first_cells = rows[0]
+    column_count = len(first_cells)
+    rows_with_number = []
     for line, cells in rows:
-        if len(cells) != width:
-            problem = f"{len(cells)} cells, where the rows before have {width}"
+        if len(cells) != column_count:
+            problem = f"{len(cells)} cells, where the rows before have {column_count}"
             raise InputError(problem, file=table.file, place=f"line {line}")
         if _is_number(cells[-1]):
-            kept.append((line, cells))
-    return replace(table, columns=_TREC[width], rows=kept)
+            rows_with_number.append((line, cells))
+    return replace(table, columns=_TREC_COLUMNS[column_count], rows=rows_with_number)
+
+
+def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
+    """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header."""
+    _, first_cells = rows[0]
+    if len(first_cells) not in _TREC_COLUMNS or "unit" in first_cells:
+        return False
+    if not any(cells and _is_number(cells[-1]) for _, cells in rows):
+        return False
+    # trec_eval may write the name of the run first, `runid all NAME`, which has no number.
+    return _is_number(first_cells[-1]) or first_cells[1] == _SUMMARY_UNIT
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:
@@ -110,66 +151,87 @@ def _is_number(text: str) -> bool:
 # ---- JSON lines
 
 
-def _of_json_lines(file: Input, names: Mapping[str, str]) -> Delimited:
-    """Return the columns of JSON lines that have a meaning; a name with dots leads into nested objects.
+class _JsonLine(NamedTuple):
+    """A line of a file of JSON lines: its number, and its members by name."""
 
-    True and false are 1 and 0.
+    number: int
+    members: Mapping[str, Any]
+
+
+def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
+    """Return a file of JSON lines as a table with our columns, as far as its first line has them.
+
+    `own_names` are the file's own names of some columns by our names; a name with dots, such as `metrics.acc`, leads
+    into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or lacks a
+    column, and for a file without lines.
     """
-    rows = []
-    columns: list[str] = []
     with open_source(file) as source:
-        name = source.name
-        for line, fields in _objects(source.read_bytes(), name):
-            cells = {column: _member(fields, names.get(column, column)) for column in COLUMNS}
-            if not columns:
-                columns = [column for column, value in cells.items() if value is not None]
-                _check_columns(columns, names, fields, name, line)
-            missing = [column for column in columns if cells[column] is None]
-            if missing:
-                problem = f"no {names.get(missing[0], missing[0])}, which the lines before have"
-                raise InputError(problem, file=name, place=f"line {line}")
-            rows.append((line, tuple([str(cells[column]) for column in columns])))
+        file_name = source.name
+        data = source.read_bytes()
+    columns: list[str] = []
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line in _json_objects(data, file_name):
+        if not columns:
+            columns = _columns_of_line(line, own_names, file_name)
+        cells = []
+        for column in columns:
+            text = _member_text(line.members, own_names.get(column, column))
+            if text is None:
+                problem = f"no {own_names.get(column, column)}, which the lines before have"
+                raise InputError(problem, file=file_name, place=f"line {line.number}")
+            cells.append(text)
+        rows.append((line.number, tuple(cells)))
     if not rows:
-        raise InputError("empty", file=name)
-    return Delimited(name, tuple(columns), rows)
+        raise InputError("empty", file=file_name)
+    return Delimited(file_name, tuple(columns), rows)
 
 
-def _objects(data: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number and the object of each line that is not blank. Raise InputError for what is no object."""
-    for line, text in enumerate(data.split(b"\n"), start=1):
+def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
+    """Yield the object of each line that is not blank. Raises InputError for a line that is not a JSON object."""
+    for number, text in enumerate(data.split(b"\n"), start=1):
         if not text.strip():
             continue
         try:
-            value = json.loads(text)
+            members = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"not JSON: {error}", file=name, place=f"line {line}") from None
-        if not isinstance(value, dict):
-            raise InputError("no object, which every line should be", file=name, place=f"line {line}")
-        yield line, value
+            raise InputError(f"not JSON: {error}", file=file_name, place=f"line {number}") from None
+        if not isinstance(members, dict):
+            raise InputError("no object, which every line should be", file=file_name, place=f"line {number}")
+        yield _JsonLine(number, members)
 
 
-def _member(fields: Mapping[str, Any], path: str) -> str | None:
-    """Return a member of an object as text; None where there is none, or it is null."""
-    value: Any = fields.get(path)
-    if path not in fields:
-        value = fields
-        for key in path.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-    if isinstance(value, bool):
-        return str(int(value))
-    if value is None or isinstance(value, (dict, list)):
-        return None
-    return str(value)
+def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: str) -> list[str]:
+    """Return those of our columns that the first line of a file has.
 
-
-def _check_columns(
-    columns: Sequence[str], names: Mapping[str, str], fields: Mapping[str, Any], file: str, line: int
-) -> None:
-    """Raise InputError where the first line lacks what a name stands for, or the unit or the score."""
-    for column in ("unit", "score", *names):
+    Raises InputError if it lacks the unit, the score, or a column for which the file's own name was given.
+    """
+    columns = []
+    for column in COLUMNS:
+        if _member_text(line.members, own_names.get(column, column)) is not None:
+            columns.append(column)
+    for column in ("unit", "score", *own_names):
         if column not in columns:
-            wanted = names.get(column, column)
-            there = ", ".join(fields)
+            own_name = own_names.get(column, column)
+            member_names = ", ".join(line.members)
+            problem = f"no {own_name}; there are {member_names}{nearest(own_name, line.members)}"
             remedy = f"--columns {column}=NAME says what the file calls it"
-            problem = f"no {wanted}; there are {there}{nearest(wanted, fields)}"
-            raise InputError(problem, file=file, place=f"line {line}", remedy=remedy)
+            raise InputError(problem, file=file_name, place=f"line {line.number}", remedy=remedy)
+    return columns
+
+
+def _member_text(members: Mapping[str, Any], path: str) -> str | None:
+    """Return a member of a JSON object as text, or None if it is missing, null, an object or a list.
+
+    `path` is the name of the member, or the names that lead to it through nested objects, as in `metrics.acc`.
+    """
+    member: Any = members
+    if path in members:  # the name itself may have dots
+        member = members[path]
+    else:
+        for name in path.split("."):
+            member = member.get(name) if isinstance(member, dict) else None
+    if isinstance(member, bool):
+        return str(int(member))
+    if member is None or isinstance(member, (dict, list)):
+        return None
+    return str(member)

@@ -1,4 +1,8 @@
-"""What the analyses of all tasks share: outcomes of two sides, the order of groups, and the head of a difference."""
+"""Parts that the analyses of all tasks share.
+
+These are the outcomes of an answer in two results A and B, the order of groups, the fields and the text that every
+difference between two results begins with, and the output of documents as JSON.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +36,11 @@ else:
 # ---- Outcomes
 
 Both: TypeAlias = tuple[bool, bool]
-"""Whether something holds in A, and in B."""
+"""Whether something is true of A, and whether it is true of B."""
 
 
 class Outcome(StrEnum):
-    """How A and B fared; what is right in one of them may be wrong or missing in the other."""
+    """The outcome of an answer in two results: it may be right in one of them, and wrong or missing in the other."""
 
     RIGHT_IN_BOTH = "right in both"
     RIGHT_IN_A = "right in A only"
@@ -62,9 +66,9 @@ _OUTCOME_BY_WRONG: Final[Mapping[Both, Outcome]] = {
 
 
 def outcome_of(is_right: Both, is_wrong: Both) -> Outcome:
-    """Return the outcome of an answer that is right, or wrong, in A and in B.
+    """Return the outcome of an answer, from whether it is right, and whether it is wrong, in A and in B.
 
-    Right answers decide: an answer that is right in A and wrong in B is right in A only.
+    An answer that is right in A and wrong in B is `right in A only`; one that is neither anywhere is `missed in both`.
     """
     if any(is_right):
         return _OUTCOME_BY_RIGHT[is_right]
@@ -77,31 +81,31 @@ UNKNOWN: Final = "unknown"
 """The group of units whose group is not known."""
 
 _MOST_DIGITS: Final = 19
-"""The most digits of a group that is sorted as a number."""
+"""The most digits of a group name that is sorted as a number."""
 
 
 def group_order(group: str) -> tuple[bool, int, str]:
-    """Return the sort key of a group: numbers by their value, then texts, among them longer numbers."""
+    """Return the sort key of a group's name: numbers come first, by value, then texts and very long numbers."""
     is_number = group.isdecimal() and len(group) <= _MOST_DIGITS
     return (not is_number, int(group) if is_number else 0, group)
 
 
-def members_of(groups_of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
-    """Return the positions of the units in each group of each dimension, the groups in order.
+def positions_of_groups(groups_of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+    """Return for each dimension and each group, sorted by name, the positions of the units in the group.
 
-    `groups_of_units` has for each unit its group by dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
-    `{"hops": {"1": [1], "2": [0]}}`.
+    `groups_of_units` has for each unit its group in each dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
+    `{"hops": {"1": [1], "2": [0]}}`. A unit without a group in a dimension is in the group `unknown`.
     """
     dimensions: dict[str, None] = {}
     for groups in groups_of_units:
         dimensions |= dict.fromkeys(groups)
-    members: dict[str, dict[str, list[int]]] = {}
+    positions_by_dimension: dict[str, dict[str, list[int]]] = {}
     for dimension in dimensions:
-        positions_by_group: dict[str, list[int]] = defaultdict(list)
+        positions: dict[str, list[int]] = defaultdict(list)
         for position, groups in enumerate(groups_of_units):
-            positions_by_group[groups.get(dimension, UNKNOWN)].append(position)
-        members[dimension] = {group: positions_by_group[group] for group in sorted(positions_by_group, key=group_order)}
-    return members
+            positions[groups.get(dimension, UNKNOWN)].append(position)
+        positions_by_dimension[dimension] = {group: positions[group] for group in sorted(positions, key=group_order)}
+    return positions_by_dimension
 
 
 # ---- The head of a difference
@@ -137,7 +141,11 @@ class TwoSided(Document, frozen=True, kw_only=True):
 
 
 def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
-    """Return a note for each run that has no value of some measures; `consequence` says what follows from that."""
+    """Return notes that say by which measures a run has no score, and why.
+
+    `reasons_by_name` has for each run the reasons by measure. `consequence` is added to each note; it says what follows
+    from the missing score.
+    """
     notes = []
     for name, reasons in reasons_by_name.items():
         for sentence in undefined_sentences(reasons):
@@ -146,7 +154,10 @@ def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequenc
 
 
 class Side(NamedTuple):
-    """One of the two results that are compared: its name, the statistics of its units, its score and its origin."""
+    """One of two results that are compared.
+
+    It has a name, the statistics of its units, its score by the measure, and the origin of the score.
+    """
 
     name: str
     table: UnitTable
@@ -155,10 +166,10 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Two results to compare by a measure of sums.
+    """Two results A and B to compare by a measure, which the `formula` computes from sums over units.
 
-    `unit` is the kind of unit that a resample draws, `units` what the scored units are called. `has_contributions` says
-    whether the contributions of units to the difference are defined.
+    `unit` is the noun for the units that a resample draws, `units` the plural noun for the units that were scored.
+    `has_contributions` says whether it is defined what each unit contributes to the difference.
     """
 
     a: Side
@@ -171,9 +182,9 @@ class Sides(NamedTuple):
 
 
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
-    """Return the fields that all differences have (`TwoSided`), by name.
+    """Return the fields that the differences of all tasks have, those of `TwoSided`, by name.
 
-    Interval and test are there if both sides were scored on the same units.
+    The fields of the interval and the test are None if the two sides were not scored on the same units; a note says so.
     """
     notes: list[Note] = []
     if not sides.has_contributions:
@@ -222,9 +233,9 @@ _COMPARED_FIELDS: Final = (
 
 
 def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[Comparison | None, Note | None]:
-    """Return the comparison of both sides unit by unit; or None and why they cannot be compared.
+    """Return the comparison of both sides unit by unit and None; or None and a note on why they cannot be compared.
 
-    Raises InputError for a file that is wrong, such as that of clusters.
+    Raises InputError for a faulty file of the settings, such as a file of clusters.
     """
     if sides.a.table.ids != sides.b.table.ids:
         text = f"no interval: {sides.a.name} and {sides.b.name} were not scored on the same {sides.units}"
@@ -234,13 +245,13 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[Compari
     try:
         return compare_tables(tables, [sides.measure], sides.formula, settings), None
     except InputError as error:
-        if error.file is not None:
+        if error.file is not None:  # the units can be compared, but a file is wrong
             raise
         return None, Note("NO_UNITS", f"no interval: {error.problem}")
 
 
 def _verdict_on(sides: Sides, comparison: Comparison, pair: PairedSystems) -> str:
-    """Return in a sentence whether both sides differ."""
+    """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
     return verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
 
@@ -251,11 +262,11 @@ Key = TypeVar("Key")
 def contributions_of(
     sums_a: Mapping[Key, Sequence[float]], sums_b: Mapping[Key, Sequence[float]], formula: SumsFormula
 ) -> dict[Key, float | None]:
-    """Return what each unit or group contributes to the difference between two scores, B minus A.
+    """Return the contribution of each unit or group to the difference between two scores, B minus A.
 
-    `sums_a` and `sums_b` are what each adds to the sums that the `formula` makes the scores of; one that only one side
-    has adds nothing to the other. The units of A come first, in their order. All contributions are None if the score of
-    a side is 0/0.
+    A score is computed by the `formula` from sums over units; `sums_a` and `sums_b` have the summands of each unit in A
+    and B. A unit that one side lacks adds nothing to the sums of that side. The contributions add up to the difference.
+    The units of A come first, in their order. All contributions are None if the score of a side is 0/0.
     """
     keys = list(dict.fromkeys([*sums_a, *sums_b]))
     if not keys:
@@ -272,7 +283,10 @@ def contributions_of(
 def _ratio_of(
     sums_by_key: Mapping[Key, Sequence[float]], keys: Sequence[Key], column_count: int, formula: SumsFormula
 ) -> Any:
-    """Return numerators and denominators of the score, with a value for each key; 0 for keys that have no sums."""
+    """Return arrays with the numerator and the denominator of each key, from which the score of the sums is computed.
+
+    `sums_by_key` has the summands of each key, `column_count` of them; keys without summands have zeros.
+    """
     no_sums = (0.0,) * column_count
     rows = [sums_by_key.get(key, no_sums) for key in keys]
     columns = np.array(rows, dtype=np.float64).T
@@ -283,9 +297,10 @@ def _ratio_of(
 
 
 def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) -> list[str]:
-    """Return the first lines of a difference: both scores, the difference with its interval, and the notes.
+    """Return the first lines of a difference's text: both scores, the difference with its interval, and the notes.
 
-    `what_was_scored` is the heading of the names: `run`, `predictions`.
+    `what_was_scored` is the heading of the column with the names of A and B: `run`, `predictions`. `title` is the first
+    line; long sentences are wrapped to `width` columns.
     """
     rows = [
         ("", "score", what_was_scored),
@@ -302,7 +317,7 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
 
 
 def comparison_sentences(difference: TwoSided) -> list[str]:
-    """Return the verdict, interval and test of a difference in words; nothing if the two were not compared."""
+    """Return sentences on the verdict, interval, test and effect of a difference; none if the two were not compared."""
     settings = difference.resampling
     interval = difference.interval
     if settings is None or interval is None or difference.units_compared is None:
@@ -320,22 +335,25 @@ def comparison_sentences(difference: TwoSided) -> list[str]:
 
 
 def _limit_in_words(limit: float | None) -> str:
-    """Return a limit of an interval with its sign; `-` for none."""
+    """Return a limit of an interval with its sign, `+0.0125`; `-` if there is none."""
     return "-" if limit is None else f"{limit:+.4f}"
 
 
 # ---- Documents as JSON
 
-_LISTS: Final = ("mistakes", "units", "answers", "classes")
-"""The fields of documents that are shortened."""
+_SHORTENED_FIELDS: Final = ("mistakes", "units", "answers", "classes")
+"""The lists in documents of which only the first items may be asked for."""
 
 
 def shortened(document: Any, top: int | None) -> Any:
-    """Return a document with at most `top` mistakes, units, answers and classes; None: as it is."""
+    """Return a document with only the first `top` of its mistakes, units, answers and classes.
+
+    If `top` is None, the document itself is returned.
+    """
     if top is None:
         return document
     changes: dict[str, Any] = {}
-    for name in _LISTS:
+    for name in _SHORTENED_FIELDS:
         if hasattr(document, name):
             changes[name] = getattr(document, name)[:top]
     if isinstance(document, TwoSided):
@@ -344,10 +362,10 @@ def shortened(document: Any, top: int | None) -> Any:
 
 
 def json_text(document: Any) -> Iterator[str]:
-    """Yield a document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only.
+    """Yield the JSON of a document in pieces, in ASCII; each key and each item of a list begins a line.
 
-    Mistakes are turned into JSON one at a time: all of them together can be many times as large as what they are made
-    of, since each has the whole prediction without it.
+    Mistakes are converted one at a time to save memory. Each may hold a whole prediction without the mistake, so that
+    all of them together can be many times as large as the predictions.
     """
     mistakes = getattr(document, "mistakes", None)
     without_mistakes = document if mistakes is None else replace(document, mistakes=[])
@@ -366,7 +384,7 @@ def json_text(document: Any) -> Iterator[str]:
 
 
 def _json_list(items: Sequence[Any]) -> Iterator[str]:
-    """Yield a list as JSON, an item a line."""
+    """Yield the JSON of a list in pieces; each item begins a line."""
     separator = "["
     for item in items:
         yield f"{separator}\n {json_line(to_builtins(item))}"

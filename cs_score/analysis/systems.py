@@ -1,4 +1,4 @@
-"""The names of the systems that are compared."""
+"""Give names to the systems that are compared, and find a system by a name that a user has typed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
-    """Return a name for each file: its own, after as many of its folders as make it differ from the others.
+    """Return a name for each file that no other file has: its file name, with as few folders before it as possible.
 
-    `a/run.tab` and `b/run.tab` keep their folders. A file that is named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
+    `a/run.tab` and `b/run.tab` keep their folders, `a/x.tab` and `b/y.tab` become `x.tab` and `y.tab`. If the same file
+    is given twice, the second one gets a number: `A.jsonl (2)`.
     """
     paths = [os.path.abspath(name_of(file)) for file in files]
     parts_by_path = {path: path.split(os.sep) for path in paths}
     part_count_by_path = dict.fromkeys(parts_by_path, 1)
-    while True:
+    while True:  # each round adds a folder to the names that several paths share
         name_by_path: dict[str, str] = {}
         for path, parts in parts_by_path.items():
             name_by_path[path] = os.sep.join(parts[-part_count_by_path[path] :])
@@ -40,9 +41,9 @@ def system_names(files: Sequence[Input]) -> list[str]:
 
 
 def run_names(runs: Sequence[OneRun]) -> list[str]:
-    """Return a name for each run: its run id, or the name of its file where several runs have this id.
+    """Return a name for each run: its run id, or the name of its file if several runs have the same id.
 
-    A run of such an id in a file that holds several runs is called `RUN_ID (FILE)`.
+    If the file of such a run holds other runs, too, the name is `RUN_ID (FILE)`.
     """
     count_by_run_id = Counter([run.run_id for run in runs])
     names = []
@@ -57,27 +58,27 @@ def run_names(runs: Sequence[OneRun]) -> list[str]:
 
 
 def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
-    """Return the names of systems by their files: by the path as it was typed, and by the name of the file.
+    """Return the name of each system by the texts that may stand for its file: its path, and its file name.
 
-    A file of several systems, and a file name that several files share, is left out: it would name none of them.
+    `names` are the names of the systems in the `files`. A text that may stand for several systems is left out.
     """
     name_by_file: dict[str, str] = {}
-    shared = set()
+    ambiguous_texts = set()
     for file, file_name, name in zip(files, system_names(files), names):
         for text in {name_of(file), os.path.basename(name_of(file)), file_name}:
             if name_by_file.setdefault(text, name) != name:
-                shared.add(text)
-    return {text: name for text, name in name_by_file.items() if text not in shared}
+                ambiguous_texts.add(text)
+    return {text: name for text, name in name_by_file.items() if text not in ambiguous_texts}
 
 
 class Systems(Record, eq=False):
-    """Results to compare by the names of their systems, and the other names by which users may call these."""
+    """Results to compare by the names of their systems, and these names by the files that users may name instead."""
 
     results: Mapping[str, Any]
     name_by_file: Mapping[str, str]
 
     def with_baseline(self, resampling: Resampling | None) -> Resampling | None:
-        """Return settings whose baseline is the name of a system, also where it was named by its file."""
+        """Return the settings with the baseline given by the name of its system; users may also name it by its file."""
         if resampling is None or not resampling.baseline or resampling.baseline in self.results:
             return resampling
         name = self.name_by_file.get(resampling.baseline, resampling.baseline)

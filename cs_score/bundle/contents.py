@@ -91,7 +91,7 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
 
 
 def _possible_measures(origin: Origin) -> list[str]:
-    """Return the measures of a task; for Cold Start only those that queries and edition can have."""
+    """Return the measures of a task; for Cold Start only the ones that queries and edition allow."""
     measures = list(names(origin.task))
     if origin.task != COLD_START:
         return measures
@@ -218,7 +218,7 @@ class StartingKit(Record):
         return self._files(hand_in, see)
 
     def _files(self, hand_in: str, see: str) -> dict[str, bytes]:
-        """Return the files of the kit, with sentences on what to hand in and on what is shown."""
+        """Return the files of the kit, with sentences on how to hand in and which results are shown."""
         version = self.settings.origin.version
         wheel_names = " ".join([wheel.name for wheel in self.wheels])
         text = (

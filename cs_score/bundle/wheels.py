@@ -236,7 +236,7 @@ def _normalised(package: str) -> str:
 
 
 def find_wheels(requirements: Sequence[str], target: Target, folder: str | None) -> list[Wheel]:
-    """Return wheels of packages and of their own requirements, for the place where the bundle will run.
+    """Return wheels of packages and of their own requirements, for the target of the bundle.
 
     pip looks in its index, or with `folder` in that folder alone. Raises InputError that names what is missing.
     """

@@ -26,7 +26,7 @@ from cs_score.analysis.evidence.documents import (
     Scenario,
     UnitSteps,
 )
-from cs_score.analysis.outcomes import members_of
+from cs_score.analysis.outcomes import positions_of_groups
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
@@ -266,7 +266,7 @@ class Examination:
         Each unit is in one group of a dimension, so that the totals of its groups add up to the totals of the table.
         """
         groups_by_dimension: dict[str, list[Group]] = {}
-        members = members_of([self.mode.groups(unit) for unit in self.result.units])
+        members = positions_of_groups([self.mode.groups(unit) for unit in self.result.units])
         for dimension, positions_by_group in members.items():
             mistake_counts = _count_mistakes(costs, positions_by_group)
             groups = []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cs_score.analysis.evidence.documents import Answer, GroupDifference, Judgment, OutcomeCount, UnitDifference
 from cs_score.analysis.evidence.examination import Examination, UnitKey, UnitName
-from cs_score.analysis.outcomes import Outcome, contributions_of, members_of, outcome_of
+from cs_score.analysis.outcomes import Outcome, contributions_of, outcome_of, positions_of_groups
 from cs_score.evidence.mode import Part, Result
 
 
@@ -65,7 +65,7 @@ class ExaminedPair:
             examination = self.a if key in self.a.rows else self.b
             groups_of_units.append(self._mode.groups(examination.units[key]))
         groups_by_dimension = {}
-        for dimension, positions_by_group in members_of(groups_of_units).items():
+        for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups = []
             for name, positions in positions_by_group.items():
                 groups.append(self._group(name, [keys[position] for position in positions]))
