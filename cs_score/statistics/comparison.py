@@ -200,20 +200,8 @@ def compare_tables(
     tests = family_tests(systems, pairs, has_signs=has_signs)
 
     primary = primary or measures[0]
-    primary_column = list(measures).index(primary)
     tested_systems = _TestedSystems(names, systems, tests)
-    significance_notes = tested_systems.significance_notes()
-    comparisons_by_measure = []
-    for column, measure in enumerate(measures):
-        comparison_of_measure = tested_systems.compare_under(column, measure, equivalence)
-        notes = comparison_of_measure.notes
-        if significance_notes[column] != significance_notes[primary_column]:
-            # A note that is the same for the primary measure is shown once, for the whole comparison.
-            notes = (*significance_notes[column], *notes)
-        is_exploratory = measure != primary
-        comparisons_by_measure.append(replace(comparison_of_measure, exploratory=is_exploratory, notes=notes))
-
-    comparison_notes = tested_systems.notes(primary_column)
+    comparison_notes = tested_systems.notes(list(measures).index(primary))
     if common:
         comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
     return Comparison(
@@ -224,7 +212,7 @@ def compare_tables(
         resampling=systems.settings,
         notes=comparison_notes,
         dropped=units.dropped if common else UNSET,
-        measures=tuple(comparisons_by_measure),
+        measures=_compare_under_all(tested_systems, measures, primary, equivalence),
     )
 
 
@@ -372,6 +360,26 @@ class _TestedSystems(Record):
             return {}
         p_by_pair = self.tests.adjusted(column)
         return assign_tiers(order, lambda first, system: p_by_pair[frozenset((first, system))] <= self.level)
+
+
+def _compare_under_all(
+    tested_systems: _TestedSystems, measures: Sequence[str], primary: str, margin: float | None
+) -> tuple[MeasureComparison, ...]:
+    """Return the comparison of the systems under each measure; all measures but the primary one are exploratory.
+
+    A note that no difference could have been significant is left out if the primary measure has the same one, since it
+    is shown for the whole comparison.
+    """
+    significance_notes = tested_systems.significance_notes()
+    notes_of_primary = significance_notes[list(measures).index(primary)]
+    comparisons = []
+    for column, measure in enumerate(measures):
+        comparison = tested_systems.compare_under(column, measure, margin)
+        notes = comparison.notes
+        if significance_notes[column] != notes_of_primary:
+            notes = (*significance_notes[column], *notes)
+        comparisons.append(replace(comparison, exploratory=measure != primary, notes=notes))
+    return tuple(comparisons)
 
 
 def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
