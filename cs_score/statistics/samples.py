@@ -61,11 +61,7 @@ class SampledItems(Record, eq=False):
 
 
 class Estimate(Record):
-    """An estimate from a sample of a pool, with its standard error and its limits.
-
-    `low` and `high` are the limits for this pool; `population_low` and `population_high` are the limits for all answers
-    like those in this pool.
-    """
+    """An estimate with its standard error and limits for this pool, and the limits for answers like those in it."""
 
     estimate: float
     standard_error: float
