@@ -15,7 +15,7 @@ from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
-from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out
+from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
 from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
 from cs_score.evidence.scifact import NOT_ENOUGH_INFO, Labelled, Options, answered_claims, is_none, labelled_sets
 from cs_score.measures.registry import Divide, Ratio, precision_recall_f1
@@ -132,7 +132,7 @@ class Stage(Mode):
         claims = gold.content
         if options.answered_only:
             claims = answered_claims(claims, predictions.content)
-            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+            notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
         scored_gold = replace(gold, content=claims)
         if self.matches_by_id or options.any_order:
             matched = _match_by_id(scored_gold, predictions)
