@@ -480,7 +480,9 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         with Source(name, io.BytesIO(valid_text), decompress=False) as source:
             resolution = Resolution(ValidatedKb(source, queries), queries)
         run_file = InMemory(f"{name} (resolved)", b"".join(encoded(resolution.lines)))
-        counts = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        counts = (
+            f"{resolution.entered_count} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        )
         account = f"validated and resolved; {counts}"
     prepared_run = PreparedRun(
         name=name,
