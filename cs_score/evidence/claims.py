@@ -31,7 +31,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -148,13 +148,13 @@ class Claims(AbstractsMode):
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
             other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-            yield from mismatches.of_ids(unmatched, other_ids, files, "claim")
+            yield from mismatches.id_notices(unmatched, other_ids, files, "claim")
         first_units = units[: mismatches.MOST_COMPARED]
         claims = [_documents_of_claim(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
-        yield from mismatches.of_documents(claims, files, "document", list, list)
+        yield from mismatches.document_notices(claims, files, "document", list, list)
         gold_labels = _labels_of([unit.gold for unit in first_units])
         predicted_labels = _labels_of([unit.prediction for unit in first_units if unit.prediction is not None])
-        yield from mismatches.of_labels(gold_labels, predicted_labels, files)
+        yield from mismatches.label_notices(gold_labels, predicted_labels, files)
 
     # ---- Scoring
 
@@ -233,13 +233,13 @@ class Claims(AbstractsMode):
         """Yield the lines that explain a claim: its documents, each evidence set of gold, its verdict."""
         cited = cited_documents(unit.gold)
         documents = gold_documents(unit.gold)
-        yield f"claim {plain(unit.id)}"
-        yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(documents)}"
+        yield f"claim {short_text(unit.id)}"
+        yield f"  gold       cited {reading.list_text(cited)}, evidence in {reading.list_text(documents)}"
         if unit.prediction is None:
             yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
         else:
             predicted = predicted_documents(unit.prediction, documents)
-            yield f"  predicted  documents {reading.listed(predicted)}"
+            yield f"  predicted  documents {reading.list_text(predicted)}"
             yield from _explain_documents(document_numbers(cited), document_numbers(predicted))
             for verdict in self.judge_sets(unit):
                 yield ""
@@ -498,7 +498,7 @@ def document_numbers(ids: Iterable[object]) -> set[str]:
         try:
             numbers.add(str(int(document_id)))  # type: ignore[call-overload]  # the errors of int are caught below
         except (TypeError, ValueError, OverflowError):
-            place = f"document {plain(document_id)}"
+            place = f"document {short_text(document_id)}"
             raise InputError("document id is not an integer", place=place) from None
     return numbers
 
@@ -603,7 +603,7 @@ def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
     outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
     for outcome, numbers in outcomes.items():
         sorted_numbers = sorted(numbers, key=lambda number: int(number))
-        yield f"  documents {outcome}: {len(numbers)}  {reading.listed(sorted_numbers)}"
+        yield f"  documents {outcome}: {len(numbers)}  {reading.list_text(sorted_numbers)}"
 
 
 def _explain_set(verdict: SetVerdict) -> Iterator[str]:
@@ -614,8 +614,8 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
         prediction = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
     else:
         number = verdict.entry_position + 1
-        prediction = f"entry {number}, the first with this label: {key_set(verdict.predicted_keys)}"
-    yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold_keys)}"
+        prediction = f"entry {number}, the first with this label: {set_text(verdict.predicted_keys)}"
+    yield f"document {short_text(verdict.document)}, gold set {short_text(verdict.label)} {set_text(verdict.gold_keys)}"
     yield f"  predicted  {prediction}"
     yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
 
@@ -625,9 +625,9 @@ def _explain_label(gold: Claim, predicted: Claim | None) -> str:
     if gold.label is UNSET:
         return "label: not counted, gold has none"
     if predicted is None or predicted.label is UNSET:
-        return f"label: wrong, gold {plain(gold.label)} and nothing predicted"
+        return f"label: wrong, gold {short_text(gold.label)} and nothing predicted"
     outcome = "correct" if gold.label == predicted.label else "wrong"
-    return f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(predicted.label)}"
 
 
 # ---- Labels and sentences for notices about ways of writing

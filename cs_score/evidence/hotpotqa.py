@@ -33,7 +33,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -183,8 +183,8 @@ class HotpotQA(Mode):
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
-            yield from mismatches.of_ids(unmatched, predicted_ids, files, "question")
-        yield from mismatches.of_facts(_questions_with_wrong_facts(units, table), files)
+            yield from mismatches.id_notices(unmatched, predicted_ids, files, "question")
+        yield from mismatches.fact_notices(_questions_with_wrong_facts(units, table), files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many questions gold has, and how many answers and lists of facts the predictions have."""
@@ -223,7 +223,7 @@ class HotpotQA(Mode):
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
         prediction = unit.prediction or {}
-        yield f"question {plain(unit.id)}"
+        yield f"question {short_text(unit.id)}"
         if ANSWER in prediction:
             yield _explain_answer("gold", unit.gold["answer"])
             yield _explain_answer("predicted", prediction[ANSWER])
@@ -423,7 +423,7 @@ def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str)
     `ids` are the ids of the questions that are scored, `key` is `ANSWER` or `FACTS`, and `noun` is the word for it in
     the notice. The notice names the first questions.
     """
-    missing = [plain(question_id) for question_id in ids if question_id not in predictions.content[key]]
+    missing = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
     if not missing:
         return []
     shown_ids = ", ".join(missing[:NOTICED_IDS])
@@ -590,12 +590,12 @@ def _explain_answer(role: str, answer: str) -> str:
 
     `role` is "gold" or "predicted".
     """
-    return f"  answer {role:9}  {plain(answer)}  (compared as {quoted(normalised(answer))})"
+    return f"  answer {role:9}  {short_text(answer)}  (compared as {quoted(normalised(answer))})"
 
 
 def _explain_facts(outcome: str, keys: Collection[FactKey]) -> str:
     """Return the line of an explanation that lists the facts with an outcome: "right", "wrong" or "missed"."""
-    shown_facts = "; ".join(sorted([reading.listed(key) for key in keys]))
+    shown_facts = "; ".join(sorted([reading.list_text(key) for key in keys]))
     return f"  facts {outcome:6}  {len(keys)}  {shown_facts}".rstrip()
 
 

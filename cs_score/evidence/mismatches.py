@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cs_score.evidence.reading import plain, quoted
+from cs_score.evidence.reading import quoted, short_text
 
 LABEL_FAMILIES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "SUPPORT"),
@@ -42,7 +42,7 @@ class DocumentsOfClaim(NamedTuple):
     predicted: Mapping[str, Any]
 
 
-def of_documents(
+def document_notices(
     claims: Sequence[DocumentsOfClaim],
     files: Files,
     document_noun: str,
@@ -59,13 +59,13 @@ def of_documents(
         sentences = predicted_sentences(claim.predicted[name])
         if _are_text_and_number(sentences, gold_sentences(claim.gold[name])):
             types = _describe_types(sentences, gold_file)
-            example = f"claim {plain(claim.id)}, {document_noun} {plain(name)}: {quoted(sentences[0])}"
+            example = f"claim {short_text(claim.id)}, {document_noun} {short_text(name)}: {quoted(sentences[0])}"
             yield f"{file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
             break
     for claim, name in islice(_predicted_documents(claims, are_in_gold=False), MOST_COMPARED):
         gold_name = _find_same_document(name, claim)
         if gold_name is not None:
-            example = f"claim {plain(claim.id)}: {quoted(name)}, in {gold_file} {quoted(gold_name)}"
+            example = f"claim {short_text(claim.id)}: {quoted(name)}, in {gold_file} {quoted(gold_name)}"
             nouns = f"{document_noun}s"
             yield f"{file}: ids of {nouns} are written otherwise than in gold ({example}), so that they are not found"
             break
@@ -130,7 +130,7 @@ def is_same_text(first: str, second: str) -> bool:
 # ---- Labels
 
 
-def of_labels(gold: Iterable[str], predicted: Iterable[str], files: Files) -> Iterator[str]:
+def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -> Iterator[str]:
     """Yield a notice if a label has one spelling in gold and another one in the predictions.
 
     `gold` and `predicted` are the labels that occur in the two `files`.
@@ -168,7 +168,7 @@ def _family_of(label: str) -> str:
 # ---- Ids of units
 
 
-def of_ids(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, unit_noun: str) -> Iterator[str]:
+def id_notices(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, unit_noun: str) -> Iterator[str]:
     """Yield a notice if ids are text in one file and numbers in the other.
 
     `unmatched` are the ids of gold without a prediction, `predicted` the ids of the predictions. `unit_noun` is the
@@ -180,7 +180,7 @@ def of_ids(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, uni
         predicted_id = predicted_by_text.get(str(gold_id))
         if predicted_id is not None and isinstance(predicted_id, str) != isinstance(gold_id, str):
             types = _describe_types([predicted_id], gold_file)
-            yield f"{file}: ids are {types} ({unit_noun} {plain(gold_id)}), so that they are not matched"
+            yield f"{file}: ids are {types} ({unit_noun} {short_text(gold_id)}), so that they are not matched"
             return
 
 
@@ -195,7 +195,7 @@ class FactsOfQuestion(NamedTuple):
     predicted: Iterable[Sequence[Any]]
 
 
-def of_facts(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str]:
+def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str]:
     """Yield notices about predicted facts that would be facts of gold if they were written as gold writes them.
 
     They differ in the type of the sentence number, or in letter case or blanks of the title.
@@ -216,7 +216,7 @@ def of_facts(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str
             respelled = [fact for fact in wrong_facts if key_function(fact) in gold_keys]
             if respelled:
                 title, sentence = respelled[0]
-                example_by_notice[notice] = f"question {plain(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
+                example_by_notice[notice] = f"question {short_text(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
     for notice, example in example_by_notice.items():
         yield f"{file}: {notice} ({example}), so that they do not count as found"
 

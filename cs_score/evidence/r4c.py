@@ -23,8 +23,8 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
-from cs_score.evidence.reading import Gold, counted, plain, quoted
-from cs_score.evidence.report import aligned
+from cs_score.evidence.reading import Gold, counted, quoted, short_text
+from cs_score.evidence.report import align_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -205,7 +205,7 @@ class R4C(Mode):
             raise InputError(
                 f"no derivation for it ({missing_of_all} have none)",
                 file=predictions.name,
-                place=f"instance {plain(first_missing)}",
+                place=f"instance {short_text(first_missing)}",
                 remedy="--ignore-missing leaves such instances out",
             )
         if not ids:
@@ -272,7 +272,7 @@ class R4C(Mode):
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
-        yield f"instance {plain(unit.id)}"
+        yield f"instance {short_text(unit.id)}"
         for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
             totals = []
@@ -542,7 +542,7 @@ def _explain_alignment(evaluation: Evaluation) -> list[str]:
     for position, fact in enumerate(evaluation.gold):
         if position not in aligned_gold:
             rows.append(("-", _show_fact(fact)))
-    table = aligned([heading, *rows])
+    table = align_rows([heading, *rows])
     if max([len(line) for line in table]) + 2 <= SCREEN:
         return table
     lines = []
@@ -556,7 +556,7 @@ def _explain_alignment(evaluation: Evaluation) -> list[str]:
 
 def _show_fact(fact: Fact) -> str:
     """Return a fact as explanations show it: "(Ada Lovelace, was born in, London)"."""
-    texts = ", ".join([plain(text) for text in fact])
+    texts = ", ".join([short_text(text) for text in fact])
     return f"({texts})"
 
 

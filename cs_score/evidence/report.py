@@ -120,7 +120,7 @@ def score_lines(
             cells = [f"{scores[measure]:.4f}" for measure in row.measures]
             cells += [str(int(statistics[column])) for column in row.totals]
             rows.append((row.name, *cells))
-    return aligned(rows)
+    return align_rows(rows)
 
 
 def table_text(result: Result) -> str:
@@ -140,7 +140,7 @@ def table_text(result: Result) -> str:
     further_table = mode.below(totals)
     if further_table:
         lines.append("")
-        lines += aligned(further_table)
+        lines += align_rows(further_table)
     lines.append("")
     for name, reason in result.undefined.items():
         lines += wrap_lines(f"undefined  {name}: {reason}")
@@ -158,7 +158,7 @@ def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
         if contents:
             numbers = [counted(number, noun) for number, noun in contents]
             rows.append((role, name, ", ".join(numbers)))
-    lines = aligned(rows)
+    lines = align_rows(rows)
     if max([len(line) for line in (first_line, *lines)]) <= SCREEN:
         return lines
     lines = []
@@ -190,7 +190,7 @@ def intervals_text(intervals: ScoreIntervals) -> str:
         numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
-    return "\n".join(aligned(rows) + _wrap_all(intervals.explanation()))
+    return "\n".join(align_rows(rows) + _wrap_all(intervals.explanation()))
 
 
 def _wrap_all(sentences: Iterable[str]) -> list[str]:
@@ -317,7 +317,7 @@ def _header(mode: Mode) -> bytes:
     return "\t".join(["id", *mode.columns]).encode() + b"\n"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of cells as lines in which columns are aligned; the first row is the heading.
 
     Columns of numbers are aligned on the right. Cells are made safe to print. A row may have fewer cells than others.

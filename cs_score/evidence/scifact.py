@@ -20,7 +20,7 @@ from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
-from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, quoted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -156,7 +156,7 @@ class SciFact(AbstractsMode):
         notices: list[str] = []
         claims: list[Claim] = gold.content
         if options.answered_only:
-            claims = answered_claims(claims, predictions.content)
+            claims = claims_with_predictions(claims, predictions.content)
             notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
         _check_claims(replace(gold, content=claims), predictions, any_order=options.any_order)
         predicted_claims: list[Claim] = predictions.content
@@ -178,7 +178,7 @@ class SciFact(AbstractsMode):
             yield f"{gold.name}: labels {listed_labels}, which no prediction can have: these have {possible_labels}"
         claims = [DocumentsOfClaim(unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units]
         files = (gold.name, predictions.name)
-        yield from mismatches.of_documents(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
+        yield from mismatches.document_notices(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many claims, abstracts and evidence sentences gold and the predictions have."""
@@ -244,14 +244,14 @@ class SciFact(AbstractsMode):
         """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
-        yield f"claim {plain(unit.id)}"
+        yield f"claim {short_text(unit.id)}"
         for abstract, entry in predicted.items():
             yield ""
             yield from _explain_abstract(abstract, sets_by_abstract.get(abstract), entry)
         for abstract, sets in sets_by_abstract.items():
             if abstract not in predicted:
                 yield ""
-                yield f"abstract {plain(abstract)}: not predicted"
+                yield f"abstract {short_text(abstract)}: not predicted"
                 yield f"  gold       {_show_gold_sets(sets)}"
                 missed = sum([len(gold_set.sentences) for gold_set in sets])
                 yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
@@ -394,7 +394,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
             fields = reading.as_object(value, "the line")
             location.place["claim"] = fields.get("id", [])
             claims.append(_parse_claim(fields, read_evidence))
-            if is_none(fields["evidence"]):
+            if is_empty_evidence(fields["evidence"]):
                 claims_without_object += 1
     if claims_without_object:
         notice = f"{counted(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
@@ -410,7 +410,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     claim_id = reading.identifier(fields, "id")
     value = reading.member(fields, "evidence")
     evidence = {}
-    if not is_none(value):
+    if not is_empty_evidence(value):
         with reading.located() as location:
             for abstract, entries in reading.as_object(value, "'evidence'").items():
                 location.place["abstract"] = abstract
@@ -418,12 +418,12 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     return Claim(claim_id, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
 
 
-def is_none(evidence: object) -> bool:
+def is_empty_evidence(evidence: object) -> bool:
     """Return whether a JSON value of evidence is null or an empty list, as some people write it for no evidence."""
     return evidence is None or evidence == []
 
 
-def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
+def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
     """Return the evidence sets of an abstract of gold, read from its JSON value.
 
     Raises InputError for malformed sets, and, if they must have `one_label`, for sets with different labels.
@@ -444,7 +444,7 @@ def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, 
 
 def _read_gold_sets(value: object) -> tuple[Labelled, ...]:
     """Return the evidence sets of an abstract of gold. Raises InputError for malformed sets and different labels."""
-    return labelled_sets(value, one_label=True)
+    return read_labelled_sets(value, one_label=True)
 
 
 def _read_predicted_entry(value: object) -> Labelled:
@@ -465,7 +465,7 @@ def _read_predicted_entry(value: object) -> Labelled:
 # ---- Matching the claims of gold and predictions
 
 
-def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
+def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
     """Return the claims of gold that have a prediction with the same id.
 
     If an id is repeated, as many of its claims are returned, from the first on, as there are predictions with this id.
@@ -568,7 +568,7 @@ def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
         problem = f"id {quoted(predicted_ids[position])} where {gold.name} has {quoted(gold_ids[position])}"
         if mismatch.missing and not mismatch.unknown:
             problem += f" ({mismatch.missing_text()})"
-    place = f"line {position + 1}, claim {plain(predicted_ids[position])}"
+    place = f"line {position + 1}, claim {short_text(predicted_ids[position])}"
     raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
 
 
@@ -620,7 +620,7 @@ def _find_correct_sentences(
         predicted_of_set = keys & predicted_keys
         shared_keys = keys_of_earlier_sets & predicted_of_set
         if shared_keys:
-            shared_sentence = min([plain(key) for key in shared_keys])
+            shared_sentence = min([short_text(key) for key in shared_keys])
             raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
         keys_of_earlier_sets |= predicted_of_set
         if len(predicted_of_set) == len(keys):
@@ -633,15 +633,15 @@ def _find_correct_sentences(
 
 def _show_gold_sets(sets: Sequence[Labelled]) -> str:
     """Return the label of an abstract's gold sets and the sentences of each set, such as `SUPPORT  {0, 1} {11}`."""
-    shown_sets = [key_set(sentence_keys(gold_set.sentences)) for gold_set in sets]
-    return f"{plain(sets[0].label)}  {' '.join(shown_sets)}"
+    shown_sets = [set_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
+    return f"{short_text(sets[0].label)}  {' '.join(shown_sets)}"
 
 
 def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted: Labelled) -> Iterator[str]:
     """Yield the lines that explain the prediction for an abstract; `sets` is None if the abstract is not relevant."""
     verdict = judge(sets, predicted)
     shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
-    yield f"abstract {plain(abstract)}: {'not relevant' if sets is None else 'relevant'}"
+    yield f"abstract {short_text(abstract)}: {'not relevant' if sets is None else 'relevant'}"
     yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
     yield f"  predicted  {predicted.label}  [{shown_sentences}]"
     if sets is None:
@@ -650,7 +650,7 @@ def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted:
     label_only = "correct" if verdict.is_label_right else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"
     rationalized = "correct" if verdict.is_rationalized else "wrong"
-    contained_set = "no whole gold set" if verdict.contained_set is None else key_set(verdict.contained_set)
+    contained_set = "no whole gold set" if verdict.contained_set is None else set_text(verdict.contained_set)
     leading_sentences = f"the first {verdict.leading_count} sentences contain {contained_set}"
     yield f"  label only       {label_only}: {labels}"
     yield f"  rationalized     {rationalized}: {labels}, {leading_sentences}"
@@ -683,7 +683,7 @@ def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Has
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:
         keys = sentence_keys(gold_set.sentences)
-        missing = key_set(keys - predicted_keys)
+        missing = set_text(keys - predicted_keys)
         for key in keys:
             missing_by_sentence.setdefault(key, missing)
     return missing_by_sentence

@@ -207,8 +207,8 @@ def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[
             "name": unit_name(mistake),
             "predicted": as_json(mistake.predicted),
             "gold": as_json(mistake.gold),
-            "predicted_in_short": cut(in_short(mistake.predicted), longest),
-            "gold_in_short": cut(in_short(mistake.gold), longest),
+            "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
+            "gold_in_short": shorten(short_value_text(mistake.gold), longest),
             "prediction": json_value(mistake.prediction),
         }
         for measure, effect in mistake.effects.items():
@@ -233,15 +233,15 @@ def _differing_unit_rows(difference: Difference) -> Iterator[Mapping[str, Any]]:
 def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
     for answer in difference.answers:
-        cells: dict[str, str | None] = {"value": in_short(answer.value), "a": None, "b": None}
+        cells: dict[str, str | None] = {"value": short_value_text(answer.value), "a": None, "b": None}
         for side, judgment in (("a", answer.a), ("b", answer.b)):
             if judgment is not None:
                 cells[side] = f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
         if not is_whole:
             cells = {
-                "value": cut(cells["value"], _SHORT_VALUE),
-                "a": cut(cells["a"], _SHORT_JUDGMENT),
-                "b": cut(cells["b"], _SHORT_JUDGMENT),
+                "value": shorten(cells["value"], _SHORT_VALUE),
+                "a": shorten(cells["a"], _SHORT_JUDGMENT),
+                "b": shorten(cells["b"], _SHORT_JUDGMENT),
             }
         yield {"name": unit_name(answer), "part": answer.part, **cells}
 
@@ -254,7 +254,7 @@ def as_json(value: object) -> JsonText | None:
     return None if value is None else json_value(value)
 
 
-def in_short(value: object) -> JsonText | None:
+def short_value_text(value: object) -> JsonText | None:
     """Return a JSON value in a short form for tables: {"label": "SUPPORT", "sentences": [4, 5]} as `SUPPORT [4, 5]`.
 
     Another object is its keys and values with commas, a list of objects has semicolons between them, and every other
@@ -265,7 +265,7 @@ def in_short(value: object) -> JsonText | None:
     if isinstance(value, dict):
         return JsonText(", ".join([f"{cell(key)} {_member_text(member)}" for key, member in value.items()]))
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        items = [in_short(item) for item in value]
+        items = [short_value_text(item) for item in value]
         return JsonText("; ".join([item for item in items if item]))
     return as_json(value)
 
@@ -275,7 +275,7 @@ def _member_text(value: object) -> str:
     return cell(value) if isinstance(value, str) else json_value(value)
 
 
-def cut(text: str | None, longest: int) -> str | None:
+def shorten(text: str | None, longest: int) -> str | None:
     """Return a text, shortened with "..." to at most `longest` characters; None stays None."""
     if text is None or len(text) <= longest:
         return text
@@ -363,7 +363,7 @@ class _View:
 
     def analysis_lines(self, analysis: Analysis) -> list[str]:
         """Return the lines of an analysis: the score, sentences about the inputs, and the tables."""
-        units = _answered(analysis) or counted(analysis.units, self._mode.unit)
+        units = _answered_count_text(analysis) or counted(analysis.units, self._mode.unit)
         lines = [f"{_title(analysis)} = {analysis.score:.4f} over {units}"]
         lines += self._head_lines(analysis)
         if self._is_screen:
@@ -378,7 +378,7 @@ class _View:
     def lines_of_units(self, explanation: Explanation) -> list[str]:
         """Return the lines that explain how each unit was scored, and list its mistakes."""
         lines = []
-        answered = _answered(explanation)
+        answered = _answered_count_text(explanation)
         if answered:
             lines += [f"{_title(explanation)} = {explanation.score:.4f} over {answered}", ""]
         for number, unit in enumerate(explanation.units):
@@ -389,7 +389,7 @@ class _View:
 
     def lines_of_run(self, explanation: Explanation) -> list[str]:
         """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
-        answered = _answered(explanation)
+        answered = _answered_count_text(explanation)
         over = f" over {answered}" if answered else ""
         lines = [f"{_title(explanation)} = {explanation.score:.4f}{over}"]
         lines += [*self._head_lines(explanation), ""]
@@ -469,7 +469,7 @@ def _title(document: Any) -> str:
     return f"{document.task}: {document.measure}"
 
 
-def _answered(document: Any) -> str:
+def _answered_count_text(document: Any) -> str:
     """Return how many units were scored if only answered units were; an empty text if all were."""
     if not document.origin:
         return ""

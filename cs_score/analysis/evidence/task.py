@@ -173,8 +173,8 @@ class EvidenceTask(Record):
         If only answered units were scored, table files have a column with the number of these units.
         """
         tables = [layout.table(document) for layout in self.layouts(document)]
-        answered = answered_in(document)
-        return [with_answered(table, answered) for table in tables] if answered else tables
+        answered = answered_count_text(document)
+        return [add_answered_column(table, answered) for table in tables] if answered else tables
 
     def text(self, document: Any, width: int | None, top: int | None = None) -> str:
         """Return a document as text for a terminal of this width, with at most `top` rows of each list."""
@@ -210,7 +210,7 @@ class EvidenceTask(Record):
         return self.mode.formula_of(measures)
 
 
-def answered_in(document: Any) -> str:
+def answered_count_text(document: Any) -> str:
     """Return how many units were scored if only answered units were; an empty text if all were.
 
     For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
@@ -227,7 +227,7 @@ def answered_in(document: Any) -> str:
     return document.origin.answered or ""
 
 
-def with_answered(table: Table, answered: str) -> Table:
+def add_answered_column(table: Table, answered: str) -> Table:
     """Return a table with a last column `answered`, the number of units that were scored, in its file.
 
     The text for people does not show the column, since it has the number above its tables. A table without a file is
