@@ -333,7 +333,7 @@ class Case:
         """
         if self.measure is None:
             return None
-        change = self.effects.editor.without_lines(lines)
+        change = self.effects.editor.removal_of(lines)
         if is_computed:
             effect = self.effects.effect_of(change)
         else:
@@ -345,7 +345,7 @@ class Case:
         """Return the effect of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
-        change = Change(added=self.effects.editor.lines_giving([answer]))
+        change = Change(added=self.effects.editor.lines_to_give([answer]))
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
@@ -353,7 +353,7 @@ class Case:
         return LineEffect(
             change=kind,
             effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},
-            removed=self.effects.editor.removed_lines(change),
+            removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
             reason=effect.reason,
         )
