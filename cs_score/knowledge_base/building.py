@@ -265,10 +265,9 @@ class Builder:
         self._lists = ListReader(None if options.documents is None else options.documents.lengths)
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
-        """Add the assertion of a line to the knowledge base, and return it; None if the line is rejected.
+        """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
 
-        A line that only repeats an earlier one is rejected, too. `is_inferred` says that the line is not in the file,
-        but was inferred from the line with its number.
+        `is_inferred` says that the line is not in the file, but was inferred from the line with its number.
         """
         subject = self._nodes.get(line.subject) or self._find_node(line.subject, "SUBJECT", line.number)
         if subject is None:
