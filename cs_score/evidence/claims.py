@@ -598,7 +598,7 @@ def _judge_set(
 def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
     """Yield three lines that list the right, the wrong and the missed documents.
 
-    `cited` are the numbers of the documents that gold cites, `predicted` those of the predicted ones.
+    `cited` has the numbers of the documents that gold cites, `predicted` the numbers of the predicted documents.
     """
     outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
     for outcome, numbers in outcomes.items():

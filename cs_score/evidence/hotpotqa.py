@@ -523,8 +523,8 @@ def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> Ag
 def joint_agreement(answer: Agreement, facts: Agreement) -> Agreement:
     """Return the joint agreement of the predicted answer and the predicted facts of a question.
 
-    Exact match, precision and recall are the products of those of answer and facts. F1 is the harmonic mean of the
-    joint precision and recall.
+    Its exact match is the product of the exact matches of answer and facts; precision and recall likewise. Its F1 is
+    the harmonic mean of its precision and recall.
     """
     precision = answer.precision * facts.precision
     recall = answer.recall * facts.recall

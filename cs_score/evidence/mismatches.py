@@ -148,7 +148,7 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
 def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
     """Return a notice about labels of a file that another file has only in another spelling; None if there are none.
 
-    `labels` are those of the file `name`, `other_labels` those of the file `other_name`.
+    `labels` occur in the file `name`, `other_labels` in the file `other_name`.
     """
     other_families = {_family_of(label) for label in other_labels}
     respelled = [label for label in sorted(labels - other_labels) if _family_of(label) in other_families]

@@ -292,7 +292,7 @@ class Mode(ABC):
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, Result]:
-        """Return the result of each system of a file of predictions by its name; the arguments are those of `score`."""
+        """Return the result of each system of a file of predictions by its name, with the same arguments as `score`."""
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 

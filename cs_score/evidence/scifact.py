@@ -489,7 +489,7 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
 
 
 class _IdMismatch(NamedTuple):
-    """The difference between the claim ids of gold and those of the predictions, for an error message.
+    """The difference between the claim ids of gold and the claim ids of the predictions, for an error message.
 
     `missing` counts the predictions that an id of gold lacks, `unknown` the predictions that are too many for an id;
     both by the key of the id (`as_key`).
@@ -678,7 +678,7 @@ def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: V
 def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
     """Return for each sentence of the gold sets which sentences of its first set are not predicted.
 
-    The keys are those of `as_key`, the values are texts such as `{3, 4}`.
+    The keys are made by `as_key`, the values are texts such as `{3, 4}`.
     """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:

@@ -108,7 +108,7 @@ class ListReader:
         return self._other_lists[key]
 
     def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return the provenance list of a column of any form, with its problems. The arguments are those of `read`."""
+        """Return the provenance list of a column of any form, with its problems. `read` has the same arguments."""
         if not text or text == "0":
             return replace(NO_PROVENANCE, text=text)
         text_without_end = text.rstrip(";")

@@ -204,7 +204,7 @@ LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]
 
 
 def split_lines(block: str) -> list[LineColumns]:
-    """Return the columns of each line of a block as eight texts, some of which are empty.
+    """Return the columns of each line of a block as eight texts; columns that a line does not have are empty.
 
     A plain assertion has its subject, predicate, object (the third text if it is a node, the fourth if it is a string
     in quotes), provenance and perhaps confidence. A plain type line has its subject and, as the seventh text, the type.

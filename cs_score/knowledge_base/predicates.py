@@ -188,7 +188,7 @@ class PredicateTable:
     def _read_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
         """Return the meaning of a predicate column without looking for an earlier reading.
 
-        The arguments are those of `read`.
+        The method `read` has the same arguments.
         """
         domain_text, colon, name_text = text.partition(":")
         domain = domain_text.lower() if colon and domain_text != "0" else ""
@@ -216,7 +216,7 @@ class PredicateTable:
 
         For "life.injure_victim.actual" the name is "life.injure_victim" and the realis "actual". Relations with events
         should have a realis, other relations should not. If the last part of the text is no realis, or the other parts
-        are no name, the problems are those that the reference program reports.
+        are no name, the problems of the reference program are reported.
         """
         full_name = text.rstrip(".")
         name, dot, last = full_name.rpartition(".")

@@ -197,7 +197,10 @@ class ValidatedKb:
         return itertools.chain((remaining_text,), blocks) if line_feed else blocks
 
     def _read_blocks(self, blocks: Iterator[str]) -> None:
-        """Read the lines after the first one, and keep those that queries need. Raises InputError as `_read_line`."""
+        """Read the lines after the first one, and keep the lines that queries need.
+
+        Raises InputError for an illegal line.
+        """
         predicates = self._predicates_to_keep()
         canonical_lines: list[_KbLine] = []
         numbered_columns = enumerate(_split_blocks(blocks), start=2)

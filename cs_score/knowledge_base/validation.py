@@ -333,8 +333,8 @@ def infer_inverses(builder: Builder) -> None:
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
     """Add an assertion that is inferred from another one, and return it; None if it is rejected.
 
-    `subject`, `name` and `object_` are its subject, predicate and object. Realis, provenance, confidence and line are
-    those of `source`.
+    `subject`, `name` and `object_` are its subject, predicate and object. It has the realis, provenance, confidence and
+    line of `source`.
     """
     line = Line(
         number=source.line,

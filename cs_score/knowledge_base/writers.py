@@ -312,7 +312,7 @@ def _attribute(text: str) -> str:
 def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the text of a validated knowledge base, node by node.
 
-    Only predicates from files with these labels are written; those of the task have the label TAC.
+    Only predicates from files with these labels are written; the predicates of the task have the label TAC.
     """
     yield f"{base.first_line}\n\n"
     for assertions in base.by_node():
@@ -461,7 +461,7 @@ JSON_OPTION: Final = OwnOption(
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the lines of a diff between a knowledge base file and its validated form.
 
-    Each line of the file is compared with the lines that are written for it, including those of inferred assertions.
+    Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
     """
     written_by_line: dict[int, list[str]] = defaultdict(list)
     written_by_line[1].append(base.first_line)
@@ -482,8 +482,8 @@ _FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 class KbOutputs(Record):
     """The outputs of a validated knowledge base: the path of each format, in the order of the option.
 
-    `labels` are those of the predicate files whose predicates are written. `link_kb` is the knowledge base whose links
-    give entities their ids.
+    Predicates are written if the files that define them have one of the `labels`. `link_kb` is the knowledge base whose
+    links give entities their ids.
     """
 
     folder: str

@@ -242,7 +242,7 @@ class Examination:
     def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
         """Return the error budget: a row for each kind of faults, in the order of the kinds.
 
-        A row has the score if all faults of the kind are corrected, and the score if those of the earlier kinds are
+        A row has the score if all faults of the kind are corrected, and the score if the faults of earlier kinds are
         corrected, too. Faults whose correction the scorer would refuse are not corrected.
         """
         table = self.result.table
@@ -322,7 +322,7 @@ class Examination:
         )
 
     def _group_of_report_row(self, row: ReportRow, costs: Sequence[Cost]) -> Group:
-        """Return the group for a line of the report: its mistakes are those that change one of its measures."""
+        """Return the group for a line of the report, with the mistakes that change one of its measures."""
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
         scores = {measure: self.result.scores[measure] for measure in row.measures}

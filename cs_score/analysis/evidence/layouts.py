@@ -151,7 +151,7 @@ def _costliest_layout(mode: Mode) -> Layout:
 
 
 def _count_mistakes(document: Analysis | Explanation | ExplainedUnit) -> int:
-    """Return the number of all mistakes, of which a document may list only some."""
+    """Return the number of all mistakes; a document may list only some of them."""
     if isinstance(document, Analysis):
         count = sum([row.count for row in document.budget])
         if count:

@@ -89,7 +89,7 @@ class ExaminedPair:
     def answers(self) -> DifferingAnswers:
         """Return the parts of units that were judged differently, and the number of parts with each outcome.
 
-        The parts of a unit in A come first, then those that it has only in B.
+        The parts of a unit in A come first, then the parts that it has only in B.
         """
         answers = []
         counts: Counter[tuple[str, Outcome]] = Counter()
