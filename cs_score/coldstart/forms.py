@@ -293,9 +293,9 @@ def why_no_queries(text: str, file: str) -> str:
     count = len(_WHOLE_QUERY.findall(text, 0, text.rfind("</query>") + len("</query>")))
     if not count:
         return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
-    asked = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
+    problem = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
     return (
-        f"{file}: {asked}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
+        f"{file}: {problem}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
         "names its own: <slot0>per:children</slot0>"
     )
 

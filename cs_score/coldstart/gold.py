@@ -246,7 +246,8 @@ def open_gold(
         raise
     query_list = file_by_role.get(QUERY_LIST, options.queries)
     samples_file = file_by_role.get(SAMPLES, None if is_nothing(options.samples) else options.samples)
-    digests = [*loaded.digests, *_digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})]
+    digests = list(loaded.digests)
+    digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
     return Gold(
         options=options,
         table=loaded.table,

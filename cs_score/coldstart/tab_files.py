@@ -226,14 +226,14 @@ class Confidence(NamedTuple):
     codes: tuple[str, ...]
 
 
-def plain_confidence(written: str) -> float | None:
+def plain_confidence(text: str) -> float | None:
     """Return the value of a confidence that is written like `0.75`, as nearly all are.
 
     Returns None for all others, including zero, which `read_confidence` must read.
     """
-    digits = written[2:]
-    if written[:2] == "0." and digits.isdigit() and digits.isascii():
-        return float(written) or None
+    digits = text[2:]
+    if text[:2] == "0." and digits.isdigit() and digits.isascii():
+        return float(text) or None
     return None
 
 
