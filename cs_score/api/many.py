@@ -270,7 +270,7 @@ def assessors(
 
 
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
-    """Return the judgments in the gold standard of a result; None if the result was loaded from JSON, which lacks them."""
+    """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
         return judged_answers_of_pool(result._scored("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:

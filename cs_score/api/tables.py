@@ -83,7 +83,7 @@ ROWS: Final = _layout(
 
 
 def _query_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each run and query, with the query's average precision and the sums of its rows in the SF table."""
+    """Yield a row for each run and query: the sums of its rows in the SF table, and its average precision."""
     for run in document.runs:
         counts_by_query = _counts_by_query(run)
         precision_by_query = _average_precision_by_query(run)
@@ -197,7 +197,7 @@ RANKINGS: Final = _layout(
 
 
 def _problem_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each place of each problem; a problem that belongs to no place has one row without file and line."""
+    """Yield a row for each place of each problem; a problem without places has one row without file and line."""
     for problem in document.problems or ():
         for place in problem.places:
             values = asdict(problem)
