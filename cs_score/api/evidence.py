@@ -1,4 +1,4 @@
-"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and the class of their results."""
+"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results."""
 
 from __future__ import annotations
 

@@ -102,7 +102,10 @@ _SHARED: Final = (
     Option(
         "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
     ),
-    Option("--baseline RUN", "Test only the pairs with this run: its name in the result, or its file"),
+    Option(
+        "--baseline RUN",
+        "What to compare with: a run by its name in the result, or its file; only pairs with it are tested",
+    ),
     Option(
         "--bootstrap N",
         f"Bootstrap resamples of intervals and tests; more than {statistics.MANY_RESAMPLES} only with --force",

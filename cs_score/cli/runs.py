@@ -17,7 +17,7 @@ from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import remark, say, warn
 from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
@@ -180,7 +180,7 @@ class Runs(Scoring):
 
     def _open_gold(self) -> Gold:
         """Read the queries, with a remark on every folder that holds no file to load."""
-        return noting_folders(open_gold(self.queries, self.options_per_run), self.files)
+        return with_folder_remarks(open_gold(self.queries, self.options_per_run), self.files)
 
     # -- Loading
 
@@ -191,7 +191,7 @@ class Runs(Scoring):
 
         Problems go to a branch of the log of gold unless a log is given. Raises InputError.
         """
-        gold = run.over(gold)
+        gold = run.restrict(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.branch()
@@ -239,7 +239,7 @@ class Runs(Scoring):
                 loaded_run = self.load_alone(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
+                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.restrict(gold), files)
             if stop is not None and not loaded_run.layouts:
                 raise stop
             scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=stop)
@@ -426,7 +426,7 @@ def load_as_prepared(
         queries=gold.table,
         limits=gold.options.justifications,
         validates=gold.validates,
-        alone=gold.alone,
+        only_run_id=gold.only_run_id,
         new_log=type(problems),
         on_prepared=partial(_account_for, problems),
     )

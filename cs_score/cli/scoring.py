@@ -27,7 +27,7 @@ from cs_score.cli.problem_report import report_on_stderr
 from cs_score.cli.runs import Runs, load_as_prepared, say_policy
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
-from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options, is_nothing
@@ -102,7 +102,7 @@ class Call(Runs):
         """Yield the tables that are written into files."""
         if self.output is None or self.output.stream is not None:
             return
-        for file in outputs.written(self.line.switches, self.edition):
+        for file in outputs.written_outputs(self.line.switches, self.edition):
             yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:
@@ -369,7 +369,7 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    gold = noting_folders(gold, call.files)
+    gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders:
         result = _score_in_parts(call, gold, call.files, temporary_folders)
         if result is None:
@@ -574,7 +574,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     assessments = selection.assessments
     call.plan.clear()
     gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
-    gold = noting_folders(gold, call.files)
+    gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders, _whole_pool_checked(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
