@@ -305,7 +305,7 @@ class Gate(Record):
                 level=settings.level,
                 tests=len(measures),
                 units=with_noun(unit_count, noun),
-                detectable=None if design is None or unit_count < 2 else design.detectable(unit_count, aim),
+                detectable=None if design is None or unit_count < 2 else design.detectable_difference(unit_count, aim),
                 has_differences=design is not None,
             )
         # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
