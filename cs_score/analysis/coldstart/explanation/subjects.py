@@ -224,5 +224,5 @@ def _largest_costs(case: Case) -> Sequence[Mistake]:
     """Return the mistakes that cost most; none if the run has no scores."""
     if case.measure is None:
         return ()
-    effects = case.effects.on_first_measure()
+    effects = case.effects.for_first_measure()
     return cost_list(effects, find_faults(case.scored, effects.editor), _COSTS)
