@@ -139,7 +139,7 @@ def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
 
 
 def _score_by_row(scored: Scored) -> dict[_RowId, _RowScore]:
-    """Return the scores of the rows of the SF table and of its average precision, by table, name and level of the row."""
+    """Return the scores of the rows of the SF table and of its average precision, by table, row and level."""
     score_by_row: dict[_RowId, _RowScore] = {}
     for row in scored.result.tables.sf.rows:
         score_by_row["SF", row.name, row.level] = _RowScore(row.f1, row.counts)
