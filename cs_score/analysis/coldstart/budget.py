@@ -138,7 +138,7 @@ def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fau
 
 
 def _with_reach(row: BudgetRow, faults: Iterable[Fault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the number of those that no answer of the pool could find, by reason.
+    """Return the row of missed classes with the number of classes that no answer of the pool could find, by reason.
 
     It also gets the recall that the table would have if all other classes were found. `faults` are all mistakes, and
     `tallies` the rows of the table.

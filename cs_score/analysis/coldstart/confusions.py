@@ -157,12 +157,12 @@ def _assessments_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
     """Return the assessments of answers to the queries of a unit and to their follow-on queries."""
     assessments: list[Assessment] = []
     for result in unit.queries:
-        assessments += scored.run.gold.assessed.get(result.query.base_id, ())
+        assessments += scored.run.gold.assessments_by_query.get(result.query.base_id, ())
     return assessments
 
 
 class _NearMissCounter:
-    """Counts the lines of one category, and those of them that are near to answers of the pool."""
+    """Counts the lines of one category, and how many of them are near to answers of the pool."""
 
     def __init__(self) -> None:
         """Start at zero."""
@@ -214,7 +214,7 @@ def structure_of(scored: Scored) -> Structure:
     nodes_by_class: dict[str, set[str]] = defaultdict(set)
     discarded_lines = 0
     for _, line, assessment in scored.lines():
-        if line.index in scored.run.discarded:
+        if line.index in scored.run.discard_by_index:
             discarded_lines += 1
         if assessment is not None and assessment.is_accepted and line.node is not None:
             classes_by_node[line.node].add(assessment.value_class)

@@ -16,7 +16,7 @@ from cs_score.coldstart.judging import Counts, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
-from cs_score.coldstart.result import ALL_LEVELS, QueryResult, UnitResult, representing
+from cs_score.coldstart.result import ALL_LEVELS, QueryResult, UnitResult, best_entry_point
 from cs_score.measures.registry import LDC_MAX, SF, Measure
 
 DIMENSIONS: Final = (
@@ -103,7 +103,7 @@ def _rows_of_table(scored: Scored, table: str, level: str) -> list[CountedRow]:
     """
     representatives = None
     if table == LDC_MAX:
-        representatives = {representing(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
+        representatives = {best_entry_point(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
     rows: list[CountedRow] = []
     for unit in scored.result.units:
         for result in unit.queries:
@@ -128,7 +128,7 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
 
     `missed` are the classes of the row that were not found. `drawn_unit` is the id of the unit that a resample draws,
     which is the group `ldc_query`. A class of the ground truth belongs to the groups of the first line that found it,
-    otherwise to those of the answer of the pool that would find it, and without such an answer to unknown groups.
+    otherwise to the groups of the answer of the pool that would find it, and without such an answer to unknown groups.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     groups_by_found_class: dict[str, GroupNames] = {}

@@ -156,7 +156,7 @@ def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
 
 def _name_of_units(a: Scored, b: Scored) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
-    has_clusters = bool(a.run.gold.table.ldc_of)
+    has_clusters = bool(a.run.gold.table.ldc_id_by_query)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_of.items():
             if unit_id != query_id:
@@ -190,7 +190,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
-    """Return all answers with what they count as in A and in B: those of A in load order, then those of B alone."""
+    """Return all answers with their labels in A and in B: first those of A, then the others of B."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
     pairs = []

@@ -171,7 +171,7 @@ def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
 
 
 def _add_up_groups(sums_by_row: Mapping[_RowKey, Sums], group_by_row: Mapping[_RowKey, str]) -> dict[str, Sums]:
-    """Return the summands of each group: those of its rows added up, column by column."""
+    """Return the summands of each group, which are the sums over its rows, column by column."""
     sums_by_group: dict[str, Sums] = {}
     for key, sums in sums_by_row.items():
         group = group_by_row[key]

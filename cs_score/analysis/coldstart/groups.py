@@ -73,7 +73,7 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 def groups_of(
     table: CountedTable, crossings: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
 ) -> dict[str, list[Group]]:
-    """Return the scored groups of each dimension, then those of the `crossings`, such as `slot,language`.
+    """Return the scored groups of each dimension, then the groups of the `crossings`, such as `slot,language`.
 
     Groups are sorted by their number of mistakes, the largest first, then by name. With `resampling` they have
     intervals of their scores, from resamples of `units`; but groups by LDC query have none, since a resample draws each
@@ -121,7 +121,7 @@ def _order_of_group(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:
     """Return a scored group; recall and F1 are None unless it `has_recall`, that is, if the pool knows its dimensions.
 
-    `mistakes_in_all` is the number of all mistakes, of which the group has a share.
+    `mistakes_in_all` is the number of all mistakes, from which the share of the group is computed.
     """
     counts = group_counts.counts
     return Group(
@@ -166,7 +166,7 @@ _NO_COUNTS: Final = Counts()
 
 
 def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    """Return precision, recall and F1 of the first group, then those of the second, and so on.
+    """Return precision, recall and F1 of each group, one group after the other.
 
     `sums` has three numbers for each group: its right lines, its answered lines and its ground truth.
     """

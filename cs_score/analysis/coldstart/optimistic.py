@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import Run, by_query, by_unit
+from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, Links, Response
@@ -177,7 +177,7 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
-    for class_name, class_above in tree.above.items():
+    for class_name, class_above in tree.parent_by_class.items():
         if class_above != parent_class or is_wrong_bin(class_name, tree.root):
             continue
         component = class_name.rpartition(":")[2]
@@ -214,7 +214,7 @@ class _AssessmentWriter:
     def write(self, line: Response, class_name: str, number: int) -> Assessment:
         """Return an assessment that judges a line's answer correct and assigns it to a class.
 
-        `number` is the number of the assessment among those that are added, from 1.
+        `number` is the number of the assessment among the added ones, from 1.
         """
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
         text_by_column = self._columns_of_model(line)
@@ -278,8 +278,8 @@ def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored
         links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
     for name, lines in run.links.nodes.items():
         links.nodes[name] = [links.responses[line.index] for line in lines]
-    gold = run.gold.changed(links=links, assessed=by_query(links.assessments))
-    run = replace(run, gold=gold, links=links, lines=by_unit(gold, links.responses))
+    gold = run.gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
+    run = replace(run, gold=gold, links=links, lines=group_by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 

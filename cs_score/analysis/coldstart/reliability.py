@@ -61,7 +61,7 @@ class Reliability(Record):
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The three numbers by their names in words; those that are undefined are left out."""
+        """The three numbers by their names in words; undefined ones are left out."""
         number_by_name = {
             "Brier score": self.brier,
             "expected calibration error": self.ece,

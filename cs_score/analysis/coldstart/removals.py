@@ -106,7 +106,7 @@ class QueryLines:
         self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
-        self._most_justifications = scored.run.limits.most
+        self._most_justifications = scored.run.limits.per_node
         self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating

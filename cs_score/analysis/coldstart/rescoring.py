@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.removals import Removals
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import Run, Unit, by_unit
+from cs_score.coldstart.gold import Run, Unit, group_by_unit
 from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.limits import DiscardRules
@@ -63,7 +63,7 @@ class Rescoring:
     def _unit_ids_in_scoring_order(self) -> list[str]:
         """Return the ids of all scored units, in the order in which the scorer scores them."""
         gold = self._run.gold
-        unit_ids = dict.fromkeys([gold.unit_of(query.base_id) for query in gold.selected()])
+        unit_ids = dict.fromkeys([gold.unit_of(query.base_id) for query in gold.selected_queries()])
         unit_ids.update(dict.fromkeys(self._unit_by_id))
         return [unit_id for unit_id in unit_ids if unit_id in self._unit_by_id]
 
@@ -82,7 +82,7 @@ class Rescoring:
         This is possible if a node id does not begin with a colon, or if a query file defines a query with the id of a
         follow-on query. If any number of justifications counts, all lines without a parent line form one group, too.
         """
-        if self._run.limits.most is None and self._run.links.without_parent:
+        if self._run.limits.per_node is None and self._run.links.without_parent:
             return True
         queries = self._run.gold.table.by_id
         for line in self._run.links.responses:
@@ -148,7 +148,7 @@ class Rescoring:
 
         That takes much less time than scoring the units again.
         """
-        if not self._has_separate_queries or self._run.limits.most is None or earlier.places:
+        if not self._has_separate_queries or self._run.limits.per_node is None or earlier.places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
@@ -172,7 +172,7 @@ class Rescoring:
     def _added_lines_by_unit(self, change: Change) -> dict[str, list[Response]]:
         """Return the lines that a change adds to each unit, by its id; the lines of a query follow each other."""
         lines_by_unit: dict[str, list[Response]] = defaultdict(list)
-        lines_of_run = by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
+        lines_of_run = group_by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
         for unit_id, lines_by_query in lines_of_run.items():
             for lines in lines_by_query.values():
                 lines_by_unit[unit_id] += lines
@@ -199,9 +199,9 @@ class Rescoring:
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
 
-        `lines` are all lines of these units before the change, `added_lines` those that the change adds to them. Lines
-        are linked to nodes again if the change makes that necessary. Raises InputError if the limits on justifications
-        cannot be applied.
+        `lines` are all lines of these units before the change, `added_lines` the lines that the change adds to them.
+        Lines are linked to nodes again if the change makes that necessary. Raises InputError if the limits on
+        justifications cannot be applied.
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines, is_ranked)
@@ -221,15 +221,15 @@ class Rescoring:
             for line in removed_lines:
                 links.node_by_follow_on[line.target] = None
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
-        if run.limits.most is None:
+        if run.limits.per_node is None:
             self._check_limits(remaining_lines, change)
         if is_ranked:
             links.nodes.update(_lines_by_node(remaining_lines))
-        return replace(run, gold=gold, links=links, lines=by_unit(gold, remaining_lines))
+        return replace(run, gold=gold, links=links, lines=group_by_unit(gold, remaining_lines))
 
     def _only_appends(self, change: Change) -> bool:
         """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
-        if change.places or not change.added or self._has_several_files or self._run.limits.most is None:
+        if change.places or not change.added or self._has_several_files or self._run.limits.per_node is None:
             return False
         return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
 
@@ -244,7 +244,7 @@ class Rescoring:
         all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
         if is_ranked:
             links.nodes.update(_lines_by_node(all_lines))
-        return replace(self._run, links=links, lines=by_unit(self._run.gold, all_lines))
+        return replace(self._run, links=links, lines=group_by_unit(self._run.gold, all_lines))
 
     def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
@@ -329,7 +329,7 @@ class Rescoring:
         gold = run.gold
         if compares_values(gold.options.discipline):
             _require_known_classes(queries, run)
-        nodes = Nodes(run.links.nodes, run.limits.most)
+        nodes = Nodes(run.links.nodes, run.limits.per_node)
         matched_unit = self._unit_with_assessments(unit_id, queries, run, change)
         policy = change.policy or self._scored.policy
         result: UnitResult | None = None
@@ -374,14 +374,14 @@ class Rescoring:
             lines = lines_by_query.get(base_id, ())
             new_lines = [line for line in lines if line.index >= len(self._run.links.responses)]
             if new_lines:
-                judgement_by_value = run.gold.values_of(base_id, run.links)
+                judgement_by_value = run.gold.judgements_by_value(base_id, run.links)
                 discipline = run.gold.options.discipline
                 assessment_by_index |= match(new_lines, judgement_by_value, run.links, discipline, problems)
         return UnitResult(unit_id, assessment_by_index, {}, (), problems)
 
 
 def _with_unchanged_results(unit: UnitResult, old_results: Iterable[QueryResult]) -> UnitResult:
-    """Return a unit with the results of all its queries: the old ones of those that were not scored again."""
+    """Return a unit with the results of all its queries; queries that were not scored again keep their old results."""
     new_result_by_query = {result.query.short_id: result for result in unit.queries}
     results = [new_result_by_query.get(result.query.short_id, result) for result in old_results]
     return replace(unit, queries=tuple(results))
@@ -393,7 +393,7 @@ def _require_known_classes(queries: Iterable[Query], run: Run) -> None:
     Disciplines that compare the values of answers need the class.
     """
     for query in queries:
-        for assessment in run.gold.assessed.get(query.base_id, ()):
+        for assessment in run.gold.assessments_by_query.get(query.base_id, ()):
             run.links.class_of_query(assessment.query)  # raises if there is no class
 
 

@@ -113,7 +113,7 @@ def files_of_run(run: Run) -> dict[str, RunFile]:
 def _responses_of_files(
     responses: Iterable[Response],
 ) -> tuple[dict[str, dict[int, Response]], dict[str, dict[int, list[Response]]]]:
-    """Return the responses of each file by line number, and those of the lines that were loaded several times.
+    """Return the responses of each file by line number, and the responses of lines that were loaded several times.
 
     A line is loaded again if its file is loaded again. The first dictionary has the first response of every line; the
     second one has all responses of the lines that have several.

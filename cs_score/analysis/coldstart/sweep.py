@@ -71,7 +71,7 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
     """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure.
 
     At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
-    recall and F1 are those of the measure's table and average; for an average precision they are macro averages. Only
+    recall and F1 have the table and the average of the measure; for an average precision they are macro averages. Only
     queries that lose a line from one threshold to the next are scored again.
     """
     average = measure.average or MACRO

@@ -97,7 +97,7 @@ class ColdStartTask:
         return [str(measure) for measure in _in_summary_order(measures)]
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
-        """Return None: the headline measures of Cold Start are those of the registry of measures."""
+        """Return None: the registry of measures knows the headline measures of Cold Start."""
         return None
 
     def undefined(self, result: Result) -> Mapping[str, str]:

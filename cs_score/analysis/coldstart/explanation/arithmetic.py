@@ -21,7 +21,7 @@ from cs_score.measures.registry import divide
 def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
     """Return the explanation of a row of counts: its precision, recall and F1 with their arithmetic.
 
-    `table` is the name of the row's table, and `rule` that of the rule by which its lines are counted.
+    `table` is the name of the row's table, and `rule` the name of the rule by which its lines are counted.
     """
     counts = row.counts or Counts()
     answered_lines = f"({counts.right} + {counts.wrong})"
@@ -62,7 +62,7 @@ def _f1_in_words(precision: float, recall: float, f1: float) -> str:
 def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
     """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
 
-    `name` and `level` are those of the row; the members are the rows of the entry points.
+    `name` and `level` belong to the row; the members are the rows of the entry points.
     """
     arithmetic = []
     means = []

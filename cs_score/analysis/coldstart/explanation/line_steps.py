@@ -87,7 +87,7 @@ def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
 
 
 def _explain_reading(line: AnyLine, case: Case) -> document.Read:
-    """Return step 1 of a line: its columns, those that were repaired, and the reason if it was not read or skipped."""
+    """Return step 1 of a line: its columns, the repaired ones among them, and why it was not read or skipped, if so."""
     names = case.run.layouts[line.file].columns
     texts = split_columns(line.text)
     text_by_column = dict(zip(names, texts))
@@ -165,7 +165,7 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
-    ldc_id = gold.table.ldc_of.get(query.base_id)
+    ldc_id = gold.table.ldc_id_by_query.get(query.base_id)
     unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
@@ -225,7 +225,7 @@ def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Paren
 def _explain_limits(line: Response, case: Case) -> document.Kept:
     """Return step 3 of a line: whether a limit on justifications discards it, and which lines are kept instead."""
     limits = case.run.limits
-    discard = case.run.discarded.get(line.index)
+    discard = case.run.discard_by_index.get(line.index)
     if discard is None:
         return document.Kept(rule="limits", limits=str(limits))
     rule = "limits"
@@ -235,20 +235,20 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
     elif discard.limit == "single-valued":
         rule = "single-values"
         limit = "the slot takes one value"
-        order = _why_other_node(line, discard.kept, case)
+        order = _why_other_node(line, discard.kept_lines, case)
     elif discard.limit == "node":
-        limit = f"B = {limits.most} for each node"
+        limit = f"B = {limits.per_node} for each node"
         order = _why_other_line(line, discard)
     else:
         limit = f"A = {limits.per_document} for each node and document"
         order = _why_other_line(line, discard)
-    kept_places = tuple([at(kept_line) for kept_line in discard.kept])
+    kept_places = tuple([at(kept_line) for kept_line in discard.kept_lines])
     return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
 
 
 def _why_other_line(line: Response, discard: Discard) -> str:
     """Return why the kept lines, the last of which is compared, are preferred to a discarded line of their node."""
-    last_kept = discard.kept[-1]
+    last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"
         return f"the confidence is the same, {line.confidence:g}; the earlier line stays: {numbers}"
@@ -274,13 +274,13 @@ def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) 
 
 
 def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
-    """Return the confidence of a node, from those of its lines that are within the limits for each node."""
+    """Return the confidence of a node, computed from its lines that are within the limits for each node."""
     confidences = []
     for line in lines:
-        discard = case.run.discarded.get(line.index)
+        discard = case.run.discard_by_index.get(line.index)
         if discard is None or discard.limit == "single-valued":
             confidences.append(line.confidence)
-    return node_confidence(confidences, case.run.limits.most)
+    return node_confidence(confidences, case.run.limits.per_node)
 
 
 # ---- Step 4: the assessment

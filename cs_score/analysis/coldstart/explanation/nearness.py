@@ -52,7 +52,7 @@ class NearAssessment(NamedTuple):
 
 
 class _Numbered(NamedTuple):
-    """An assessment with its position among those that are searched."""
+    """An assessment with its position among all that are searched."""
 
     number: int
     assessment: Assessment
@@ -62,7 +62,7 @@ class AssessmentIndex:
     """Finds assessments by the columns that a line shares with them."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        """Index some assessments; of equally similar ones, those that come first are preferred."""
+        """Index some assessments; of equally similar ones, the first ones are preferred."""
         self._assessments_by_key: dict[_SharedKey, list[_Numbered]] = defaultdict(list)
         for number, assessment in enumerate(assessments):
             for key in _shared_keys(assessment, _ALL_COMBINATIONS):
