@@ -160,7 +160,7 @@ def _score_after(change: Change, effects: Effects) -> _ScoreAfter:
 
 
 def _why_not_wrong(category: str, policy: Policy) -> str:
-    """Return in words what a policy counts lines of a category as; an empty text if it counts them as wrong."""
+    """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong."""
     if category == MISSED:
         return ""
     sides = [side for side in SIDES if category in policy.items(side)]

@@ -255,7 +255,7 @@ def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
 
 
 def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
-    """Return what a single line counts as; `is_counted` says whether it is counted in a row of the tables."""
+    """Return the label of a single line; `is_counted` says whether it is counted in a row of the tables."""
     unit, line, assessment = scored_line
     label: Label = "not counted"
     category = pre_policy_category(assessment)
@@ -270,7 +270,7 @@ def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool)
 
 
 def _side_of_labels(labels: Labels) -> Label:
-    """Return what a line counts as from its labels; one that is both right and ignored counts as right."""
+    """Return the best side of a line from its labels; a line that is both right and ignored is `right`."""
     if RIGHT in labels:
         return "right"
     if WRONG in labels:

@@ -74,7 +74,7 @@ class Effects:
     """
 
     def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
-        """Add up the summands of all units for some measures, the first of which is the analysed one.
+        """Add up the summands of all units for some measures; the first one is the analysed measure.
 
         The run must have a score by every measure. Effects of the same run on other measures share its `rescoring`.
         """

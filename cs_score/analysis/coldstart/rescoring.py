@@ -398,14 +398,14 @@ def _require_known_classes(queries: Iterable[Query], run: Run) -> None:
 
 
 def _raise_if_unranked(unit: UnitResult) -> None:
-    """Raise the InputError because of which a query of a unit could not be ranked, if there is one."""
+    """Raise the InputError of the first query of a unit that could not be ranked; do nothing if all were ranked."""
     for query in unit.queries:
         if query.unranked is not None:
             raise query.unranked
 
 
 def _raise_if_uncounted(unit: UnitResult) -> None:
-    """Raise the InputError because of which a unit was not matched or one of its queries not counted, if any."""
+    """Raise the InputError of a unit that could not be matched, or of its first query that could not be counted."""
     if unit.unmatched is not None:
         raise unit.unmatched
     for query in unit.queries:

@@ -117,7 +117,7 @@ def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[It
 
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
-    """Load runs and assessments over gold. Return what was loaded, and the error that stopped loading, if any."""
+    """Load runs and assessments over gold. Return the loaded run, and the error that stopped loading, if any."""
     limits = gold.options.justifications
     loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.only_run_id)
     stop = None

@@ -247,7 +247,7 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
 
 
 def _why_other_line(line: Response, discard: Discard) -> str:
-    """Return why the kept lines, the last of which is compared, are preferred to a discarded line of their node."""
+    """Return why the kept lines of a node are preferred to a discarded one; the last kept line is compared with it."""
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"
