@@ -1,4 +1,4 @@
-"""The tables of an analysis and of a difference: their columns, and the rows of each."""
+"""Define the tables of an analysis and of a difference: their columns, and how the cells of each row are found."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _LIMITS: Final = ("precision_low", "precision_high", "recall_low", "recall_high"
 
 
 def _budget_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each kind of mistakes."""
+    """Yield the cells of each kind of mistakes in the error budget."""
     for row in analysis.budget:
         yield to_builtins(row)
 
 
 def _group_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each group of each dimension, with its counts and the limits of its intervals."""
+    """Yield the cells of each group of each dimension, with its counts and the limits of its intervals."""
     for dimension, groups in analysis.groups.items():
         for group in groups:
             cells = to_builtins(group)
@@ -40,37 +40,36 @@ def _group_rows(analysis: Analysis) -> Iterator[Cells]:
             yield {"dimension": dimension, **cells, **cells["counts"], **limits}
 
 
-def _slot_row_by_name(analysis: Analysis) -> dict[str, dict[str, Any]]:
-    """Return a row for each slot with its number of lines by category; categories that no line has are empty."""
+def _cells_by_slot(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """Return for each slot the cells with its number of lines of each category; categories without lines are empty."""
     slot_categories = analysis.confusions.slots
     no_lines = dict.fromkeys([slot_category.category for slot_category in slot_categories], 0)
-    row_by_slot: dict[str, dict[str, Any]] = {}
+    cells_by_slot: dict[str, dict[str, Any]] = {}
     for slot_category in slot_categories:
-        row = row_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
-        row[slot_category.category] = slot_category.count
-    return row_by_slot
+        cells = cells_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
+        cells[slot_category.category] = slot_category.count
+    return cells_by_slot
 
 
 def _slots_by_mistakes(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each slot, the slot with the most mistakes first."""
-    row_by_slot = _slot_row_by_name(analysis)
+    """Yield the cells of each slot, the slot with the most mistakes first."""
+    cells_by_slot = _cells_by_slot(analysis)
     for group in analysis.groups["slot"]:
-        yield row_by_slot.get(group.group, {"slot": group.group})
+        yield cells_by_slot.get(group.group, {"slot": group.group})
 
 
 def _slots_by_lines(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return a row for each slot, the slot with the most lines first."""
-    rows = _slot_row_by_name(analysis).values()
-    return sorted(rows, key=_count_lines, reverse=True)
+    """Return the cells of each slot, the slot with the most lines first."""
+    return sorted(_cells_by_slot(analysis).values(), key=_count_lines, reverse=True)
 
 
-def _count_lines(row: Cells) -> int:
-    """Return the number of lines of all categories in the row of a slot."""
-    return sum([row.get(category, 0) for category in CATEGORIES])
+def _count_lines(cells: Cells) -> int:
+    """Return the number of lines of a slot, from its cells with the numbers of each category."""
+    return sum([cells.get(category, 0) for category in CATEGORIES])
 
 
 def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each listed mistake; `lines` is how many lines correcting it adds, or removes if negative."""
+    """Yield the cells of each listed mistake; `lines` is the number of lines that correcting it adds minus removes."""
     for mistake in analysis.mistakes:
         cells = to_builtins(mistake)
         cells["lines"] = len(mistake.added) - len(mistake.removed)
@@ -80,13 +79,13 @@ def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _reliability_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each bin of lines of like confidence."""
-    for each in analysis.reliability.bins:
-        yield to_builtins(each)
+    """Yield the cells of each bin of lines with similar confidence."""
+    for confidence_bin in analysis.reliability.bins:
+        yield to_builtins(confidence_bin)
 
 
 def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each policy and measure."""
+    """Yield the cells of each policy and measure, with the difference to the score under the policy in force."""
     for policy in analysis.policies:
         for measure, score in policy.scores.items():
             yield {
@@ -99,7 +98,7 @@ def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each measure, the analysed one first."""
+    """Yield the cells of each measure with its scores in both scenarios, the analysed measure first."""
     scenarios = analysis.scenarios
     for measure in dict.fromkeys([str(analysis.measure), *scenarios.scores]):
         cells = to_builtins(scenarios.scores[measure])
@@ -107,13 +106,13 @@ def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _unassessed_slots(analysis: Analysis) -> list[SlotShare]:
-    """Return the slots with unassessed lines, the one with the most first."""
+    """Return the slots that have unassessed lines, the slot with the most of them first."""
     slots = [slot for slot in analysis.scenarios.slots if slot.unassessed]
     return sorted(slots, key=lambda slot: -slot.unassessed)
 
 
 def _interval_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each score with an interval."""
+    """Yield the cells of each score that has an interval."""
     if not analysis.intervals:
         return
     for measure, interval in analysis.intervals.scores.items():
@@ -211,25 +210,28 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
 
 
 def _group_share_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each group of each dimension."""
+    """Yield the cells of each group of each dimension, with its contribution to the difference."""
     for dimension, groups in difference.groups.items():
         for group in groups:
             yield {"dimension": dimension.replace("_", " "), **to_builtins(group)}
 
 
 def _largest_group_shares(difference: Difference) -> list[Cells]:
-    """Return the groups of all dimensions, the one with the largest contribution first."""
+    """Return the cells of the groups of all dimensions, the group with the largest contribution first."""
     return sorted(_group_share_rows(difference), key=lambda row: -abs(row["contribution"] or 0.0))
 
 
 def _rule_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each rule of the edition that changes rows of the tables."""
+    """Yield the cells of each rule of the edition that changes rows of the tables."""
     for rule in difference.rules or ():
         yield {"rule": rule.rule or "no rule alone", "rows": len(rule.rows), "which": _changed_rows_in_words(rule)}
 
 
 def _changed_rows_in_words(rule: Rule) -> str:
-    """Return the first row that a rule changes and how many others, or why nothing could be scored."""
+    """Return in words which rows a rule changes: the first one, and the number of others.
+
+    If the run could not be scored with the rule changed, the reason is returned.
+    """
     if not rule.rows:
         return f"not scored: {rule.reason}"
     first = rule.rows[0]
@@ -240,18 +242,18 @@ def _changed_rows_in_words(rule: Rule) -> str:
 
 
 def _answer_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each answer that counts differently in A and B."""
+    """Yield the cells of each answer that counts differently in A and B."""
     for pair in difference.answers:
         yield {"value": pair.value, "query": pair.query, "a": _label_in_words(pair.a), "b": _label_in_words(pair.b)}
 
 
 def _label_in_words(label: AnswerLabel | None) -> str | None:
-    """Return what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
+    """Return in words what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
     return None if label is None else f"{label.label} ({label.category}, line {label.line})"
 
 
 def _class_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each class that one of the two has found."""
+    """Yield the cells of each class that only one of the two runs has found."""
     for pair in difference.classes:
         yield to_builtins(pair)
 
