@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.evidence.reading import counted, plain
+from cs_score.evidence.reading import counted, short_text
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, classes_of
 from cs_score.judged.faults import SIDES
 from cs_score.judged.lines import Line
@@ -18,7 +18,7 @@ _MOST_SIMILAR: Final = 3
 
 def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
     """Yield how a unit was counted: its sums, each line with its label and side, what was not found."""
-    yield f"unit {plain(gold.unit)}: {count.right:g} of {counted(count.answered, 'answer')} right, {_found(count)}"
+    yield f"unit {short_text(gold.unit)}: {count.right:g} of {counted(count.answered, 'answer')} right, {_found(count)}"
     rank = 0
     for line in judgments:
         if line.value is not None:
@@ -33,7 +33,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     if classes_missing:
         yield ""
     for name in classes_missing:
-        yield f"class {plain(name)}: not found"
+        yield f"class {short_text(name)}: not found"
 
 
 def _found(count: UnitCount) -> str:
@@ -44,8 +44,8 @@ def _found(count: UnitCount) -> str:
 
 def _heading(line: JudgedLine) -> str:
     number = f"line {line.line.number}" if line.line.number else "added"
-    evidence = f"  [{plain(line.line.evidence)}]" if line.line.evidence else ""
-    return f"{number}  {plain(line.line.answer)}{evidence}"
+    evidence = f"  [{short_text(line.line.evidence)}]" if line.line.evidence else ""
+    return f"{number}  {short_text(line.line.answer)}{evidence}"
 
 
 def _reason(judgment: JudgedLine) -> str:
@@ -53,7 +53,7 @@ def _reason(judgment: JudgedLine) -> str:
     if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
     place = f" (line {judgment.assessment.number} of the assessments)" if judgment.assessment is not None else ""
-    name = f", class {plain(judgment.class_name)}" if judgment.class_name else ""
+    name = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
     if judgment.label == DUPLICATE and judgment.better is not None:
         return f"DUPLICATE of line {judgment.better.number}, which counts for the same class{name}{place}"
     return f"{judgment.label}{name}{place}"
@@ -64,16 +64,16 @@ def _similar(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
     spelling = _plain_spelling(line.answer)
     assessments_alike = [assessment for assessment in assessments if _plain_spelling(assessment.answer) == spelling]
     for assessment in assessments_alike[:_MOST_SIMILAR]:
-        where = f", evidence {plain(assessment.evidence)}" if assessment.evidence else ""
+        where = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
         what = "same answer"
         if assessment.answer != line.answer:
             what = "differs in blanks, Unicode form or letter case only"
-        yield f"    {what}: {plain(assessment.answer)}{where} is {assessment.label} (line {assessment.number})"
+        yield f"    {what}: {short_text(assessment.answer)}{where} is {assessment.label} (line {assessment.number})"
     assessments_of_evidence = [
         assessment for assessment in assessments if line.evidence and assessment.evidence == line.evidence
     ]
     for assessment in assessments_of_evidence[:_MOST_SIMILAR]:
-        yield f"    same evidence: {plain(assessment.answer)} is {assessment.label} (line {assessment.number})"
+        yield f"    same evidence: {short_text(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 
 def _plain_spelling(text: str) -> str:
