@@ -7,7 +7,7 @@ predict, and the sample corrects them: prediction-powered inference. See docs/st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.many.sampled_pools import (
     AnswerNumbers,
@@ -22,10 +22,10 @@ from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input
 from cs_score.evidence.mode import Result
 from cs_score.evidence.reading import read
-from cs_score.judged.lines import JudgedFile
-from cs_score.judged.policy import check_labels
-from cs_score.judged.pool import Pool
-from cs_score.judged.sampled import SampledAnswer, sampled_answers
+
+if TYPE_CHECKING:  # Cold Start samples are estimated without the room of judged answers
+    from cs_score.judged.lines import JudgedFile
+    from cs_score.judged.sampled import SampledAnswer
 
 MEASURE: Final = "micro-p"
 """The measure that is estimated."""
@@ -43,11 +43,13 @@ def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | 
     Raises InputError for a file that holds none and for a label that the policy of the result does not name,
     UsageError for the result of a task whose answers have no labels.
     """
-    mode = result.mode
-    if not isinstance(mode, Pool):
+    mode: Any = result.mode
+    if not mode.has_policies:
         raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
     if file is None:
         return None
+    from cs_score.judged.policy import check_labels
+
     second: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
     check_labels(mode.policy, second.count_by_label, second.name)
     return second
@@ -61,6 +63,8 @@ def estimate_from_labels(
     Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
     assessed though that was certain.
     """
+    from cs_score.judged.sampled import sampled_answers
+
     number_by_answer: AnswerNumbers = {}
     runs = {}
     for name, result in results.items():
