@@ -18,7 +18,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold as Prepared
-from cs_score.coldstart.gold import RunInPoolError, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
 from cs_score.coldstart.options import CallArguments, Policy, path_of
 from cs_score.coldstart.queries import is_query_file, load_queries
@@ -46,7 +46,7 @@ class Gold(Record, eq=False):
     @property
     def queries(self) -> tuple[str, ...]:
         """Full ids of the queries that are scored, in order."""
-        return tuple([query.full_id for query in self._prepared.selected()])
+        return tuple([query.full_id for query in self._prepared.selected_queries()])
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class Gold(Record, eq=False):
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
-            gold = replace(noting_folders(self._prepared, files), validates=validate)
+            gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
             accounts = []
             if validate or _are_to_be_converted(files):
                 settings = PreparationSettings(gold.table, chosen.limits, validate)
@@ -129,7 +129,7 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
         gold = open_gold(query_files, scoring)
         if not pool_files:
             return Gold(gold)
-        gold = noting_folders(gold, pool_files)
+        gold = with_folder_remarks(gold, pool_files)
         repeatable_files = tuple([rereadable(file) for file in pool_files])
         try:
             return Gold(with_pool(gold, repeatable_files))

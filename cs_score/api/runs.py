@@ -22,7 +22,7 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
-from cs_score.coldstart.gold import Run, under_limits
+from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
@@ -76,7 +76,7 @@ class ScoredLines:
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
         with paused_collector():
-            if limits.most is None:
+            if limits.per_node is None:
                 _ = self.run  # raises InputError if such limits are impossible for these lines
             self.scores_only = score_runs(
                 replace(loaded, limits=limits), policy, self._problems_of_scoring, earlier_results
@@ -99,7 +99,7 @@ class ScoredLines:
     def run(self) -> Run:
         """The lines of the run, of which those beyond the limits are marked as discarded."""
         with paused_collector():
-            return under_limits(self._loaded, self.limits)
+            return run_under_limits(self._loaded, self.limits)
 
     @cached_property
     def result(self) -> Result:
@@ -397,7 +397,7 @@ def _write_files(
     options = result.options
     inputs = result.origin.inputs
     switches = switches_of(options, layout)
-    paths = [f"{prefix}.{file.ending}" for file in outputs.written(switches, options.edition)]
+    paths = [f"{prefix}.{file.ending}" for file in outputs.written_outputs(switches, options.edition)]
     planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in paths]
     if error_file is not None:
         planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))

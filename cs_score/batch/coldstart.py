@@ -177,7 +177,9 @@ class PreparedColdStart(Prepared):
         most_hops = max(self.gold.hop_limits.values(), default=0)
         hops = [str(hop) for hop in range(most_hops + 1)]
         measures = rankable(
-            COLD_START_MODE, with_ldc=bool(self.gold.table.ldc_of), has_rankings=self.plan.options.edition.has_rankings
+            COLD_START_MODE,
+            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            has_rankings=self.plan.options.edition.has_rankings,
         )
         hops_by_measure = {}
         for measure in measures:
@@ -208,7 +210,7 @@ class PreparedColdStart(Prepared):
         if prepared is not self:
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
-        has_ldc_index = bool(self.gold.table.ldc_of)
+        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
@@ -318,7 +320,7 @@ class _LoadedRun:
 
     def _load_one(self, gold: Gold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of the several runs of the file. Raises InputError."""
-        run = load_prepared(one_run.over(gold), self._preparation, self._limits, log)
+        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
         return run
 

@@ -1,4 +1,4 @@
-"""Commands about cs-score itself: the codes of problems, schemas, help, version, the manual page, completion."""
+"""Commands about cs-score itself: codes of problems, schemas, help, version, the manual page, and completion."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__
     formats=("text", "json", "tsv"),
 )
 def problems(line: Line) -> str:
-    """Return what problem codes mean, from the table that the reports use. Raises UsageError for an unknown code."""
+    """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
     for word in line.words:
         if word.upper() not in CODES:
             raise UsageError(f"{word} is no problem code; cs-score problems lists them{nearest(word.upper(), CODES)}")
@@ -63,7 +63,7 @@ def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
 
 
 def _code_text(code: ProblemCode) -> str:
-    """Return everything about a code: a line with the code and its severity, then a paragraph for each field."""
+    """Return the description of a code: a line with the code and its severity, then a paragraph for each field."""
     lines = [f"{code.code} ({code.severity})"]
     for title in _FIELDS_OF_CODE:
         text = getattr(code, title.lower())
@@ -91,7 +91,7 @@ def schema(line: Line) -> str:
 
 
 def _command_named(words: Sequence[str]) -> Command:
-    """Return the command that all of these words name. Raises UsageError if none is called so."""
+    """Return the command that words such as `analyze scifact` name. Raises UsageError if there is no such command."""
     named_command, further_words = find(words)
     if further_words:
         raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
@@ -110,7 +110,7 @@ _COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", _C
     sections=[("Topics", [(name, topic.summary) for name, topic in TOPICS.items()])],
 )
 def help(line: Line) -> str:
-    """Return the first page, the help of a command, or a topic. Raises UsageError for any other word."""
+    """Return the first page, or the help of a command or a topic. Raises UsageError for any other word."""
     if not line.words:
         return first_page()
     name, *further_words = line.words
@@ -121,12 +121,12 @@ def help(line: Line) -> str:
 
 @command("version", ())
 def version(line: Line) -> str:
-    """Return the version of cs-score, and those of the programs that commands follow."""
+    """Return the version of cs-score, and the versions of the reference programs that its commands follow."""
     return version_text()
 
 
 def all_commands() -> Iterator[Command]:
-    """Yield every command of this package; verbs that have one for each task yield all of them."""
+    """Yield every command of the package, including the command of each task for verbs with several tasks."""
     for name, entry in COMMANDS.items():
         if entry.by_task:
             for task in OWN_TASKS:
@@ -143,9 +143,9 @@ def all_commands() -> Iterator[Command]:
     sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
 )
 def man(line: Line) -> str:
-    """Return a manual page for `man -l`: of a command, or of all commands and the call without one.
+    """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole.
 
-    The page of all commands leaves out their options, with which it would have thousands of lines.
+    The page of cs-score lists the commands without their options, which would take thousands of lines.
     """
     if line.words:
         named_command = _command_named(line.words)
@@ -166,7 +166,7 @@ def man(line: Line) -> str:
 
 
 def _rows_of_commands() -> list[tuple[str, str]]:
-    """Return every command with its summary, and every task that is short for its `score`."""
+    """Return a row for each command with its summary, and for each task whose name is short for scoring it."""
     rows = []
     for name, entry in COMMANDS.items():
         if name:
@@ -178,7 +178,7 @@ def _rows_of_commands() -> list[tuple[str, str]]:
 
 
 def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section]) -> str:
-    """Return a page in roff, the language of manual pages."""
+    """Return a manual page in roff, the markup language of manual pages."""
     lines = [
         f'.TH CS-SCORE 1 "" "cs-score {VERSION}"',
         ".ad l",
@@ -200,9 +200,9 @@ def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section
 
 
 def _roff(text: str) -> str:
-    r"""Return a text with its characters escaped for roff.
+    r"""Return a text with special characters escaped for roff.
 
-    `\&` keeps a leading dot from being a command, `\:` lets a line break at a colon of a list.
+    `\&` before a leading dot keeps it from being read as a command; `\:` allows a line break before a colon.
     """
     text = text.replace("\\", r"\e").replace("-", r"\-").replace(":", r":\:")
     return rf"\&{text}" if text.startswith((".", "'")) else text
@@ -225,7 +225,7 @@ def _roff(text: str) -> str:
     ],
 )
 def completion(line: Line) -> str:
-    """Return click's script with which a shell asks this program what may come next. Raises UsageError."""
+    """Return the script that makes a shell complete the words of cs-score. Raises UsageError for an unknown shell."""
     shell = line.words[0]
     script_class = get_completion_class(shell) if shell in SHELLS else None
     if script_class is None:

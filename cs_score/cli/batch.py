@@ -1,4 +1,4 @@
-"""`cs-score batch`: many runs or systems against one gold standard."""
+"""The command `cs-score batch`, which scores many runs or systems against one gold standard."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import optional_gold_and_predictions
 from cs_score.cli.options import INTERVALS, Scoring, read_resampling, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
-from cs_score.cli.runs import say_policy
+from cs_score.cli.runs import remark_on_duplicates
 from cs_score.cli.task_options import own_arguments
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cs_score.evidence.mode import Mode
     from cs_score.report import documents as pages
 else:
-    pages = Late("cs_score.report.documents")  # memory that a batch without pages keeps
+    pages = Late("cs_score.report.documents")  # a batch without pages does not need the memory
 
 MOST_JOBS: Final = 4096
 
@@ -58,17 +58,18 @@ _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --al
 
 
 class _BatchInputs(NamedTuple):
-    """What a batch scores: its plan with gold and options, and the words that name runs or predictions."""
+    """The plan of a batch, which has gold and options, and the words that name the runs or predictions."""
 
     plan: Plan
     run_words: Sequence[str]
 
 
 def _inputs_of_runs(line: Line) -> _BatchInputs:
-    """Return the plan and the runs of a batch of Cold Start runs.
+    """Return the plan of a batch of Cold Start runs, and the words that name the runs.
 
-    The words are query files, assessments and runs; without assessments among them the first one is the pool. Raises
-    UsageError where queries, assessments or runs are missing, InputError for a folder without files.
+    The words of the command line are query files, assessments and runs. If none of them is recognised as assessments,
+    the first word behind the queries is taken for them. Raises UsageError if queries, assessments or runs are missing,
+    and InputError for a folder without files.
     """
     queries = [word for word in line.words if is_query_file(word)]
     other_words = [word for word in line.words if not is_query_file(word)]
@@ -85,7 +86,10 @@ def _inputs_of_runs(line: Line) -> _BatchInputs:
 
 
 def _files_of_pool(words: Iterable[str]) -> list[str]:
-    """Return the files of assessments that words name. Raises InputError for a folder that holds none."""
+    """Return the files of assessments among words that name files and folders.
+
+    Raises InputError for a folder without a file of assessments.
+    """
     files: list[str] = []
     for word in words:
         files_of_word = members(word)
@@ -96,7 +100,10 @@ def _files_of_pool(words: Iterable[str]) -> list[str]:
 
 
 def _is_pool(word: str) -> bool:
-    """Say whether a word names assessments, by the first line of the file, or of the first file of a folder."""
+    """Say whether a word names assessments: a file, or a folder whose first file has them, by its first line.
+
+    Standard input and pipes cannot be read twice, so they are not opened, and the answer is no.
+    """
     try:
         files = members(word)
         if not files or files[0] == "-" or is_pipe(word):
@@ -107,7 +114,10 @@ def _is_pool(word: str) -> bool:
 
 
 def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
-    """Return the plan that scores runs against queries and a pool as a command line asks. Raises UsageError."""
+    """Return the plan for scoring runs against queries and a pool with the options of a command line.
+
+    Raises UsageError.
+    """
     scoring = Scoring(line)
     policies = policies_of_batch(
         scoring.options, scoring.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
@@ -128,7 +138,11 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
 
 
 def _switches_of_single_call(line: Line) -> tuple[str, ...]:
-    """Return the switches with their values that a call for a single run of the batch takes as well."""
+    """Return the words for calling `cs-score` to score one run of a batch as the batch does.
+
+    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`, without the options
+    of batches and without policies, which the record of each run adds.
+    """
     batch_options = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     single_call = line.with_changes(without=[*batch_options, *options.POLICY_SWITCHES])
     words = []
@@ -140,16 +154,20 @@ def _switches_of_single_call(line: Line) -> tuple[str, ...]:
 
 
 def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
-    """Return the plan and the files of a batch of predictions. Raises UsageError where gold or files are missing."""
+    """Return the plan of a batch of predictions, and the words that name files of predictions.
+
+    Raises UsageError if gold or predictions are missing.
+    """
     mode = mode_named(task)
-    gold, predictions = optional_gold_and_predictions(mode, line, is_one=False)
+    gold, predictions = optional_gold_and_predictions(mode, line, is_single_file=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
+    # The mode has read the files that its options name: a worker on another machine may not be able to read them.
+    options_of_mode = _mode_of_batch(task, line).chosen
     plan = EvidencePlan(
         task=task,
         gold=None if gold is None else InputFile.of(gold),
-        # A worker elsewhere may not see a file that an option names.
-        options=asdict(_mode_of_batch(task, line).chosen),
+        options=asdict(options_of_mode),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
@@ -157,7 +175,10 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
 
 
 def _mode_of_batch(task: str, line: Line) -> Mode:
-    """Return the mode of a task with the options of a line, except the one that chooses a run of a file."""
+    """Return the mode of a task with the options of a command line.
+
+    The option that chooses some of the runs in a file is left out, because the batch itself chooses them.
+    """
     mode = mode_named(task)
     arguments = own_arguments(task, line)
     if mode.option_of_systems:
@@ -192,9 +213,9 @@ BATCH_VERB: Final = Verb(
 
 @BATCH_VERB.command
 def batch(task: str, line: Line) -> int:
-    """Find the runs, score them, and print the top of the leaderboard. Return the exit status.
+    """Find the runs, score them, write their files, and print the leaderboard. Return the exit status.
 
-    Raises CsScoreError where nothing can be scored.
+    As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
     """
     chosen_runs = line.texts("--run")
     if task == COLD_START and chosen_runs:
@@ -207,7 +228,8 @@ def batch(task: str, line: Line) -> int:
         _remark(text)
     if task != COLD_START:
         runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
-    plan, runs = _with_editions(inputs.plan, runs, line)
+    runs = _without_edition_of_plan(runs, inputs.plan)
+    plan = _plan_with_editions(inputs.plan, runs, line)
     try:
         result = run_batch(plan, runs, batch_options, _remark)
     except KeyboardInterrupt:
@@ -217,7 +239,7 @@ def batch(task: str, line: Line) -> int:
     run_ids_not_scored = _run_ids_not_scored(line, plan, result) if task == COLD_START else []
     if task == COLD_START:
         with contextlib.suppress(OutputError):
-            say_policy(Scoring(line), _duplicate_count(plan, result))
+            remark_on_duplicates(Scoring(line), _duplicate_count(plan, result))
     for run_id in run_ids_not_scored:
         _remark(f"no run called {run_id} could be scored")
     _remark(_summary(result, batch_options.out))
@@ -227,7 +249,10 @@ def batch(task: str, line: Line) -> int:
 
 
 def _batch_options(line: Line, plan: Plan) -> BatchOptions:
-    """Return how a batch is run, and where it writes. Raises UsageError for options that exclude each other."""
+    """Return the options for running a batch: processes, places of its files, and how progress is shown.
+
+    Raises UsageError for options that exclude each other, and for an unknown measure.
+    """
     measure_name = line.get("--measure")
     measure = None if measure_name is None else find(measure_name, plan.measures())
     if measure_name is not None and measure is None:
@@ -257,7 +282,7 @@ def _batch_options(line: Line, plan: Plan) -> BatchOptions:
 
 
 def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
-    """Raise UsageError where more than one of the files is standard input."""
+    """Raise UsageError if more than one of the files is standard input."""
     files = [file.name for file in inputs.plan.inputs]
     files.extend(inputs.run_words)
     if runs_from is not None:
@@ -267,7 +292,7 @@ def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
 
 
 def _print_leaderboard(result: BatchResult, format_: str) -> None:
-    """Print the leaderboard in a format; as text only its top. Raises OutputError."""
+    """Print the leaderboard in a format; in the format text only its top. Raises OutputError."""
     if format_ == "text":
         print_text(leaderboard_text(result.leaderboard))
     else:
@@ -275,7 +300,7 @@ def _print_leaderboard(result: BatchResult, format_: str) -> None:
 
 
 def _run_ids_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
-    """Return the runs named by `-runids` that were not scored under the first policy, sorted."""
+    """Return the run ids of `-runids` that no run scored under the first policy has, sorted."""
     scored_ids: set[str] = set()
     for outcome in _outcomes_of_first_policy(plan, result):
         scored_ids.update(run.run_id for run in outcome.runs)
@@ -284,7 +309,7 @@ def _run_ids_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str
 
 
 def _duplicate_count(plan: Plan, result: BatchResult) -> int:
-    """Return how many responses of all runs are duplicates under the first policy."""
+    """Return how many responses of all runs are duplicates. They are counted under the first policy."""
     duplicates = 0
     for outcome in _outcomes_of_first_policy(plan, result):
         for run in outcome.runs:
@@ -298,41 +323,51 @@ def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
 
 
 def _endings_of_runs(task: str) -> Sequence[str]:
-    """Return the endings of files that are runs, or predictions, in a folder."""
+    """Return the endings by which the files of a folder are recognised as runs or predictions: `(".jsonl",)`."""
     return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
-def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:
-    """Return the plan with a plan for each other edition, and the runs with the edition that each follows.
-
-    Raises UsageError where runs follow editions in a task that has none.
-    """
+def _without_edition_of_plan(runs: Sequence[RunFile], plan: Plan) -> list[RunFile]:
+    """Return the runs; a run that follows the edition of the plan has no edition of its own (an empty text)."""
     run_files = []
     for run in runs:
         if run.edition == plan.edition:
-            run = replace(run, edition="")
-        run_files.append(run)
-    editions = dict.fromkeys(run.edition for run in run_files if run.edition)
+            run_files.append(replace(run, edition=""))
+        else:
+            run_files.append(run)
+    return run_files
+
+
+def _plan_with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> Plan:
+    """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
+
+    The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions
+    follow one.
+    """
+    editions = dict.fromkeys(run.edition for run in runs if run.edition)
     if not editions:
-        return plan, run_files
+        return plan
     if not isinstance(plan, ColdStartPlan):
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     plan_by_edition = {}
     for edition in editions:
         line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
-        plan_of_edition = _plan_of_runs(line_of_edition, (), ())
-        plan_by_edition[edition] = replace(plan_of_edition, queries=plan.queries, pool=plan.pool)
-    return replace(plan, editions=plan_by_edition), run_files
+        options_of_edition = _plan_of_runs(line_of_edition, queries=(), pool=())
+        plan_by_edition[edition] = replace(options_of_edition, queries=plan.queries, pool=plan.pool)
+    return replace(plan, editions=plan_by_edition)
 
 
 def _remark(text: str) -> None:
-    """Print a remark on standard error; a batch goes on where that is closed."""
+    """Print a remark on standard error. If standard error is closed, the batch goes on without it."""
     with contextlib.suppress(OutputError):
         remark(text)
 
 
 def _summary(result: BatchResult, out: str) -> str:
-    """Return a line that says how many runs were scored, failed or kept from before, and where the rest is written."""
+    """Return a line with the numbers of runs that were scored or failed, and the files that say more.
+
+    For example `3 scored (1 of them before); all ranks in scored/leaderboard.tsv`. `out` is the folder of the batch.
+    """
     count_by_state = Counter(outcome.state for outcome in result.outcomes)
     scored = f"{count_by_state.total() - count_by_state[FAILED]} scored"
     if result.kept:

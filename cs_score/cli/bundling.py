@@ -1,4 +1,4 @@
-"""`bundle codabench` and `bundle evalai`: a scorer with its wheels and gold, packed for a platform."""
+"""The commands `bundle codabench` and `bundle evalai`, which pack a scorer and gold for evaluation platforms."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 
 
 def _verb(more_options: str, summary: str) -> Verb:
-    """Return the verb of a platform, with further options, and the line for the help of evidence tasks."""
+    """Return the verb for a platform. `more_options` are names of options, `summary` is the first line of its help."""
     return Verb(
         runs=VerbForm(
             f"{_OF_RUNS}{more_options}", "text json", _FILES_OF_RUNS, [POLICIES], "-o bundle $GOLD", folder="files"
@@ -76,7 +76,7 @@ def _verb(more_options: str, summary: str) -> Verb:
 
 
 class _Parts(NamedTuple):
-    """What every bundle is made of: the settings, the files of gold by name, the starting kit, and the first day."""
+    """The parts of every bundle: the settings, the files of gold by name, the starting kit, and the first day."""
 
     settings: Bundle
     gold: Mapping[str, bytes]
@@ -86,7 +86,10 @@ class _Parts(NamedTuple):
 
 @_verb("", "Pack a scorer of {task} predictions for a competition on Codabench").command
 def bundle_codabench(task: str, line: Line) -> int:
-    """Write the bundle of a competition. Raises CsScoreError where gold, options or wheels are wrong or missing."""
+    """Write the bundle of a competition on Codabench. Return 0.
+
+    Raises CsScoreError if gold, options or wheels are wrong or missing.
+    """
     target = _target(line)
     parts = _parts(task, line)
     program = _program(task, line, parts, target, codabench.SCRIPT)
@@ -98,7 +101,10 @@ def bundle_codabench(task: str, line: Line) -> int:
 
 @_verb(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
 def bundle_evalai(task: str, line: Line) -> int:
-    """Write the bundle of a challenge. Raises CsScoreError where gold, options or wheels are wrong or missing."""
+    """Write the bundle of a challenge on EvalAI. Return 0.
+
+    Raises CsScoreError if gold, options or wheels are wrong or missing.
+    """
     target = _target(line)
     parts = _parts(task, line)
     program = _program(task, line, parts, target, evalai.SCRIPT)
@@ -108,17 +114,17 @@ def bundle_evalai(task: str, line: Line) -> int:
 
 
 def _target(line: Line) -> Target:
-    """Return where the bundle will run. Raises UsageError for a Python that cs-score does not run on."""
+    """Return the platform and the version of Python for the scorer. Raises UsageError for a Python that is too old."""
     target = wheel_tools.Target(line.text("--python"), line.text("--platform"))
     target.check()
     return target
 
 
 def _parts(task: str, line: Line) -> _Parts:
-    """Return the settings, gold and the starting kit that a command line asks for.
+    """Read gold and options, and return the parts of the bundle that do not depend on the platform.
 
-    Raises UsageError for wrong options and for a folder that is there, InputError for gold that cannot be read and for
-    a sample that cannot be scored.
+    Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
+    sample submission cannot be scored.
     """
     folder = line.folder or ""
     if os.path.lexists(folder):
@@ -142,7 +148,7 @@ def _parts(task: str, line: Line) -> _Parts:
 
 
 def _start(line: Line) -> str:
-    """Return the first day of the competition as YYYY-MM-DD. Raises UsageError for what is no day."""
+    """Return the first day of the competition as YYYY-MM-DD, by default today. Raises UsageError for a wrong date."""
     text = line.get("--start")
     if text is None:
         return datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -155,7 +161,7 @@ def _start(line: Line) -> str:
 
 
 def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -> None:
-    """Raise InputError where the sample submission of the organisers could not be scored by the bundle."""
+    """Raise InputError if the scorer of the bundle could not score the organisers' sample submission."""
     path = line.get("--sample")
     if path is None:
         return
@@ -168,32 +174,41 @@ def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -
 
 
 def _program(task: str, line: Line, parts: _Parts, target: Target, script: str) -> dict[str, bytes]:
-    """Return the files of the scoring program. Raises InputError that names a wheel that is missing."""
-    wheels = [*parts.kit.wheels]
+    """Return the files of the scoring program by name. Raises InputError, which names the wheel, if one is missing."""
+    wheels = list(parts.kit.wheels)
     wheels += contents.third_party_wheels(task, target, line.get("--wheels"))
     return contents.program_files(parts.settings, wheels, target, script)
 
 
 def _endings(task: str) -> str:
-    """Return the endings of files that participants may hand in, as EvalAI lists them."""
+    """Return the endings of the files that participants may submit, as EvalAI lists them."""
     if task == COLD_START:
         return ".tab, .txt, .tsv"
     return ", ".join(mode_named(task).endings)
 
 
-def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], uploaded: str) -> int:
-    """Write a bundle into its folder, which appears whole or not at all, and print what it is. Raises OutputError."""
+def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
+    """Write the files of a bundle and the archive to upload into the folder of -o, and print a summary. Return 0.
+
+    The folder appears with all files or not at all. Raises OutputError.
+    """
     folder = line.folder or ""
-    whole = contents.with_archive({**files, "logo.png": contents.logo()}, uploaded)
-    places = [os.path.split(name) for name in whole]
-    below = sorted({place for place, _ in places if place})
-    write_folder(folder, below, [(place, name, [whole[os.path.join(place, name)]]) for place, name in places])
+    content_by_path = contents.with_archive({**files, "logo.png": contents.logo()}, archive_name)
+    subfolders: set[str] = set()
+    files_to_write = []
+    for path, content in content_by_path.items():
+        subfolder, name = os.path.split(path)
+        if subfolder:
+            subfolders.add(subfolder)
+        files_to_write.append((subfolder, name, [content]))
+    write_folder(folder, sorted(subfolders), files_to_write)
     if line.format == "json":
         print_text(json_text(settings))
         return Status.DONE
-    sha256 = hashlib.sha256(whole[uploaded]).hexdigest()
+    archive = content_by_path[archive_name]
+    sha256 = hashlib.sha256(archive).hexdigest()
     lines = [
-        f"upload     {os.path.join(folder, uploaded)}, {len(whole[uploaded]):,} bytes, SHA-256 {sha256}",
+        f"upload     {os.path.join(folder, archive_name)}, {len(archive):,} bytes, SHA-256 {sha256}",
         f"measures   {', '.join(settings.measures)}; the first one ranks",
         f"signature  {settings.signature}",
     ]

@@ -1,4 +1,4 @@
-"""The commands that hold results against others: `check` against limits and a baseline, `verify` against a record."""
+"""The commands that compare results: `check` with limits and a baseline, `verify` with a recorded result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.locking import LOCK_OPTIONS
 from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, read_resampling
 from cs_score.cli.output import STDOUT, print_text, remark, write_text
-from cs_score.cli.scoring import scored_by
+from cs_score.cli.scoring import score_inputs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tables.layout import tsv
 from cs_score.verification.places import NotFoundError
@@ -33,26 +33,24 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --wr
 
 
 def _gate_of(line: Line) -> checking.Gate:
-    """Return the limits that the options ask for. Raises UsageError for options that lack what they are about."""
-    option = line.first("--max-drop --significant --any-baseline")
-    if option is not None and "--baseline" not in line:
-        raise UsageError(f"{option} is about a baseline: give --baseline PATH, too")
+    """Return the limits that the options name. Raises UsageError for an option that needs another, missing one."""
+    baseline_option = line.first("--max-drop --significant --any-baseline")
+    if baseline_option is not None and "--baseline" not in line:
+        raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
     resampling = read_resampling(line, always=True)
-    option = line.first(_TEST_OPTIONS)
-    if option is not None and "--significant" not in line:
-        raise UsageError(f"{option} is about the test: give --significant, too")
+    test_option = line.first(_TEST_OPTIONS)
+    if test_option is not None and "--significant" not in line:
+        raise UsageError(f"{test_option} is about the test: give --significant, too")
     if line.first("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
-    return checking.Gate(
-        tuple(checking.read_limit("--min", text) for text in line.texts("--min")),
-        tuple(checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")),
-        resampling if "--significant" in line else None,
-        "--any-baseline" in line,
-    )
+    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    drops = [checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")]
+    resampling_of_test = resampling if "--significant" in line else None
+    return checking.Gate(tuple(minima), tuple(drops), resampling_of_test, "--any-baseline" in line)
 
 
 def _failure_text(format_: str, message: str) -> str:
-    """Return the text for an error of `check` in one of its formats."""
+    """Return an error of the command `check` in one of its formats, such as `junit`."""
     return checking.error_text(format_, message)
 
 
@@ -90,16 +88,16 @@ CHECK_VERB: Final = Verb(
 
 @CHECK_VERB.command
 def check(task: str, line: Line) -> int:
-    """Hold a run against limits, and print the result. Return the exit status.
+    """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
-    Raises CsScoreError where the run cannot be scored or the baseline cannot be compared.
+    Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     if "--write-lock" in line:
         return locking.write_lock(task, line)
     if "--lock" in line:
         return _check_lock(task, line)
     gate = _gate_of(line)
-    with scored_by(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
+    with score_inputs(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None
     baseline_path = line.get("--baseline")
@@ -115,9 +113,10 @@ def check(task: str, line: Line) -> int:
 
 
 def _check_lock(task: str, line: Line) -> int:
-    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
+    """Check a run against the limits of a lock, and print the result. Return the exit status.
 
-    Return the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
+    If options or gold have changed since the lock was written, the check fails and the run is not scored. Raises
+    CsScoreError if the lock cannot be read or the run cannot be scored.
     """
     locking.refuse_other_limits(line)
     lock = locks.read_lock(line.text("--lock", ""))
@@ -127,7 +126,7 @@ def _check_lock(task: str, line: Line) -> int:
     if changes:
         judgement = locks.broken(lock, conditions, changes)
     else:
-        with scored_by(task, line) as scored:
+        with score_inputs(task, line) as scored:
             run = checking.of_result(scored.result)
         judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
     print_text(checking.WRITERS[line.format](judgement))
@@ -157,9 +156,9 @@ def _check_lock(task: str, line: Line) -> int:
     example="result.json",
 )
 def verify(line: Line) -> int:
-    """Score a recorded result again, and print for each file whether it is reproduced. Return the exit status.
+    """Score the inputs of a recorded result again, and print for each file whether it is reproduced.
 
-    Raises CsScoreError where something cannot be verified.
+    Return the exit status. Raises CsScoreError if something cannot be verified.
     """
     result_file, *input_files = line.words
     try:
@@ -175,7 +174,7 @@ def verify(line: Line) -> int:
 
 
 def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -> int:
-    """Print the verdict on each file as soon as it is known. Return the exit status."""
+    """Verify a result, and print the verdict on each file as soon as it is known. Return the exit status."""
     from cs_score.verification import verifying
 
     status = Status.DONE
@@ -187,7 +186,7 @@ def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -
 
 
 def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]) -> int:
-    """Print the verdicts on all files as JSON or TSV. Return the exit status."""
+    """Verify a result, and print the verdicts on all files at the end, as JSON or TSV. Return the exit status."""
     from cs_score.verification import verifying
 
     verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
@@ -199,7 +198,7 @@ def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]
 
 
 def _lines_of_verdict(verdict: Verdict) -> list[str]:
-    """Return lines on a file: the first differing values, whether it is reproduced, and notes."""
+    """Return the lines about a file that was verified: values that differ, the conclusion, and notes."""
     differences = verdict.differences
     texts = [str(difference) for difference in differences[:MOST_VALUES]]
     if len(differences) > MOST_VALUES:

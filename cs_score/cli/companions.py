@@ -1,8 +1,9 @@
-"""The commands of the programs before the scorer: validate, make and package queries, runs and assessments."""
+"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from cs_score.preparation.runs import LANGUAGES, Limits, ValidatedRun, check_run
 from cs_score.problems.codes import Severity
 
 NONE: Final = "none"
-"""The value of an option that asks for no output."""
+"""The value of an option for an output file if nothing is to be written."""
 
 CHECK: Final = Option("--check", "Only check, and write no output")
 DIFF: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
@@ -40,13 +41,14 @@ _FEW_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "1:3
 _QUERIES: Final = Parameter("queryfile", "The queries")
 
 MOST_LISTED_QUERIES: Final = 5
-"""How many queries a remark lists by name."""
+"""How many queries are listed in a remark."""
 
 
 def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
-    """Print the lines of a unified diff on standard output, with `has_colours` in colours where a terminal shows them.
+    """Print the lines of a unified diff on standard output.
 
-    On a terminal control characters are escaped, so that nothing moves its cursor; a file gets the lines as they are.
+    On a terminal, control characters are escaped and, with `has_colours`, added and removed lines are coloured. A file
+    gets the lines unchanged, so that the diff can be applied.
     """
     if sys.stdout.isatty():
         diff = (terminal_safe(text) for text in diff)
@@ -59,7 +61,7 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
 
 
 def _destination_of_run(line: Line) -> Destination | None:
-    """Return where the validated run goes, None where none is written."""
+    """Return the destination of the validated run; None if it is not written."""
     text = line.text("-output_file")
     if text == NONE or "--check" in line:
         return None
@@ -67,6 +69,7 @@ def _destination_of_run(line: Line) -> Destination | None:
 
 
 def _outputs_of_validate_run(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the validated run; nothing if it goes to a stream or is not written."""
     destination = _destination_of_run(line)
     if destination is None:
         return []
@@ -96,7 +99,7 @@ VALIDATE_RUN: Final = Program(
 
 @VALIDATE_RUN.command
 def validate_run(line: Line, session: Session) -> int:
-    """Check a run, and write it as the scorer wants it. Return the exit status."""
+    """Check a run, and write the validated run, which the scorer can read. Return the exit status."""
     session.report_to()
     checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
     validated_run = checked_run.validated()
@@ -117,7 +120,7 @@ def validate_run(line: Line, session: Session) -> int:
 
 
 def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
-    """Return a remark on the queries whose lines are left out of the validated run."""
+    """Return a remark that names the queries whose lines are left out of the validated run."""
     names = ", ".join(queries[:MOST_LISTED_QUERIES])
     if len(queries) > MOST_LISTED_QUERIES:
         names += " ..."
@@ -128,7 +131,10 @@ def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
 
 
 def _write_run(validated_run: ValidatedRun, destination: Destination, session: Session) -> None:
-    """Write a validated run, with a remark where the scorer will not read it. Raises OutputError."""
+    """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
+
+    Raises OutputError.
+    """
     first_piece = next(validated_run.pieces, "")
     first_line = first_piece.partition("\n")[0]
     if first_piece and detect_schema(first_line.split("\t")) is None:
@@ -136,18 +142,15 @@ def _write_run(validated_run: ValidatedRun, destination: Destination, session: S
             "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
             "confidence such as .5 or 1.); write that line otherwise"
         )
-    destination.write(encoded(_all_pieces(first_piece, validated_run.pieces)))
-
-
-def _all_pieces(first_piece: str, further_pieces: Iterable[str]) -> Iterator[str]:
-    yield first_piece
-    yield from further_pieces
+    all_pieces = itertools.chain([first_piece], validated_run.pieces)
+    destination.write(encoded(all_pieces))
 
 
 # ---- validate-queries
 
 
 def _outputs_of_validate_queries(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the files for the validated queries and for the index of expanded queries."""
     yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = line.get("-index_file")
     if index_file is not None:
@@ -174,15 +177,16 @@ VALIDATE_QUERIES: Final = Program(
 
 @VALIDATE_QUERIES.command
 def validate_queries(line: Line, session: Session) -> int:
-    """Check a query file, and write the queries with the changes that the options ask for. Return the exit status.
+    """Check a query file, and write the queries with the changes of the options. Return the exit status.
 
-    The queries are written in spite of errors, as the reference program does.
+    The queries are written even if there are errors, as the reference program does.
     """
     options = _query_options(line)
     session.report_to()
     queries = session.read_queries()
     session.remark(*queries.remarks)
-    session.remark(*preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0]))
+    remarks_on_types = preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0])
+    session.remark(*remarks_on_types)
     validated = preparing.validate_queries(queries.table, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
@@ -195,7 +199,7 @@ def validate_queries(line: Line, session: Session) -> int:
 
 
 def _query_options(line: Line) -> preparing.QueryOptions:
-    """Return the changes of queries that the options ask for. Raises UsageError for an unknown value."""
+    """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
         types=_choice(line, "-types", preparing.TYPE_ACTIONS),
@@ -211,7 +215,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
-    """Return the choice that an option names, in any letter case. Raises UsageError where it names none."""
+    """Return the value of an option as one of `choices`; letter case does not matter. Raises UsageError for others."""
     text = line.text(option).lower()
     choice_by_name = {choice.value: choice for choice in choices}
     if text not in choice_by_name:
@@ -223,6 +227,7 @@ def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
 
 
 def _outputs_of_generate_queries(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the queries; nothing if they go to a stream."""
     return Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
@@ -247,18 +252,21 @@ GENERATE_QUERIES: Final = Program(
 
 @GENERATE_QUERIES.command
 def generate_queries(line: Line, session: Session) -> int:
-    """Write the queries of the first round or, from a run, the queries of the second round. Return the exit status."""
+    """Write the queries of the first round or, if a run is named, of the second round. Return the exit status."""
     destination = Destination(line.words[1])
     run_files = list[Input](line.words[2:])
     session.report_to()
-    session.read_documents()  # must be readable; nothing is checked against it
+    session.read_documents()  # only raises an error if the list cannot be read: nothing is checked against it
     queries = session.read_queries()
     limits = Limits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
     if not run_files:
         text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
         destination.write(encoded([text]))
-        session.close("" if "-error_file" in line else "".join(report_text(session.problems)))
+        report = ""
+        if "-error_file" not in line:  # the reference leaves the file empty in this round
+            report = "".join(report_text(session.problems))
+        session.close(report)
         return Status.DONE
     check_exists(line.words[2])
     checked_run = check_run(run_files, queries, limits, session.problems)
@@ -274,6 +282,7 @@ def generate_queries(line: Line, session: Session) -> int:
 
 
 def _outputs_of_package_output(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the run."""
     return file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
 
 
@@ -311,14 +320,15 @@ def package_output(line: Line, session: Session) -> int:
 
 
 def _destination_by_language(line: Line) -> dict[str, Destination]:
-    """Return the destination for the assessments of each language; a stream takes all of them."""
+    """Return the destination of the assessments of each language: a file each, or the same stream for all."""
     prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
-    return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
+    return {language: Destination(f"{prefix.name}.{language.lower()}") for language in LANGUAGES}
 
 
 def _outputs_of_validate_assessments(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the file for the assessments of each language."""
     for destination in _destination_by_language(line).values():
         yield from destination.planned("-output_file", Existing.CLEARED)
 
@@ -343,7 +353,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 
 @VALIDATE_ASSESSMENTS.command
 def validate_assessments(line: Line, session: Session) -> int:
-    """Check assessments, and write a file of them for each language. Return the exit status."""
+    """Check assessments, and write a file with the assessments of each language. Return the exit status."""
     file = line.words[1]
     session.report_to()
     _check_languages(line.text("-languages"))
@@ -363,16 +373,16 @@ def validate_assessments(line: Line, session: Session) -> int:
 
 
 def _check_languages(text: str) -> None:
-    """Raise UsageError where the colon-separated list names an unknown language."""
+    """Raise UsageError if the colon-separated list names an unknown language."""
     for language in text.split(":"):
         if language and language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
 
 
 def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
-    """Write assessments, pairs of language and line, into the file of their language.
+    """Write assessments to the destination of their language; if that is a stream, all in their order.
 
-    A stream gets all of them in order. Raises OutputError.
+    Each assessment is a pair of the language and the text of the line. Raises OutputError.
     """
     lines_by_language: dict[str, list[str]] = {language: [] for language in destination_by_language}
     all_lines = []
@@ -390,7 +400,7 @@ def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_la
 
 
 def _report_pool(session: Session, file: str) -> int:
-    """Print each kind of problem that scoring has with assessments. Return the exit status."""
+    """Print each kind of problem that scoring would have with the assessments in a file. Return the exit status."""
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
     texts = [str(kind) for kind in pool.kinds]
@@ -405,6 +415,7 @@ def _report_pool(session: Session, file: str) -> int:
 
 
 def _outputs_of_apply_k(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the lines that are kept."""
     return file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
@@ -420,7 +431,10 @@ APPLY_K: Final = Program(
 
 @APPLY_K.command
 def apply_k(line: Line, session: Session) -> int:
-    """Write the lines of a run that lie within the limit of documents for each node; list the others. Return 0."""
+    """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
+
+    The limit is the value of -justifications. The lines that are left out are printed on standard error.
+    """
     run_file, output_file = line.words
     most_documents = documents_per_node(line.text("-justifications"))
     if most_documents == 0:
@@ -441,7 +455,7 @@ def apply_k(line: Line, session: Session) -> int:
 
 
 def _lines_of_run(run_file: str) -> list[str]:
-    """Return the lines of a run without line feeds. Bytes that are no UTF-8 are kept as surrogates."""
+    """Return the lines of a run without line feeds. Bytes that are not UTF-8 become surrogate characters."""
     with open_source(run_file) as source:
         lines = source.read_bytes().decode("utf-8", "surrogateescape").split("\n")
     if not lines[-1]:
@@ -453,13 +467,13 @@ def _lines_of_run(run_file: str) -> list[str]:
 
 
 class _Superseded(Reference):
-    """A program that accepts any words; it has a help and a version."""
+    """The command of a superseded program: it accepts any words, and only has a help and a version."""
 
     def parse(self, typed: Sequence[str]) -> Line:
-        """Return the command line, with a page to print where the first word asks for one."""
-        with contextlib.suppress(UsageError):
+        """Return the command line; the first word may be an option for help or a version."""
+        with contextlib.suppress(UsageError):  # any other word is accepted and ignored
             line = super().parse(typed[:1])
-            if line.page:
+            if line.information:
                 return line
         return Line(typed)
 
@@ -468,12 +482,12 @@ class _Superseded(Reference):
     "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
 )
 def expand_queries(line: Line) -> int:
-    """Name the program that took the place of this one. Return 0."""
+    """Print which program has replaced this one. Return 0."""
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
     return Status.DONE
 
 
-# A negative number is a switch; one with too many digits to be meant is none.
+# There is no negative number, which would be read as a switch. Numbers with more digits are not accepted.
 _NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
 _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
@@ -501,7 +515,7 @@ def samples(line: Line) -> int:
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
     try:
-        line.plan(outputs, line.words)  # the number, too: the two words are easily swapped
+        line.plan(outputs, line.words)  # both words are checked as inputs, because they are easily swapped
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE

@@ -1,8 +1,8 @@
 """Commands on click under two contracts: that of cs-score's own commands and that of the reference programs.
 
-click holds the tables: options, helps, completion. `Command.parse` reads what was typed, since click cannot read it as
-the reference programs do: exact names, values as the next word, options before all files, and a page that is printed
-at the moment its option is met.
+click keeps the options, formats the help and completes words in a shell. `Command.parse` reads the command line,
+because click cannot read it as the reference programs do: names of options are exact, a value is always the next word,
+all options come before the files, and `-help` and `-version` take effect as soon as they are read.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 WIDEST: Final = 100
-"""Columns of a help that goes to no terminal."""
+"""The width in columns of a help that is not printed on a terminal."""
 
 FOLLOWED: Final = "2017.2.0"
 """The version of the reference programs that is followed."""
 
 
 class Status(IntEnum):
-    """How a command ends."""
+    """The exit statuses of the commands."""
 
     DONE = 0
     FAILED = 1
     WRONG_USAGE = 2
     NOT_KEPT = 3
-    """`verify` differs, or `check` fails."""
+    """`verify` could not reproduce a result, or a score is below a limit of `check`."""
     INTERRUPTED = 130
     TERMINATED = 143
     REFERENCE = 255
@@ -64,11 +64,16 @@ class Status(IntEnum):
 
 
 class Finished(int):
-    """An exit status that keeps what was computed: a process that ends with it need not free millions of rows."""
+    """An exit status that also holds the results of the command.
+
+    As long as the status is used, the results are not freed: freeing millions of rows would only delay the end of the
+    process.
+    """
 
     _results: object
 
     def __new__(cls, status: int, results: object) -> Finished:
+        """Return the exit status `status`, which holds `results`."""
         finished = super().__new__(cls, status)
         finished._results = results
         return finished
@@ -83,24 +88,25 @@ Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 Body: TypeAlias = Callable[["Line"], int | str]
 """The function that does the work of a command; it returns the exit status, or the text to be printed."""
 
-Page: TypeAlias = Callable[["Command", Sequence[str]], str]
-"""A function that returns the text which an option asks for, from the command and all words that were typed."""
+Information: TypeAlias = Callable[["Command", Sequence[str]], str]
+"""A function that returns the text of an option such as `--help`, from the command and all words that were typed."""
 
 
 class Misuse(UsageError):
-    """Wrong usage, with the text that the reference prints for it before its usage text."""
+    """An error for wrong usage, with the line that the reference program prints about it above its usage text."""
 
     def __init__(self, advice: str, printed: str) -> None:
+        """Make an error with our own message, `advice`, and the text that the reference program prints."""
         super().__init__(advice)
         self.printed = one_line(printed)
 
 
 class Option(click.Option):
-    """An option of a command, made from the text by which help shows it.
+    """An option of a command, made from its usage text, which help shows as well.
 
-    `--gold FILE` takes a value, `--gold FILE...` may be repeated, `--check` takes none. The value of `--json
-    [FILE.json]` may be left out and is `-` then; it is taken from the next word only where that is `-` or has the same
-    ending, so that no input is taken by mistake.
+    `--gold FILE` takes a value, `--gold FILE...` may be repeated, and `--check` takes no value. The value of `--json
+    [FILE.json]` is optional and `-` by default. The next word is its value only if that word is `-` or has the ending
+    `.json`, so that an input file is not mistaken for it.
     """
 
     def __init__(
@@ -111,19 +117,20 @@ class Option(click.Option):
         choices: Choices = (),
         *,
         also: Sequence[str] = (),
-        page: Page | None = None,
+        information: Information | None = None,
     ) -> None:
         """Make an option from its `usage` text.
 
-        `default_text` is the default that help shows, `choices` is what completion offers, `also` are further
-        spellings. `page` makes a text that is printed at once where the option is met.
+        `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
+        further spellings. An option with `information`, such as `--help`, prints the text that this function returns,
+        and the command does nothing else.
         """
         is_repeated = usage.endswith("...")
         name, _, value = usage.removesuffix("...").partition(" ")
         self.long = name
         self.value = value or None
         self.default_text = default_text
-        self.page = page
+        self.information = information
         self._choices = choices
         self._separator = _separator_of(value)
         names = [name.lstrip("-").replace("-", "_"), name, *also]
@@ -133,17 +140,20 @@ class Option(click.Option):
             super().__init__(names, help=help, is_flag=True)
 
     def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-        """Return what may complete a value; of a list only its last item is completed."""
+        """Return the completions of a value that is being typed; in a list only the last item is completed."""
         finished_items = typed[: typed.rfind(self._separator) + 1]
         return completions(self._choices, context, typed, finished_items)
 
     @property
     def is_addition(self) -> bool:
-        """Whether the reference programs lack it."""
+        """Whether cs-score has added the option, so that the reference programs do not know it."""
         return self.long.startswith("--")
 
     def with_two_dashes(self) -> Option:
-        """Return the option for a command of our own, which takes the reference's switches with two dashes as well."""
+        """Return the option with a further spelling for switches of the reference: `--query-base` for `-query_base`.
+
+        Commands that the reference programs do not have accept both spellings.
+        """
         if self.is_addition:
             return self
         option = copy.copy(self)
@@ -151,7 +161,10 @@ class Option(click.Option):
         return option
 
     def get_help_record(self, ctx: click.Context | None = None) -> tuple[str, str]:
-        """Return its names with its value, and its meaning with its default, for a help."""
+        """Return the row of the option in a help: its spellings with the value, and its meaning with the default.
+
+        For example `("--output, -o PATH", "Write there instead of printing")`.
+        """
         short_names = {name for name in self.opts if len(name) == 2}
         names = sorted({self.long} | short_names, key=len)
         names_text = ", ".join(names)
@@ -164,19 +177,26 @@ class Option(click.Option):
 
 
 def _separator_of(value: str) -> str:
-    """Return what separates the items of an option's value; the value of most options is no list."""
+    """Return the character between the items of an option's value, from the name that help gives to the value.
+
+    The value of most options is not a list: the result is then a character that nobody types.
+    """
     if value == "LIST":
         return ":"
-    return "," if "," in value else "\0"
+    if "," in value:
+        return ","
+    return "\0"
 
 
 class Parameter(click.Argument):
-    """A word of a command that is no option, made from the text by which usage shows it.
+    """A word of a command line that is not an option, such as an input file, made from its usage text.
 
-    `[NAME...]` may be left out and repeated; a name that begins with `output` is a file to write.
+    `NAME` is one word, `NAME...` stands for one or more, and brackets say that the words may be left out. A name that
+    begins with `output` is a file that the command writes.
     """
 
     def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
+        """Make a parameter from its `usage` text; `choices` are the words that completion offers, by default files."""
         self.label = usage.strip("[.]")
         self.meaning = help
         self.is_output = self.label.startswith("output")
@@ -189,18 +209,23 @@ class Parameter(click.Argument):
         )
 
     def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-        """Return what may complete the word."""
+        """Return the completions of a word that is being typed."""
         return completions(self._choices, context, typed)
 
 
 def completions(choices: Choices, context: click.Context, typed: str, finished_items: str = "") -> list[CompletionItem]:
-    """Return the choices that complete a word; without choices the shell offers files.
+    """Return the choices that complete the word `typed`. If there are no choices, the shell offers files.
 
-    `finished_items` is the beginning of the word that stays as it is: the items of a list before the last one.
+    If the word is a list, `finished_items` is its beginning, up to the last item: it is kept, and the last item is
+    completed. For example `right=A,wro` has the finished items `right=A,`.
     """
     if callable(choices):
         command = context.command
-        choices = tuple(choices(command.verb_and_task[1])) if isinstance(command, Command) else ()
+        if isinstance(command, Command):
+            _, task = command.verb_and_task
+            choices = tuple(choices(task))
+        else:
+            choices = ()
     if not choices:
         return [CompletionItem(typed, type="file")]
     last_item = typed[len(finished_items) :]
@@ -212,18 +237,20 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 
 class Line:
-    """A parsed command line: options with their values, other words, and where the result goes.
+    """A parsed command line: the options with their values, the other words, and where the result is written.
 
-    `typed` are all words as they came, `words` those that are no options, `switches` the options with their last values
-    (None for an option without value). `page` is the text that one of the options asks for instead of the work.
-    `format` is that of the result; with `file` it is not printed but goes there, with `folder` the command writes its
-    files there.
+    `typed` holds all words in their order, `words` the words that are neither options nor values of options. `switches`
+    has the value of each option, the last one if it was repeated, and None for an option without value.
+    `information` is the text of an option such as `--help`, which is printed instead of running the command.
+    `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
+    both it is printed.
     """
 
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
+        """Make a command line without options; `defaults` are the defaults of the options by their names."""
         self.typed = tuple(typed)
         self.words: tuple[str, ...] = ()
-        self.page = ""
+        self.information = ""
         self.switches: dict[str, str | None] = {}
         self.format = "text"
         self.file: PlannedOutput | None = None
@@ -236,18 +263,18 @@ class Line:
         return name in self.switches
 
     def add(self, option: Option, value: str | None) -> None:
-        """Add an option with its value; of several values of an option the last one counts."""
+        """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
         self.switches[option.long] = value
         values = self._values_by_option.setdefault(option.long, [])
         if value is not None:
             values.append(value)
 
     def get(self, name: str) -> str | None:
-        """Return the value of an option, None where it was not typed."""
+        """Return the value of an option; None if the option was not typed or has no value."""
         return self.switches.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return the value of an option, else `default`, else the default that help shows."""
+        """Return the value of an option; if it was not typed, `default` or else the default that help shows."""
         value = self.switches.get(name)
         if value is not None:
             return value
@@ -256,11 +283,11 @@ class Line:
         return self._defaults[name] or ""
 
     def texts(self, name: str) -> list[str]:
-        """Return all values of an option that may be repeated."""
+        """Return all values of an option that may be repeated, in their order; none if it was not typed."""
         return self._values_by_option.get(name, [])
 
     def first(self, names: str) -> str | None:
-        """Return the first of the options, separated by spaces, that was typed; None where none was."""
+        """Return the first of several options that was typed, or None; `names` are separated by spaces."""
         for name in names.split():
             if name in self.switches:
                 return name
@@ -269,7 +296,7 @@ class Line:
     def with_changes(
         self, changes: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()
     ) -> Line:
-        """Return the command line with the values of some options changed, and without others."""
+        """Return a copy of the command line with other values of some options, and `without` some options."""
         line = copy.copy(self)
         removed_options = set(without)
         switches = {**self.switches, **changes}
@@ -277,7 +304,10 @@ class Line:
         return line
 
     def inputs(self) -> list[str]:
-        """Return every word and value that may be a file to read, with the files inside folders."""
+        """Return every word and every value of an option that may be a file to read, and the files inside folders.
+
+        Outputs are checked against them: no command overwrites one of its inputs.
+        """
         names = list(self.words)
         for option, values in self._values_by_option.items():
             if option not in OUTPUT_OPTIONS:
@@ -291,9 +321,10 @@ class Line:
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
     ) -> OutputPlan:
-        """Return the checked plan of inputs and outputs; no file is touched.
+        """Return the plan of the files that a command reads and writes, after checking it; no file is changed.
 
-        Raises UsageError or OutputError where an output may not be written.
+        `inputs` are all words and values that may be files, unless they are given. `folder` is the folder of -o.
+        Raises UsageError or OutputError if an output may not be written.
         """
         if inputs is None:
             inputs = self.inputs()
@@ -314,7 +345,7 @@ _FORMAT_OF_ENDING: Final = {
     ".xml": "junit", ".svg": "svg",
 }  # fmt: skip
 _MADE_OF_SVG: Final = ("pdf", "png")
-"""Formats of images that other programs make of SVG."""
+"""Formats of images that cs-score does not write; other programs convert SVG into them."""
 
 _PAGE_COMMANDS: Final = {
     "score": "report",
@@ -323,7 +354,7 @@ _PAGE_COMMANDS: Final = {
     "diff": "report --compare",
     "batch": "batch --html",
 }
-"""The command that makes the page of what a verb prints; `compare` makes its own."""
+"""The command that makes an HTML page of the result of a verb. `compare` is not among them: it has the format html."""
 
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
@@ -331,12 +362,17 @@ _BEGINNINGS: Final = {
     "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
     "svg": rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"',
 }
-"""How files of -o begin, by their format; those of other formats do not say who wrote them: only force replaces them.
+"""How the files that -o writes begin, by format: a file with this beginning may be replaced without --force.
+
+Files of other formats do not show that cs-score wrote them, so that only --force replaces them.
 """
 
 
 def failure_text(format_: str, message: str) -> str:
-    """Return why nothing was done as JSON; empty for other formats, which have no place for it but standard error."""
+    """Return the message of an error as a JSON object for standard output; an empty text for any other format.
+
+    The message is also printed on standard error, whatever the format is.
+    """
     if format_ != "json":
         return ""
     error = {"kind": "error", "error": one_line(message)}
@@ -345,7 +381,7 @@ def failure_text(format_: str, message: str) -> str:
 
 @contextlib.contextmanager
 def _remarks_before_errors() -> Iterator[None]:
-    """Print the remarks that come with an error before the error goes on."""
+    """Print the remarks of an error that leaves the block, then raise the error again."""
     try:
         yield
     except CsScoreError as error:
@@ -354,45 +390,51 @@ def _remarks_before_errors() -> Iterator[None]:
 
 
 class Form(NamedTuple):
-    """What a command is beside its options and words: its help, its formats, where its result goes."""
+    """The properties of a command beside its options and words: its help, its formats, and its output."""
 
     example: str = ""
-    """The words of a call that runs on the samples."""
+    """The words of an example of a call, which works with the sample files."""
     summary: str = ""
-    """A line for help; empty for that of the table of commands."""
+    """The first line of the help; if it is empty, the summary of the table of commands is used."""
     sections: Sequence[Section] = ()
-    """Further parts of the help."""
+    """Further sections of the help."""
     formats: Sequence[str] = ()
-    """The formats of the result, the usual one first; none for a command that makes no result of its own."""
+    """The formats of the result, the default first; none for a command without a result of its own."""
     folder: str = ""
-    """The format that -o writes into a folder; one that is not in `formats` is no value of --format."""
+    """The format in which -o names a folder; it is a value of --format only if it is one of `formats`."""
     needs_output: bool = False
     """Whether -o must be given."""
     failure: Callable[[str, str], str] = failure_text
-    """Returns the text for an error, from the format and the message; empty where the format has no place for it."""
+    """Returns an error in the format of the result, from the format and the message; empty if it cannot show errors."""
 
 
 NO_FORM: Final = Form()
 
 
 class Command(click.Command):
-    """A command of our own: options stand anywhere, wrong usage is status 2.
+    """A command under the contract of cs-score: options may come after files, and wrong usage has the exit status 2.
 
-    `body` does the work for a command line, and returns the exit status or a text to print.
+    `body` is the function that does the work of the command. It gets the parsed command line and returns the exit
+    status, or the text to print.
     """
 
     failed = Status.FAILED
     wrong_usage = Status.WRONG_USAGE
     options_first = False
+    """Whether all options have to come before the first file, as in the reference programs."""
 
     def __init__(
         self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = NO_FORM
     ) -> None:
+        """Make a command with its own options, to which the options for output, help and versions are added.
+
+        `parameters` are the words that it takes, and `body` is the function that does its work.
+        """
         self.body = body
         self.form = form
         self.parameters = parameters
         self.entry = COMMANDS.get(name)
-        all_options = [*options, *self._format_options(), QUIET, *self._page_options()]
+        all_options = [*options, *self._format_options(), QUIET, *self._information_options()]
         if not self.options_first:
             all_options = [option.with_two_dashes() for option in all_options]
         self.options = all_options
@@ -405,56 +447,62 @@ class Command(click.Command):
         super().__init__(name, params=[*all_options, *parameters], add_help_option=False, help=summary)
 
     def _format_options(self) -> Iterator[Option]:
-        """Yield the options that say in which format and where the result is written."""
+        """Yield `--format`, `--json` and `--output`, as far as the command has them."""
         formats = self.form.formats
         if not formats:
             return
-        usual = "by the ending of -o"
+        default_text = "by the ending of -o"
         if not self.form.needs_output:
-            usual += f", else {formats[0]}"
-        yield Option("--format NAME", f"Format of the result: {', '.join(formats)}", usual, formats)
+            default_text += f", else {formats[0]}"
+        yield Option("--format NAME", f"Format of the result: {', '.join(formats)}", default_text, formats)
         if "json" in formats:
             yield _JSON
         yield _OUTPUT
 
-    def _page_options(self) -> Iterator[Option]:
-        """Yield the options that are answered with a text at once."""
+    def _information_options(self) -> Iterator[Option]:
+        """Yield the options for help and versions, which print a text instead of running the command."""
         if self.options_first:
-            yield Option("-help", "Show this text", also=["-h", "--help"], page=_requested_help)
+            yield Option("-help", "Show this text", also=["-h", "--help"], information=_requested_help)
         else:
-            yield Option("--help", "Show this text", also=["-h", "-help"], page=_requested_help)
-        yield Option("--version", "Show the version of cs-score", page=_own_version)
-        if self.entry is not None and self.entry.follows:
-            yield Option("-version", "Show the version that is followed", page=_followed_version)
+            yield Option("--help", "Show this text", also=["-h", "-help"], information=_requested_help)
+        yield Option("--version", "Show the version of cs-score", information=_own_version)
+        if self.entry is not None and self.entry.followed_version:
+            yield Option("-version", "Show the version that is followed", information=_followed_version)
 
     @property
     def full_name(self) -> str:
-        """The words by which it is called, such as `cs-score analyze scifact`."""
+        """The program and the words that name the command, such as `cs-score analyze scifact`."""
         return f"cs-score {self.name}".rstrip()
 
     @property
     def verb_and_task(self) -> tuple[str, str]:
-        """Its name in the table of commands, and the task that it is for."""
-        verb, _, task = (self.name or "").partition(" ")
-        if verb in FAMILIES:
-            member, _, task = task.partition(" ")
-            return f"{verb} {member}", task or COLD_START
-        if verb in TASKS:
-            return "score", verb
-        return verb, task or COLD_START
+        """The name of the command in the table of commands, and the task that it is for.
+
+        For example `("analyze", "scifact")` for the command `analyze scifact`, `("score", "scifact")` for `scifact`
+        and `("bundle evalai", "coldstart")` for `bundle evalai`.
+        """
+        first_word, _, further_words = (self.name or "").partition(" ")
+        if first_word in FAMILIES:
+            second_word, _, task = further_words.partition(" ")
+            return f"{first_word} {second_word}", task or COLD_START
+        if first_word in TASKS:
+            return "score", first_word
+        return first_word, further_words or COLD_START
 
     def run(self, typed: Sequence[str]) -> int:
-        """Parse the words, do the work, and return the exit status.
+        """Parse the words of a command line, run the command, and return the exit status.
 
-        Raises CsScoreError, which is also printed in the format that was asked for, where that has a place for it.
+        Raises CsScoreError. Before that the error is printed on standard output if the format, such as JSON, has a form
+        for errors.
         """
         try:
             line = self.parse(typed)
-            if line.page:
-                write_text("stdout", line.page)
+            if line.information:
+                write_text("stdout", line.information)
                 return Status.DONE
-            shows_runs = self.verb_and_task[0] == "batch"
-            clock = contextlib.nullcontext() if shows_runs else with_clock(self.full_name)
+            verb, _ = self.verb_and_task
+            shows_own_progress = verb == "batch"
+            clock = contextlib.nullcontext() if shows_own_progress else with_clock(self.full_name)
             with quietly("--quiet" in line), clock, _remarks_before_errors():
                 return self._run_and_write(line)
         except CsScoreError as error:
@@ -462,7 +510,10 @@ class Command(click.Command):
             raise
 
     def _print_failure(self, error: CsScoreError, typed: Sequence[str]) -> None:
-        """Print an error in the format that was asked for, in a command line that may not be read to its end."""
+        """Print an error on standard output in the format that `--format` names, if the format has a form for errors.
+
+        The option is looked for among the words, because wrong usage may have ended the parsing before it.
+        """
         format_ = ""
         for word, next_word in pairwise([*typed, ""]):
             if word == "--format":
@@ -477,7 +528,10 @@ class Command(click.Command):
     # ---- Reading what was typed
 
     def parse(self, typed: Sequence[str]) -> Line:
-        """Return the command line that the words make, without doing anything. Raises UsageError."""
+        """Return the parsed command line. Raises UsageError.
+
+        Options without their value are reported last, as the reference programs do: after unknown options.
+        """
         line = Line(typed, {option.long: option.default_text for option in self.options})
         words: list[str] = []
         rest = deque(typed)
@@ -487,14 +541,16 @@ class Command(click.Command):
             if word == "--" and not self.options_first:
                 words.extend(rest)
                 break
-            if not word.startswith("-") or (word == "-" and (words or not self.options_first)):
+            can_be_standard_input = bool(words) or not self.options_first  # `-` before all files is an unknown option
+            if not word.startswith("-") or (word == "-" and can_be_standard_input):
                 words.append(word)
                 continue
             if self.options_first and words:
-                raise self._misplaced(word, len(words) + len(rest) + 1)
+                number_of_words = len(words) + 1 + len(rest)
+                raise self._misplaced(word, number_of_words)
             option = self._option_of(word, typed)
-            if option.page is not None:
-                line.page = option.page(self, typed)
+            if option.information is not None:
+                line.information = option.information(self, typed)
                 return line
             if self._has_value(option, word, rest):
                 line.add(option, self._value_of(option, word, rest))
@@ -510,19 +566,25 @@ class Command(click.Command):
         return line
 
     def _option_of(self, word: str, typed: Sequence[str]) -> Option:
-        """Return the option that a word names, such as `--gold` or `--gold=FILE`. Raises UsageError."""
+        """Return the option that a word such as `--gold` or `--gold=FILE` names.
+
+        Raises UsageError for an unknown option, and for a value of an option that takes none.
+        """
         name, equals, _ = word.partition("=")
         option = self.option_by_spelling.get(name)
         if option is None:
             raise self._unknown(word, typed)
         if equals and self.options_first and not option.is_addition:
             raise self._unknown(word, typed)
-        if equals and option.value is None and option.page is None:
+        if equals and option.value is None and option.information is None:
             raise Misuse(f"{option.long} takes no value", f"ERROR: Unknown switch: {word}")
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
-        """Say whether an option has the value it needs, in its own word or as the next one of `rest`."""
+        """Say whether an option has the value that it needs, behind `=` in its own word or as the first word of `rest`.
+
+        An option that needs no value has what it needs.
+        """
         if option.value is None or "=" in word or option.value.startswith("["):
             return True
         if not rest:
@@ -530,7 +592,10 @@ class Command(click.Command):
         return self.options_first or rest[0].partition("=")[0] not in self.option_by_spelling
 
     def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
-        """Return the value of an option, None for one without; a value of its own word is taken from `rest`."""
+        """Return the value of an option: the text behind `=`, or else the next word, which is removed from `rest`.
+
+        None for an option that takes no value.
+        """
         if option.value is None:
             return None
         _, equals, value = word.partition("=")
@@ -541,26 +606,33 @@ class Command(click.Command):
         return rest.popleft()
 
     def _optional_file(self, option: Option, rest: deque[str]) -> str:
-        """Return the file of an option that can do without one, `-` where the next word is none.
+        """Return the file for an option such as `--json [FILE.json]`, whose file may be left out; `-` if it is.
 
-        Raises UsageError for a word that is neither such a file nor an option.
+        A file is removed from `rest`. Raises UsageError if the next word is neither an option nor a file with the right
+        ending.
         """
-        if not rest or (rest[0] != "-" and rest[0].startswith("-")):
+        if not rest:
             return "-"
-        wanted_ending = ending_of(str(option.value)[1:-1])
-        if rest[0] == "-" or ending_of(rest[0]) == wanted_ending or is_stream(rest[0]):
+        next_word = rest[0]
+        if next_word.startswith("-") and next_word != "-":
+            return "-"
+        wanted_ending = ending_of(str(option.value).strip("[]"))
+        if next_word == "-" or ending_of(next_word) == wanted_ending or is_stream(next_word):
             return rest.popleft()
         raise UsageError(
-            f"{option.long} takes a file; did you mean {option.long} result.json? {rest[0]} does not end in .json "
+            f"{option.long} takes a file; did you mean {option.long} result.json? {next_word} does not end in .json "
             "(perhaps compressed)"
         )
 
     def _in_order_of_options(self, switches: Mapping[str, str | None]) -> dict[str, str | None]:
-        """Return the options that were typed in the order of the command's own options."""
+        """Return the options that were typed, sorted as help lists them, so that their order does not matter later."""
         return {option.long: switches[option.long] for option in self.options if option.long in switches}
 
     def _without_value(self, option: Option) -> Misuse:
-        """Return the error for an option without its value; the reference names the first word that it lacks then."""
+        """Return the error for an option that was typed without its value.
+
+        The reference complains about its first required word instead, which is kept in the text that it prints.
+        """
         missing = ""
         if self.options_first:
             missing = next((parameter.label for parameter in self.parameters if parameter.required), "")
@@ -569,7 +641,7 @@ class Command(click.Command):
         )
 
     def _refuse_repetitions(self, line: Line) -> None:
-        """Raise UsageError where an option that takes one value has several."""
+        """Raise UsageError if an option that takes one value was typed several times."""
         for option in self.options:
             values = line.texts(option.long)
             if len(values) < 2 or option.multiple:
@@ -578,7 +650,7 @@ class Command(click.Command):
             raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
 
     def _remedy_for_repetition(self, option: Option, line: Line) -> str:
-        """Return what to write instead of an option with several values."""
+        """Return advice on what to write instead of repeating an option that takes one value."""
         task = self.verb_and_task[1]
         if option.long == "--predictions":
             files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
@@ -595,7 +667,7 @@ class Command(click.Command):
         return "give it once"
 
     def _check_words(self, line: Line) -> None:
-        """Raise UsageError where an option or a word is missing, or there is a word too many."""
+        """Raise UsageError if -o or a required word is missing, or if there are too many words."""
         if self.form.needs_output and "--output" not in line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
         for parameter in self.parameters[len(line.words) :]:
@@ -611,13 +683,13 @@ class Command(click.Command):
         raise Misuse(advice, "ERROR: Too many arguments")
 
     def _most_words(self) -> int:
-        """Return how many words the command takes."""
+        """Return the largest number of words, options not counted, that the command takes."""
         if any(parameter.nargs < 0 for parameter in self.parameters):
             return sys.maxsize
         return len(self.parameters)
 
     def _misplaced(self, word: str, number_of_words: int) -> UsageError:
-        """Return the error for an option behind the first file, which the reference takes for a file."""
+        """Return the error for an option behind the first file, which the reference programs take for a file name."""
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
@@ -627,7 +699,11 @@ class Command(click.Command):
         return Misuse(advice, "ERROR: Too many arguments")
 
     def _unknown(self, word: str, typed: Sequence[str]) -> UsageError:
-        """Return the error for a word that looks like an option and is none, with the nearest one."""
+        """Return the error for a word that looks like an option but is not one, with a suggestion.
+
+        The suggestion is the same name with the right dashes, advice on options of other programs and commands, or
+        the option with the most similar name.
+        """
         name, _, value = word.partition("=")
         printed = f"ERROR: Unknown switch: {word}"
         for option in self.options:
@@ -644,9 +720,11 @@ class Command(click.Command):
     # ---- Where the result goes
 
     def _run_and_write(self, line: Line) -> int:
-        """Do the work, with the result in the format and at the place of --format and -o. Return the exit status.
+        """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
-        Raises UsageError for a format or a place that is not possible.
+        If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
+        result of this one. Raises UsageError for a format that the command does not have and for a file that it may
+        not write.
         """
         if self.form.formats:
             self._choose_output(line)
@@ -666,7 +744,7 @@ class Command(click.Command):
         return status
 
     def _run_body(self, line: Line) -> int:
-        """Do the work, and print its text where it returns one. Return the exit status."""
+        """Run the function of the command, and print the text if it returns one. Return the exit status."""
         result = self.body(line)
         if isinstance(result, int):
             return result
@@ -674,7 +752,7 @@ class Command(click.Command):
         return Status.DONE
 
     def _choose_output(self, line: Line) -> None:
-        """Set the format of the result, and the file or the folder for it. Raises UsageError."""
+        """Set `format`, and `file` or `folder`, of the command line. Raises UsageError."""
         path = line.get("--output")
         if path == "-":
             path = None
@@ -691,17 +769,17 @@ class Command(click.Command):
             line.format = self.form.formats[0]
 
     def _always_writes_folder(self) -> bool:
-        """Say whether -o is a folder in every format."""
+        """Say whether -o names a folder whatever the format is."""
         return bool(self.form.folder) and self.form.needs_output
 
     def _is_folder(self, format_: str) -> bool:
-        """Say whether -o is a folder in this format."""
+        """Say whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
     def _format_of(self, line: Line, path: str | None) -> str:
-        """Return the format that the options ask for, else that of the ending of `path`, else the usual one.
+        """Return the format of the result: that of --format or --json, else by the ending of `path`, else the default.
 
-        Raises UsageError for a format that the command lacks.
+        Raises UsageError for a format that the command does not have.
         """
         usual = self.form.formats[0]
         format_of_path = None
@@ -720,17 +798,19 @@ class Command(click.Command):
         return format_
 
     def _refuse_unknown_ending(self, path: str) -> None:
-        """Raise UsageError for a folder to be made whose name ends as that of a file does."""
+        """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant."""
         ending = ending_of(path)
         if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
             return
-        endings = [known for known, format_ in _FORMAT_OF_ENDING.items() if format_ in self.form.formats]
+        endings = [
+            ending_of_format for ending_of_format, name in _FORMAT_OF_ENDING.items() if name in self.form.formats
+        ]
         raise UsageError(
             f"-o {path}: no format ends in {ending}, but {', '.join(endings)}; for a folder write {path}{os.sep}"
         )
 
     def _refuse_pages(self, format_: str, path: str | None) -> None:
-        """Raise UsageError for a page of what another command makes pages of."""
+        """Raise UsageError for the format html of a command that does not have it, but whose page another one makes."""
         verb, task = self.verb_and_task
         if format_ != "html" or verb not in _PAGE_COMMANDS:
             return
@@ -752,7 +832,7 @@ class Command(click.Command):
     # ---- Help
 
     def help_text(self) -> str:
-        """Return the help: a summary, the usage, an example, and every option and word with its meaning."""
+        """Return the help of the command: summary, usage, an example, and the meaning of each option and word."""
         formatter = click.HelpFormatter(width=help_width())
         formatter.write_text(f"{self.full_name}:  {self.help}" if self.options_first else f"{self.help}.")
         formatter.write_paragraph()
@@ -771,7 +851,7 @@ class Command(click.Command):
 
     @property
     def usage(self) -> str:
-        """The words of a call, by their names."""
+        """The words of a call as the usage line shows them, such as `[OPTIONS] -o PATH [FILES...]`."""
         labels = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
         if self.form.needs_output:
             labels.append("-o PATH")
@@ -783,7 +863,7 @@ class Command(click.Command):
         return " ".join(labels)
 
     def all_sections(self) -> Iterator[Section]:
-        """Yield the parts of the help: switches of the reference, own options, words, further parts."""
+        """Yield the sections of the help: switches of the reference, our own options, the words, further sections."""
         switches = sorted(option.get_help_record() for option in self.options if not option.is_addition)
         if switches:
             yield "Switches", switches
@@ -795,24 +875,32 @@ class Command(click.Command):
 
 
 def _requested_help(command: Command, typed: Sequence[str]) -> str:
-    """Return the help of a command, of the task that one of the words names where it has one for each task."""
+    """Return the text that `--help` prints for a command.
+
+    The words that were typed may name a task: `cs-score analyze --help scifact` shows the help of `analyze scifact`.
+    """
     verb, _ = command.verb_and_task
-    if not verb or not COMMANDS[verb].by_task:
-        return command.help_text()
-    for word in typed:
-        if word in TASKS:
-            return load(verb, word).help_text()
+    has_tasks = verb != "" and COMMANDS[verb].by_task
+    if has_tasks:
+        for word in typed:
+            if word in TASKS:
+                return load(verb, word).help_text()
     return command.help_text()
 
 
 def _own_version(command: Command, typed: Sequence[str]) -> str:
-    """Return the text of --version, which is the same for every command."""
+    """Return the text that `--version` prints, which is the same for every command."""
     return version_text()
 
 
 def _followed_version(command: Command, typed: Sequence[str]) -> str:
-    """Return a line with the version of the reference program that a command follows, or that --follow names."""
-    version = command.entry and command.entry.follows
+    """Return the line that `-version` prints: the version of the reference program that the command follows.
+
+    It is the value of --follow if that was typed.
+    """
+    version = None
+    if command.entry is not None:
+        version = command.entry.followed_version
     for word, next_word in pairwise(typed):
         if word == "--follow":
             version = next_word
@@ -830,20 +918,20 @@ OTHER_NAMES: Final = {
     "-nbref": "--references",
     "-ig": "--ignore-missing",
 }
-"""What official evaluators and others call options, and what these are called here."""
+"""Names of options in official evaluators and other programs, and the names of the same options here."""
 
 WITHOUT_NEED: Final = ("--verbose", "-v")
 """Options of official evaluators that ask for all measures, which are always shown here."""
 
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
-"""Options by which files are named elsewhere; here they are words."""
+"""Options that name input files in other programs; here the files are words without an option."""
 
 VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "compare", "--diff": "diff"}
-"""What is a verb, where somebody writes an option."""
+"""Options that people type although they mean a command, with the name of that command."""
 
 
 def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
-    """Return a command line with the options of official evaluators replaced by ours."""
+    """Return a command line as text, with the options of official evaluators replaced by our own."""
     words = [command.full_name]
     for word in typed:
         name, equals, value = word.partition("=")
@@ -856,7 +944,7 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
 
 
 def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
-    """Return what to write instead of an option that the command lacks; empty where nothing is near."""
+    """Return advice on what to write instead of an option that the command does not have; empty without advice."""
     return (
         _advice_on_evaluators_option(command, name, typed)
         or _advice_on_other_task(command, name)
@@ -865,7 +953,10 @@ def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
 
 
 def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[str]) -> str:
-    """Return the command line in our words where `name` is an option of an official evaluator; empty else."""
+    """Return advice if `name` is an option of an official evaluator: the same command line with our options.
+
+    Otherwise the text is empty.
+    """
     own_names = {option.long for option in command.options}
     our_name = OTHER_NAMES.get(name)
     if our_name == "--measure" and our_name in own_names:
@@ -880,16 +971,20 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_other_task(command: Command, name: str) -> str:
-    """Return where an option belongs that is a word, a verb, or an option of other tasks; empty else."""
+    """Return advice if an option is a plain word here, a command, or an option of other tasks; otherwise empty."""
     verb, task = command.verb_and_task
     if not verb or not COMMANDS[verb].by_task:
         return ""
     if name in FILE_OPTIONS and task == COLD_START:
         return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
-    if name in VERB_OF and all(option.long != name for option in command.options):
+    own_names = {option.long for option in command.options}
+    if name in VERB_OF and name not in own_names:
         task_word = "" if task == COLD_START else f" {task}"
         return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task_word} ..."
-    other_tasks = [other for other in OWN_TASKS if other != task and name in load(verb, other).option_by_spelling]
+    other_tasks = []
+    for other_task in OWN_TASKS:
+        if other_task != task and name in load(verb, other_task).option_by_spelling:
+            other_tasks.append(other_task)
     if not other_tasks:
         return ""
     owners = ", ".join(other_tasks)
@@ -899,7 +994,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return the other commands that have an option of this or nearly this name; empty if no command has one."""
+    """Return advice that names the other commands with an option of this or a similar name; otherwise empty."""
     if name in command.option_by_spelling or nearest(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
@@ -922,12 +1017,15 @@ def _advice_on_other_command(command: Command, name: str) -> str:
 
 
 def _without_dashes(name: str) -> str:
-    """Return an option's name as it is compared: without leading dashes, with `-` for `_`."""
+    """Return the name of an option in a form for comparing spellings: `--query_base` -> `query-base`."""
     return name.lstrip("-").replace("_", "-")
 
 
 class Reference(Command):
-    """A command under the reference's contract: options before files, usage on standard output, status 255."""
+    """A command under the contract of the reference programs.
+
+    Options come before files, wrong usage prints the usage on standard output, and every failure has the status 255.
+    """
 
     failed = Status.REFERENCE
     wrong_usage = Status.REFERENCE
@@ -937,13 +1035,17 @@ class Reference(Command):
 def command(
     name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Return a decorator for the function that does a command's work; it gives the function that makes the command.
+    """Return a decorator that turns the function which does a command's work into one that makes the command.
 
-    `form` are the fields of `Form`. The table of commands calls the decorated function with the command's task.
+    `contract` is the class of the command, and `form` are fields of `Form`. `load` calls the decorated function with
+    the task of the command.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
+        """Return the function that makes the command whose work `body` does."""
+
         def make(task: str) -> Command:
+            """Return the command, which is the same for every task."""
             return contract(name, options, *parameters, body=body, form=Form(**form))
 
         return make
@@ -955,17 +1057,17 @@ def command(
 
 
 class Entry(NamedTuple):
-    """A command in the table of commands."""
+    """The entry of a command in the table of commands."""
 
     group: str
-    """The heading under which help lists it."""
+    """The heading under which the first page of help lists the command."""
     summary: str
     module: str
-    """The module of `cs_score.cli` with the function that makes the command; it is called as the command is."""
+    """The module of `cs_score.cli` with the function that makes the command; both have the same name."""
     by_task: bool = False
-    """Whether there is one for each task."""
-    follows: str | None = None
-    """The version of the reference program whose place it takes."""
+    """Whether each task has a command of this name."""
+    followed_version: str | None = None
+    """The version of the reference program that the command replaces."""
 
 
 SCORE: Final = "Score"
@@ -975,13 +1077,13 @@ BEFORE: Final = "Before the Cold Start scorer"
 ABOUT: Final = "About cs-score"
 
 
-def _before(summary: str, module: str = "companions", follows: str = FOLLOWED) -> Entry:
-    """Return the entry of a program before the scorer."""
-    return Entry(BEFORE, summary, module, follows=follows)
+def _before(summary: str, module: str = "companions", followed_version: str = FOLLOWED) -> Entry:
+    """Return the entry of a program that is used before the scorer, such as `validate-run`."""
+    return Entry(BEFORE, summary, module, followed_version=followed_version)
 
 
 COMMANDS: Final[Mapping[str, Entry]] = {
-    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", follows=FOLLOWED),
+    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", followed_version=FOLLOWED),
     "score": Entry(SCORE, "Score runs or predictions", "scoring", by_task=True),
     "analyze": Entry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
     "explain": Entry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
@@ -1010,7 +1112,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     ),
     "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", "knowledge_base"),
     "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
-    "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", follows="1.1"),
+    "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", followed_version="1.1"),
     "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
     "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
     "help": Entry(ABOUT, "Show this page, or the help of a command", "about"),
@@ -1021,34 +1123,37 @@ COMMANDS: Final[Mapping[str, Entry]] = {
 """Every command by name; that of the Cold Start scorer is empty."""
 
 FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
-"""First words of commands of two words that are no commands themselves, with the second words."""
+"""Words that begin the names of several commands but are not commands themselves, with the words that follow them."""
 
 
 def help_width() -> int:
-    """Return the number of columns of a help: the width of the terminal, at most 100."""
+    """Return the width of a help in columns: that of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
         return WIDEST
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def version_text() -> str:
-    """Return our version and the version of each program that a command follows, a line each."""
+    """Return lines with the versions of cs-score and of the reference programs that its commands follow."""
     width = max(len(name) for name in COMMANDS)
     lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
     for name, entry in COMMANDS.items():
-        if name and entry.follows:
-            lines.append(f"  {name:<{width}}  follows {entry.follows}\n")
+        if name and entry.followed_version:
+            lines.append(f"  {name:<{width}}  follows {entry.followed_version}\n")
     return "".join(lines)
 
 
 def load(name: str, task: str = COLD_START) -> Command:
-    """Return a command; imports its module. Raises UsageError where a part of the package that it needs is missing."""
+    """Return the command of a name and a task, and import its module if that has not happened yet.
+
+    Raises UsageError if a part of the package that the command needs is not installed.
+    """
     return _load_for_task(name, task if COMMANDS[name].by_task else "")
 
 
 @functools.cache
 def _load_for_task(name: str, task: str) -> Command:
-    """Return a command for a task, which is empty for a command that is the same for all. Raises UsageError."""
+    """Return the command of a name and a task, as `load` does. `task` is empty if all tasks share the command."""
     try:
         module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
     except ModuleNotFoundError as error:

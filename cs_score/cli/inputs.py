@@ -1,4 +1,4 @@
-"""The inputs that a command line names: runs with queries and assessments (`cli/runs.py`), or gold with predictions."""
+"""Find the inputs that a command line names, and score them: gold and predictions here, Cold Start runs in `runs`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
 
 
 def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
-    """Return the file of gold, which --gold names or the first word, and the other words.
+    """Return the gold file and the words that name predictions.
 
-    Raises UsageError without gold.
+    The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
     """
     words = list(line.words)
     gold = line.get("--gold")
@@ -46,41 +46,47 @@ def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
     return gold, words
 
 
-def optional_gold_and_predictions(mode: Mode, line: Line, *, is_one: bool) -> tuple[str | None, list[str]]:
-    """Return the file of gold and the words that name predictions. Raises UsageError where gold is needed and missing.
+def optional_gold_and_predictions(mode: Mode, line: Line, *, is_single_file: bool) -> tuple[str | None, list[str]]:
+    """Return the gold file, or None, and the words that name predictions.
 
-    A task that needs no gold has it where --gold names it; where one file of predictions is scored (`is_one`) also
-    where two words are given, in this order.
+    Some tasks need no gold file. For them the first word is gold only if a single file of predictions is scored
+    (`is_single_file`) and there are two files. Raises UsageError if a task needs gold and there is none.
     """
     if mode.needs_gold:
         return gold_and_predictions(line)
     words = list(line.words)
     gold = line.get("--gold")
     number_of_files = len(words) + ("--predictions" in line)
-    if gold is None and is_one and words and number_of_files == 2:
+    if gold is None and is_single_file and words and number_of_files == 2:
         gold = words.pop(0)
     return gold, words
 
 
 class Predictions:
-    """Gold and files of predictions. Whatever is wrong with a command line raises UsageError before a file is read."""
+    """The gold file and the files of predictions that a command line names.
+
+    Every fault of the command line raises UsageError before a file is read.
+    """
 
     def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
-        """Check the files of a command line. `fewest` and `most` (None: any number) are the systems that it needs."""
+        """Find and check the files of a command line.
+
+        `fewest` and `most` limit the number of systems; there is no upper limit if `most` is None.
+        """
         self.mode = mode_named(task)
         self._line = line
         self._arguments = own_arguments(task, line)
         self._fewest = fewest
         self._most = most
         self._printed_notices: set[str] = set()
-        self.gold, self.files = optional_gold_and_predictions(self.mode, line, is_one=most == 1)
+        self.gold, self.files = optional_gold_and_predictions(self.mode, line, is_single_file=most == 1)
         if most == 1:
             self.files = [self._single_file(task)]
         else:
             self._check_several_files()
 
     def _single_file(self, task: str) -> str:
-        """Return the one file of predictions. Raises UsageError for none, and for more than one."""
+        """Return the only file of predictions. Raises UsageError if there is none, or more than one."""
         words = list(self.files)
         predictions = self._line.get("--predictions")
         if not predictions and words:
@@ -96,9 +102,9 @@ class Predictions:
         return predictions
 
     def _check_several_files(self) -> None:
-        """Raise UsageError for another number of files than is needed.
+        """Raise UsageError if there are too few or too many files, or if one of them is standard input.
 
-        A task that needs no gold may have several systems in a file, so that one file is enough.
+        A file of a task that needs no gold may hold several systems, so that the number of its files is not checked.
         """
         if "-" in (self.gold, *self.files):
             system = "of the two" if self._most else "system"
@@ -113,21 +119,22 @@ class Predictions:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The further arguments of an analysis: the policies beside the one in force, in tasks that have policies."""
+        """The keyword arguments of an analysis: the policies of --also-policy, if there are any."""
         policies = self._line.texts("--also-policy")
         return {"policies": policies} if policies else {}
 
     @property
     def inputs(self) -> list[str]:
-        """The files that are read."""
+        """All files that are read: gold, if there is a gold file, and the predictions."""
         if self.gold is None:
             return list(self.files)
         return [self.gold, *self.files]
 
     def results_of_file(self, file: str) -> dict[str, EvidenceResult]:
-        """Score each system of a file by itself, and print what its predictions lack. Return the results by system.
+        """Score each system in a file of predictions separately, and return the results by system.
 
-        A notice about gold would be the same for every system and is printed once.
+        Prints the notices of each result, for example how many units have no prediction. A notice that several systems
+        share is printed once.
         """
         progress = {"progress": with_bar} if self.mode.takes_long else {}
         result_by_system = scoring.score_systems(self.mode, self.gold, file, **self._arguments, **progress)
@@ -138,53 +145,58 @@ class Predictions:
                     remark(notice)
         return result_by_system
 
-    def one(self) -> Any:
-        """Return the result of the one system. Raises UsageError where the file holds several."""
+    def score_single(self) -> Any:
+        """Score the only system, and return its result. Raises UsageError if the file holds several systems."""
         result_by_system = self.results_of_file(self.files[0])
         if len(result_by_system) != 1:
             names = ", ".join(one_line(name, 40) for name in result_by_system)
             raise UsageError(f"{self.files[0]} has {len(result_by_system)} runs ({names}): choose one with --run ID")
         return next(iter(result_by_system.values()))
 
-    def explained(self, measure: str | None) -> Any:
-        """Return how the units that --unit names were scored, or a summary of the system."""
+    def explain(self, measure: str | None) -> Any:
+        """Score the only system, and return how the units of --unit were scored; without them, a summary."""
         task: Any = task_named(self.mode.name)
-        return task.explain(self.one(), self._line.texts("--unit"), measure, progress=with_analysis_bar)
+        return task.explain(self.score_single(), self._line.texts("--unit"), measure, progress=with_analysis_bar)
 
-    def both(self) -> tuple[Any, Any, tuple[str, str]]:
-        """Return the results A and B with their names: two systems, or one under two policies.
+    def score_pair(self) -> tuple[Any, Any, tuple[str, str]]:
+        """Score the two sides of a difference, and return the results of A and B and the pair of their names.
 
-        Raises UsageError for another number of systems.
+        A and B are two systems or, with --policy-b, one system under two policies. Raises UsageError for any other
+        number of systems.
         """
         policy = self._line.get("--policy-b")
         if policy is not None:
-            return self._under_two_policies(policy)
-        results = self.several().results
+            return self._score_under_two_policies(policy)
+        results = self.score_all().results
         if len(results) != 2:
             names = ", ".join(one_line(name, 40) for name in results)
             raise UsageError(f"name two systems, A and B; there are {len(results)} ({names})")
         name_a, name_b = results
         return results[name_a], results[name_b], (name_a, name_b)
 
-    def _under_two_policies(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
-        """Return the one system under the policy in force and under another. Raises UsageError for two files."""
+    def _score_under_two_policies(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
+        """Score the only system under the policy of the command line and under `policy`.
+
+        Returns both results and their names. Raises UsageError if there are several systems.
+        """
         if len(self.files) != 1:
             raise UsageError(f"--policy-b is for one run; there are {len(self.files)} files")
-        result_a = self.one()
+        result_a = self.score_single()
         arguments = self._arguments
         self._arguments = {**arguments, "policy": policy}
-        result_b = self.one()
+        result_b = self.score_single()
         self._arguments = arguments
         return result_a, result_b, ("as given", f"policy {result_b.mode.chosen.policy}")
 
-    def several(self) -> systems.Systems:
-        """Return the results of all systems by name: that of the file, or of the run where a file has several.
+    def score_all(self) -> systems.Systems:
+        """Score all systems, or only the runs of --run, and return their results by name.
 
-        Raises UsageError for too few systems.
+        A system is called like its file, or like its run if the file has several runs. Raises UsageError if there are
+        too few systems.
         """
         chosen_runs = self._line.texts("--run")
         if len(chosen_runs) > 1:
-            self._arguments["run"] = ""
+            self._arguments["run"] = ""  # all runs of a file are scored; the others are left out below
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
         for file_name, file in zip(systems.system_names(self.files), self.files):
@@ -202,16 +214,21 @@ class Predictions:
         return systems.Systems(result_by_name, names_by_file)
 
     def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
-        """Return the name of a system: its file, or its run if the file has several; of several files run and file."""
+        """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""
         if not has_several_runs:
             return file_name
-        return run if len(self.files) == 1 else f"{run} ({file_name})"
+        if len(self.files) == 1:
+            return run
+        return f"{run} ({file_name})"
 
 
-def inputs_named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
-    """Return the inputs that a command line names. Raises UsageError where it names too few, too many or wrong ones."""
+def inputs_of_line(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
+    """Return the inputs that a command line names: Cold Start runs, or the predictions of an evidence task.
+
+    `fewest` and `most` limit the number of systems of an evidence task. Raises UsageError for wrong files or options.
+    """
     if task != COLD_START:
         return Predictions(task, line, fewest, most)
     runs = Runs(line)
-    _ = runs.options_per_run  # impossible options are reported first
+    _ = runs.options_per_run  # raises UsageError for wrong options, before files are looked for
     return runs

@@ -1,4 +1,4 @@
-"""The commands from a knowledge base to a run: validate the knowledge base, and ask queries of it."""
+"""The commands that turn a knowledge base into a run: `validate-kb` checks it, `resolve-queries` asks it queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
 
 
 def _write_or_print(path: str, pieces: Iterable[str]) -> None:
-    """Write a file, compressed where its ending says so; `-` is standard output. Raises OutputError."""
+    """Write pieces of text to a file, which is compressed if its ending says so, or to standard output for `-`.
+
+    Raises OutputError.
+    """
     if path == "-":
         STDOUT.write(encoded(pieces))
     else:
@@ -37,7 +40,7 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(line: Line) -> Iterator[PlannedOutput]:
-    """Yield the files of statistics. The files of the formats must be new; that is checked with their folder."""
+    """Yield the files for statistics. The files with the knowledge base are checked later, when their folder is."""
     if "--check" in line:
         return
     statistics_file = line.get("-stats_file")
@@ -74,12 +77,12 @@ VALIDATE_KB: Final = Program(
 
 @VALIDATE_KB.command
 def validate_kb(line: Line, session: Session) -> int:
-    """Check a knowledge base, and write it in the formats that are asked for. Return the exit status.
+    """Check a knowledge base, and write it in the formats of -output. Return the exit status.
 
-    The command line is checked in the reference's order, so that the same fault is named first.
+    The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
     kb_file = line.words[0]
-    if not os.path.exists(kb_file):  # `-` is no standard input here
+    if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
     task = line.text("-task").upper()
     if task not in TASKS:
@@ -114,7 +117,7 @@ def validate_kb(line: Line, session: Session) -> int:
 
 
 def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
-    """Write the statistics of a knowledge base where -stats_file and --json ask for them. Raises OutputError."""
+    """Write the statistics of a knowledge base to the files of -stats_file and --json. Raises OutputError."""
     statistics_file = line.get("-stats_file")
     json_file = line.get("--json")
     if statistics_file is None and json_file is None:
@@ -130,6 +133,7 @@ def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
 
 
 def _outputs_of_resolve_queries(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the files for the run and for the explanation."""
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(line.get("--explain"))
 
@@ -152,10 +156,10 @@ RESOLVE_QUERIES: Final = Program(
 
 @RESOLVE_QUERIES.command
 def resolve_queries(line: Line, session: Session) -> int:
-    """Ask the queries of a validated knowledge base, and write the answers as a run. Return 0."""
+    """Answer queries from a validated knowledge base, and write the answers as a run. Return 0."""
     _queries_file, kb_file, output_file = line.words
     error_file = Destination.of_report(line.text("-error_file"))
-    session.report_to("stderr" if error_file.stream is not None else error_file.text)
+    session.report_to("stderr" if error_file.stream is not None else error_file.name)
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
     kb_name = os.path.basename(kb_file)
@@ -176,7 +180,7 @@ def resolve_queries(line: Line, session: Session) -> int:
 
 
 def _remark_on_entry_points(queries: Iterable[Query], session: Session) -> None:
-    """Say which queries have entry points that are not used: only the first one of a query is."""
+    """Print a remark on each query with several entry points, because only the first one is used."""
     for query in queries:
         if len(query.entry_points) > 1:
             session.remark(f"query {query.full_id} has several entry points; only the first is used")

@@ -1,4 +1,4 @@
-"""Locks of `check`: `--write-lock` fixes the bar before there is a run, `--lock` holds a run against it."""
+"""Locks of `check`: `--write-lock` fixes limits before there is a run, `--lock` checks a run against them."""
 
 from __future__ import annotations
 
@@ -40,21 +40,23 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 
 
 def write_lock(task: str, line: Line) -> int:
-    """Write the lock that a command line without a run asks for, and print what it fixes.
+    """Write the file of --write-lock, and print its content: the smallest scores that a later run must have. Return 0.
 
-    Raises UsageError for a run among the files, without a limit, and if the file exists.
+    Raises UsageError if a run is among the files, if there is no limit, and if the file exists already.
     """
-    other = line.first("--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids")
-    if other is not None:
-        raise UsageError(f"--write-lock fixes least scores before there is a run: leave out {other}")
+    unsuitable_option = line.first(
+        "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
+    )
+    if unsuitable_option is not None:
+        raise UsageError(f"--write-lock fixes least scores before there is a run: leave out {unsuitable_option}")
     if line.format not in ("text", "json"):
         raise UsageError(f"--write-lock prints text or json, not {line.format}")
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
     if not minima:
         raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
     path = line.text("--write-lock", "")
-    planned = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    line.plan(planned)
+    planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
+    line.plan(planned_outputs)
     lock = locks.make_lock(conditions_of(task, line, refusal="--write-lock comes before there is a run"), minima)
     write_packed(path, [json_text(lock).encode()])
     print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
@@ -62,27 +64,28 @@ def write_lock(task: str, line: Line) -> int:
 
 
 def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
-    """Return the conditions of a run's scores: the options of scoring, and the gold with its hashes.
+    """Return the conditions under which runs are scored: the options of scoring, and the hashes of gold.
 
-    With a `refusal` there must be no run: it begins the UsageError for one among the files. Raises InputError for gold
-    that cannot be read.
+    If there must be no run, `refusal` says so: UsageError is raised for a run among the files, and its message begins
+    with this text. Raises InputError if gold cannot be read.
     """
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
     mode = mode_named(task).with_options(own_arguments(task, line))
-    gold_file, words = optional_gold_and_predictions(mode, line, is_one=not refusal)
+    gold_file, words = optional_gold_and_predictions(mode, line, is_single_file=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:
         raise UsageError(f"{refusal}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
-    assert gold is not None
+    assert gold is not None  # it is None only without a gold file
+    # There are no predictions yet: gold takes their place, and is then the only input.
     origin = mode.origin(asdict(mode.chosen), gold.digest, gold.digest)
     return replace(origin, inputs=(gold.digest,))
 
 
 def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
-    """Return the options, queries and assessments of Cold Start runs."""
+    """Return the conditions for Cold Start runs: the options, and the hashes of queries and assessments."""
     runs = Runs(line)
     if "-" in (*runs.queries, *runs.files):
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
@@ -97,13 +100,13 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
         raise UsageError("no assessments (pool) among the files; name queries and assessments")
     with paused_collector():
         gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
-    return origin_of(options, gold.digests, bool(gold.table.ldc_of), validated=gold.validates)
+    return origin_of(options, gold.digests, bool(gold.table.ldc_id_by_query), validated=gold.validates)
 
 
 def refuse_other_limits(line: Line) -> None:
-    """Raise UsageError for options that make no sense beside a lock."""
-    other = line.first("--baseline --max-drop --significant --any-baseline")
-    if other is not None:
-        raise UsageError(f"--lock holds a run against the limits that were locked: leave out {other}")
+    """Raise UsageError for options and files that cannot be used together with --lock."""
+    unsuitable_option = line.first("--baseline --max-drop --significant --any-baseline")
+    if unsuitable_option is not None:
+        raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
     if "-" in (*line.words, line.get("--gold")):
         raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

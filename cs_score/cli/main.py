@@ -1,4 +1,7 @@
-"""The entry point `cs-score`: the tree of commands, the first page, and the command that the first words name."""
+"""The entry point `cs-score`: find the command that the first words name, run it, and report errors.
+
+The module also holds the first page of help and the tree of commands for completion.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
 
 
 def first_page() -> str:
-    """Return the page of `cs-score --help`: a sentence on the program, lines to copy, the commands, further help."""
+    """Return the text of `cs-score --help`: a summary, examples, the commands, and where to find more help."""
     formatter = click.HelpFormatter(width=min(help_width(), 80))
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
@@ -63,9 +66,9 @@ def first_page() -> str:
 
 
 def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Sequence[str]) -> None:
-    """Write the commands of a group: with their summaries, or by name alone where they are many."""
+    """Write the commands of a group to the first page, with their summaries; the last two groups only as names."""
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
-    if group in (BEFORE, ABOUT):  # click would break a line inside a name
+    if group in (BEFORE, ABOUT):  # not written by click, which would break lines at the hyphens of names
         text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
         formatter.write(textwrap.indent(text, "  ") + "\n")
         return
@@ -83,35 +86,42 @@ def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Seq
 
 
 class Tree(click.Group):
-    """Commands by name, with a default for a word that names none.
+    """A group of commands for click, with a default command for words that name no command of the group.
 
-    Only completion and programs that look at the tree use it; `main` finds commands with `find`.
+    Only completion, and programs that inspect the commands, use it; `main` finds a command with `find`.
     """
 
     def __init__(self, name: str, commands: Sequence[str], load: Callable[[str], click.Command], default: str) -> None:
+        """Make a group of the commands with these names.
+
+        `load` returns the command of a name, and `default` is the name of the default command.
+        """
         super().__init__(name, add_help_option=False)
         self._command_names = commands
         self._load = load
         self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, the default left out."""
+        """Return the names of the commands without the default command."""
         return list(self._command_names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command by name, None for an unknown name."""
+        """Return the command of a name; None for an unknown name."""
         if name == self._default or name in self._command_names:
             return self._load(name)
         return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words behind the group's name; words that name no command belong to the default."""
+        """Parse the words behind the name of the group: the name of a command, and its words.
+
+        If the first word is not the name of a command, all words belong to the default command.
+        """
         if args and args[0] not in self._command_names:
             args = [self._default, *args]
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the completions of a word: names of commands, and the words of the default command."""
+        """Return the completions of a word: names of commands, and words that the default command takes."""
         items = super().shell_complete(ctx, incomplete)
         default = self._load(self._default)
         with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
@@ -120,7 +130,10 @@ class Tree(click.Group):
 
 
 def root() -> Tree:
-    """Return the tree of all commands: each by its name, the tasks of a verb below it, the scorer without a name."""
+    """Return the group of all commands; the call without a command is its default.
+
+    A verb with several tasks is itself a group, with a command for each task.
+    """
     names = [name for name in COMMANDS if name and " " not in name]
     names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
@@ -128,7 +141,7 @@ def root() -> Tree:
 
 
 def _command_of_first_word(word: str) -> click.Command:
-    """Return the command that a first word names; for a verb with tasks, the tree of its tasks."""
+    """Return the command that a word names; for a verb with several tasks, the group of its commands."""
     if word in FAMILIES:
         members = FAMILIES[word]
         return Tree(word, members, lambda member: _command_of_first_word(f"{word} {member}"), members[0])
@@ -138,51 +151,61 @@ def _command_of_first_word(word: str) -> click.Command:
         return load(word)
     further_words = [name.removeprefix(f"{word} ") for name in COMMANDS if name.startswith(f"{word} ")]
 
-    def command_of_second_word(second: str) -> click.Command:
-        return load(word, second) if second in TASKS else load(f"{word} {second}")
+    def command_of_second_word(second_word: str) -> click.Command:
+        """Return the command of the verb for a task, or the command that the verb and the second word name."""
+        if second_word in TASKS:
+            return load(word, second_word)
+        return load(f"{word} {second_word}")
 
     return Tree(word, [*TASKS, *further_words], command_of_second_word, COLD_START)
 
 
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """Return the command that the first words name, else the scorer, and the words behind its name.
+    """Return the command that the first words name, and the words behind its name.
 
-    Raises UsageError for a first word that is no file, but nearly the name of a command or a task, and where a family
-    of commands such as `bundle` is named without one of its commands.
+    If the first word names no command, it is the call without a command, and all words belong to it. Raises UsageError
+    if the first word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
     """
-    first, *rest = words or [""]
-    second = rest[0] if rest else ""
+    first, *further_words = words or [""]
+    second = further_words[0] if further_words else ""
     if f"{first} {second}" in COMMANDS:
-        return _with_task(f"{first} {second}", rest[1:])
+        return _find_task(f"{first} {second}", further_words[1:])
     if first in FAMILIES:
-        raise UsageError(f"say which: {' or '.join([f'{first} {member}' for member in FAMILIES[first]])}")
-    if first not in COMMANDS and first in TASKS:
-        return load("score", first), rest
-    if first not in COMMANDS or not first:
-        _refuse_mistyped(first, "command")
-        return load(""), list(words)
-    return _with_task(first, rest)
+        names = [f"{first} {member}" for member in FAMILIES[first]]
+        raise UsageError(f"say which: {' or '.join(names)}")
+    if first in COMMANDS and first != "":
+        return _find_task(first, further_words)
+    if first in TASKS:
+        return load("score", first), further_words
+    _refuse_mistyped(first, "command")
+    return load(""), list(words)
 
 
-def _with_task(name: str, rest: list[str]) -> tuple[Command, list[str]]:
-    """Return a command, for the task that the next word names if it has several, and the words behind that.
+def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
+    """Return the command of a name for the task that the first of `words` names, and the words behind the task.
 
-    Raises UsageError for a next word that is no file, but nearly the name of a task.
+    Without a task, or if the command has no tasks, all words are returned. Raises UsageError if the first word seems to
+    be a mistyped task.
     """
-    if not COMMANDS[name].by_task or not rest:
-        return load(name), rest
-    if rest[0] in TASKS:
-        return load(name, rest[0]), rest[1:]
-    _refuse_mistyped(rest[0], "task")
-    return load(name), rest
+    if not COMMANDS[name].by_task or not words:
+        return load(name), words
+    if words[0] in TASKS:
+        return load(name, words[0]), words[1:]
+    _refuse_mistyped(words[0], "task")
+    return load(name), words
 
 
 def _refuse_mistyped(word: str, kind: str) -> None:
-    """Raise UsageError for a word that is no file, but nearly the name of a `command` or a `task`."""
+    """Raise UsageError if a word is similar to the name of a command or task, and cannot be an option or a file.
+
+    `kind` says what the word could be: `command`, which includes tasks, or `task`.
+    """
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
-    names = [name for name in (*COMMANDS, *FAMILIES) if name] if kind == "command" else []
-    suggestion = nearest(word, [*names, *TASKS])
+    names = list(TASKS)
+    if kind == "command":
+        names = [name for name in (*COMMANDS, *FAMILIES, *TASKS) if name]
+    suggestion = nearest(word, names)
     if suggestion:
         raise UsageError(f"no {kind} `{word}`, and no such file{suggestion}")
 
@@ -190,17 +213,18 @@ def _refuse_mistyped(word: str, kind: str) -> None:
 # ---- The process
 
 _PAGES: Final = {"-h": first_page, "--help": first_page, "-V": version_text, "--version": version_text}
-"""What an option without command prints; `-help` shows the switches of the Perl scorer."""
+"""The functions that return the text of an option without a command; `-help` is an option of the Perl scorer's call."""
 
 _NO_MEMORY: Final = "not enough memory"
 _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
-"""Made while there was memory for it."""
+"""The line for standard error, made in advance, because there is no memory for it when it is needed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run cs-score and return its exit status (see README-Usage); `arguments` default to those of the process.
+    """Run cs-score, and return its exit status (see README-Usage).
 
-    Every failure is one line on standard error, never a traceback.
+    `arguments` are the words of the command line, by default the arguments of the process. Every error is reported as
+    one line on standard error, without a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     failed: int = Status.REFERENCE
@@ -228,35 +252,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ImportError) as error:  # no descriptors, no working folder, a full device
         return _complain(_reason(error), failed)
     except MemoryError:
-        pass  # only behind this statement is released what its traceback holds
+        pass  # reported below: the traceback holds memory until the `except` clause ends
     except KeyboardInterrupt:
         return interrupted()
     return _complain(_NO_MEMORY, failed)
 
 
 def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
-    """Print wrong usage: the reference's text and its usage on standard output, our line on standard error.
+    """Report wrong usage with a line on standard error. Return the exit status.
 
-    Return the exit status, which is `status` unless standard output is closed.
+    Under the contract of the reference, its message and the usage are printed on standard output before that, with
+    `help_text` in the place of the command's help if it is given. The status is `status` unless standard output is
+    closed.
     """
     advice = str(error)
-    if command is not None:
-        if command.options_first:
-            try:
-                write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
-            except CsScoreError as closed:
-                return _complain(str(closed), command.failed)
-        advice = advice if advice.endswith("?") else f"{advice}; see {command.full_name} -help"
+    if command is None:
+        return _complain(advice, status)
+    if command.options_first:
+        try:
+            write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
+        except CsScoreError as output_error:
+            return _complain(str(output_error), command.failed)
+    if not advice.endswith("?"):
+        advice += f"; see {command.full_name} -help"
     return _complain(advice, status)
 
 
 def interrupted() -> int:
-    """Print that the user interrupted the command. Return the exit status for that."""
+    """Print a line that the command was interrupted. Return the exit status for an interruption."""
     return _complain("interrupted", 128 + signal.SIGINT)
 
 
 def _reason(error: OSError | ImportError) -> str:
-    """Return what went wrong with the system or the installation, in words for people."""
+    """Return a message for an error of the operating system or the installation, for people."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cs_score."):
         return f"this needs {error.name}, which this installation lacks; install cs-score as a whole"
     if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
@@ -267,12 +295,14 @@ def _reason(error: OSError | ImportError) -> str:
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # Packages hide what the system says behind advice of their own.
-    return _reason(error.__context__) if isinstance(error.__context__, ImportError) else str(error)
+    # Some packages catch an import error and raise another one with general advice: the first one has the reason.
+    if isinstance(error.__context__, ImportError):
+        return _reason(error.__context__)
+    return str(error)
 
 
 def _complain(message: str, status: int) -> int:
-    """Print a line on standard error, if there is memory for it. Return `status`."""
+    """Print an error as a line on standard error, even if there is hardly any memory left. Return `status`."""
     try:
         with contextlib.suppress(OutputError):
             write_text("stderr", f"cs-score: {one_line(message, keep_tabs=True)}\n")

@@ -1,4 +1,4 @@
-"""The commands over several runs or systems: `compare`, `compare table`, `power` and `pool-bias`."""
+"""The commands about several runs or systems: `compare`, `compare table`, `power` and `pool-bias`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import inputs_named_by
+from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import (
     INTERVALS,
     POLICIES,
@@ -54,7 +54,7 @@ else:
     pages = Late("cs_score.report.documents")
 
 MOST_ROWS: Final = 10
-"""How many systems and pairs are printed unless another number is asked for."""
+"""How many systems and pairs are printed unless --top names another number."""
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
 _COMPARED_AS: Final = "text json tsv markdown latex html"
@@ -105,10 +105,10 @@ COMPARE_VERB: Final = Verb(
 
 @COMPARE_VERB.command
 def compare(task_name: str, line: Line) -> int:
-    """Print the comparison of systems. Return the exit status.
+    """Score several systems, and print the comparison of their scores. Return the exit status.
 
-    With --inclusion or --second-assessments it prints what these change instead. Raises UsageError, InputError where a
-    run cannot be scored or compared.
+    With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
+    between two assessors. Raises UsageError, and InputError if a run cannot be scored or compared.
     """
     if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
@@ -118,13 +118,12 @@ def compare(task_name: str, line: Line) -> int:
         return _compare_assessors(task_name, line)
     task = task_named(task_name)
     resampling = read_resampling(line, always=True, with_family=True)
-    inputs = inputs_named_by(task_name, line, fewest=2, most=None)
+    inputs = inputs_of_line(task_name, line, fewest=2, most=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
-    systems = inputs.several()
-    document = comparison.compare(
-        task, systems.results, systems.with_baseline(resampling), **_comparison_arguments(line)
-    )
+    systems = inputs.score_all()
+    settings = systems.with_baseline(resampling)
+    document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
     if unit_file is not None:
         clusters = UNSET if resampling is None else resampling.clusters
         write_packed(unit_file, tsv(comparison.per_unit(task, systems.results, clusters)))
@@ -146,17 +145,19 @@ def compare(task_name: str, line: Line) -> int:
     example="assessments/table.tsv",
 )
 def compare_table(line: Line) -> int:
-    """Print the comparison of the systems of tables. Return the exit status.
+    """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
-    Raises UsageError, InputError for a file that is no such table.
+    Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = any_table.read_table(line.words, read_names(line.text("--columns", "")))
-    return _print_comparison(line, any_table.compare_table(tables, resampling, **_comparison_arguments(line)))
+    column_names = read_names(line.text("--columns", ""))
+    tables = any_table.read_table(line.words, column_names)
+    document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
+    return _print_comparison(line, document)
 
 
 def _comparison_arguments(line: Line) -> dict[str, Any]:
-    """Return the arguments of a comparison that the options give. Raises UsageError."""
+    """Return the keyword arguments of a comparison from the options. Raises UsageError."""
     return {
         "measures": read_measures(line),
         "primary": line.get("--primary"),
@@ -166,10 +167,10 @@ def _comparison_arguments(line: Line) -> dict[str, Any]:
 
 
 def _print_comparison(line: Line, document: Comparison) -> int:
-    """Print a comparison in the format of the line. Return 0.
+    """Print a comparison in the format of the command line. Return 0.
 
-    Text shows the primary measure, and all measures with --all or where some were chosen. LaTeX is the table of a
-    paper, with --all every table.
+    JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
+    text in one screen, as LaTeX in one table for a paper. With --all they show all measures and tables.
     """
     if line.format == "html":
         STDOUT.write([pages.page_of(document).encode()])
@@ -188,7 +189,10 @@ def _print_comparison(line: Line, document: Comparison) -> int:
 
 
 def _compare_assessors(task_name: str, line: Line) -> int:
-    """Print how scores and ranks change under a second assessor. Return 0. Raises UsageError, InputError."""
+    """Print how scores and ranks change with the judgments of a second assessor. Return 0.
+
+    Raises UsageError or InputError.
+    """
     second_file = line.text("--second-assessments")
     resampling = read_resampling(line, always=True)
     if task_name == COLD_START:
@@ -202,7 +206,10 @@ def _compare_assessors(task_name: str, line: Line) -> int:
 
 
 def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
-    """Score Cold Start runs against the pool of the line and against a second one. Raises UsageError, InputError."""
+    """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
+
+    Raises UsageError or InputError.
+    """
     inputs = Runs(line)
     results_by_pool: list[Mapping[str, Any]] = []
     answers_by_pool: list[assessors.JudgedAnswers] = []
@@ -226,13 +233,16 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
 
 
 def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> AssessedResults:
-    """Score predictions against the gold of the line and against a second one. Raises UsageError, InputError."""
+    """Score predictions against the gold of the command line, and again against the gold in `second_file`.
+
+    Raises UsageError or InputError.
+    """
     if "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     results_by_gold: list[Mapping[str, Any]] = []
     answers_by_gold: list[assessors.JudgedAnswers] = []
     for line_of_gold in (line, line.with_changes({"--gold": second_file})):
-        results = inputs_named_by(task_name, line_of_gold, fewest=1, most=None).several().results
+        results = inputs_of_line(task_name, line_of_gold, fewest=1, most=None).score_all().results
         results_by_gold.append(results)
         answers_by_gold.append(assessors.judged_answers_of_result(next(iter(results.values()))))
     has_labels = bool(answers_by_gold[0])
@@ -291,9 +301,10 @@ POWER_VERB: Final = Verb(
 
 @POWER_VERB.command
 def power(task_name: str, line: Line) -> int:
-    """Print what difference can be detected, or how many units it needs. Return 0.
+    """Print the smallest difference that a test detects, and how many units a difference needs. Return 0.
 
-    Raises UsageError, InputError for files from which nothing can be planned.
+    The plan is made from a standard deviation, from the JSON of a comparison, or from systems that are scored now.
+    Raises UsageError, and InputError for files from which no test can be planned.
     """
     deviation = options.positive_number(line, "--sd")
     difference = options.positive_number(line, "--difference")
@@ -318,10 +329,10 @@ def power(task_name: str, line: Line) -> int:
 
 
 def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
-    """Score the systems of a line, and plan from their differences. Raises UsageError, InputError."""
+    """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
-    results = inputs_named_by(task_name, line, fewest=2, most=None).several().results
+    results = inputs_of_line(task_name, line, fewest=2, most=None).score_all().results
     if measure is None:
         measure = comparison.headline_measure(task, results)
     document = comparison.compare(task, results, Resampling(1), measures=[measure])
@@ -329,7 +340,7 @@ def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
 
 
 def _curve(plan: Power) -> charts.Drawing:
-    """Return the chart of power by difference, with a curve for each number of units."""
+    """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units."""
     points_by_curve: dict[str, list[tuple[float, float]]] = {}
     for point in plan.curve:
         points_by_curve.setdefault(f"{point.units} units", []).append((point.difference, point.power))
@@ -368,9 +379,9 @@ _TEAMS: Final = Option(
     example=options.EXAMPLE_OF_TWO,
 )
 def pool_bias(line: Line) -> int:
-    """Print how each run scores without the assessments that only its team brought about. Return 0.
+    """Print how each run scores without the assessments that only runs of its own team led to. Return 0.
 
-    Raises UsageError, InputError for files that cannot be scored.
+    Raises UsageError, and InputError for files that cannot be scored.
     """
     team_file = line.get("--teams")
     inputs = Runs(line)

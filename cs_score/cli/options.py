@@ -41,16 +41,16 @@ from cs_score.statistics.units import read_clusters
 from cs_score.tasks import COLD_START, TASKS
 
 MOST_RESAMPLES: Final = 1_000_000
-"""More would need gigabytes for the scores alone, and would show no more about the test set."""
+"""The largest number of bootstrap resamples; more would take gigabytes and would not show more about the test set."""
 
 LARGEST_NUMBER: Final = 1_000_000_000
 """The largest whole number that options take, unless they say otherwise."""
 
 PART: Final = 2 << 20
-"""Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
+"""How many bytes of assessments and runs are scored in one part, which takes about thirty times as much memory."""
 
 DEFAULTS: Final = {"-error_file": "stderr", "-fields": ":".join(DEFAULT_FIELDS), "-output_file": "stdout"}
-"""The values that count where switches of the scorer are not given, beside those of the options of scoring."""
+"""The defaults of the switches of the scorer that are not options of scoring."""
 
 SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.of_calls])
 """The switches that say how a run is scored."""
@@ -66,13 +66,13 @@ POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if o
 
 
 def _with_default(usage: str, help_text: str, choices: Iterable[str] = ()) -> Option:
-    """Return an option of the scorer whose default is in `DEFAULTS`."""
+    """Return a switch of the scorer as an option of a command, with its default from `DEFAULTS`."""
     name = usage.partition(" ")[0]
     return Option(usage, help_text, DEFAULTS[name], tuple(choices))
 
 
 def _command_option(option: ScoringOption) -> Option:
-    """Return a scoring option as commands have it."""
+    """Return a scoring option as an option of a command."""
     usage = option.switch if option.is_flag else f"{option.switch} {option.value_name}"
     return Option(usage, option.meaning, option.shown_default or option.default_text, option.choices)
 
@@ -84,7 +84,7 @@ _HEADLINE: Final = "the headline measure"
 
 
 def _measures_of_task(task: str) -> Iterable[str]:
-    """Return the measures of a task that options may name; none for a word that is no task."""
+    """Return the measures of a task that options may name, for completion; none if `task` is not a task."""
     if task == COLD_START:
         return [str(measure) for measure in rankable(COLD_START_MODE)]
     if task in TASKS:
@@ -102,7 +102,10 @@ _SHARED: Final = (
     Option(
         "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
     ),
-    Option("--baseline RUN", "Test only the pairs with this run: its name in the result, or its file"),
+    Option(
+        "--baseline RUN",
+        "What to compare with: a run by its name in the result, or its file; only pairs with it are tested",
+    ),
     Option(
         "--bootstrap N",
         f"Bootstrap resamples of intervals and tests; more than {statistics.MANY_RESAMPLES} only with --force",
@@ -178,7 +181,10 @@ _BY_NAME: Final = {option.long: option for option in _SHARED}
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
-    """Return options by their names, separated by blanks: shared ones and a command's own."""
+    """Return the options of a command in the order of `option_names`, which are separated by blanks.
+
+    Each name is that of one of the options that several commands share, or of one of the command's `own_options`.
+    """
     option_by_name = dict(_BY_NAME)
     for option in own_options:
         option_by_name[option.long] = option
@@ -191,10 +197,11 @@ PER_UNIT: Final = OwnOption(
 
 
 def read_resampling(line: Line, *, always: bool = False, with_family: bool = False) -> Resampling | None:
-    """Return the settings of resampling that the options ask for, None where they ask for none.
+    """Return the settings of resampling from the options of a command line, None without --bootstrap.
 
-    With `always` the command resamples without being asked; with `with_family` it has the options of a family of
-    tests. Raises UsageError for impossible values, and for settings of a resampling that was not asked for.
+    With `always` the command resamples even without --bootstrap. With `with_family` the command has the options of a
+    family of tests, which are read as well. Raises UsageError for impossible values, and for options that need
+    --bootstrap if it is missing.
     """
     resampling = None
     if always or "--bootstrap" in line:
@@ -203,11 +210,13 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         option = line.first(INTERVALS)
         if option is not None:
             raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
-    return _with_family_of_tests(resampling, line) if with_family else resampling
+    if with_family:
+        return _with_family_of_tests(resampling, line)
+    return resampling
 
 
 def _read_bootstrap(line: Line) -> Resampling:
-    """Return the settings of the bootstrap. Raises UsageError for impossible values."""
+    """Return the settings of the bootstrap from the options. Raises UsageError for impossible values."""
     resamples = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
     seed = line.text("--seed", "0")
     confidence = line.text("--confidence", "95")
@@ -234,7 +243,10 @@ def _read_bootstrap(line: Line) -> Resampling:
 
 
 def _with_family_of_tests(resampling: Resampling | None, line: Line) -> Resampling | None:
-    """Return the settings together with the family of tests. Raises UsageError if nothing is resampled."""
+    """Return the settings of resampling with --correction and --baseline, which define a family of tests.
+
+    `resampling` is None if nothing is resampled; then these options raise UsageError.
+    """
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
         raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
@@ -248,7 +260,7 @@ def _with_family_of_tests(resampling: Resampling | None, line: Line) -> Resampli
 
 
 def read_measures(line: Line) -> tuple[str, ...]:
-    """Return the names and patterns of measures that --measure names; none where it was not typed."""
+    """Return the names and patterns of measures in all values of --measure: `("LDC-MEAN-ALL-Macro-F1", "SF-*")`."""
     measures: list[str] = []
     for text in line.texts("--measure"):
         measures.extend(name.strip() for name in text.split(","))
@@ -256,12 +268,12 @@ def read_measures(line: Line) -> tuple[str, ...]:
 
 
 def top_of(line: Line) -> int | None:
-    """Return how many mistakes are to be listed, None where --top was not typed. Raises UsageError."""
+    """Return the value of --top, the number of mistakes or units to list; None without it. Raises UsageError."""
     return whole_number(line, "--top", LARGEST_NUMBER)
 
 
 def whole_number(line: Line, name: str, largest: int) -> int | None:
-    """Return the whole number from 1 to `largest` that an option gives, None where it was not typed.
+    """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
 
     Raises UsageError for any other value.
     """
@@ -275,7 +287,7 @@ def whole_number(line: Line, name: str, largest: int) -> int | None:
 
 
 def positive_number(line: Line, name: str) -> float | None:
-    """Return the number above 0 that an option gives, None where it was not typed. Raises UsageError."""
+    """Return the value of an option that takes a number above 0; None if it was not typed. Raises UsageError."""
     text = line.get(name)
     if text is None:
         return None
@@ -286,35 +298,40 @@ def positive_number(line: Line, name: str) -> float | None:
 
 
 class Scoring:
-    """How a command line asks Cold Start runs to be scored.
+    """The options of a command line for scoring Cold Start runs: edition, policy, and all other switches.
 
-    Each property raises UsageError where the command line asks for what cannot be.
+    Every property raises UsageError if the value of a switch is wrong.
     """
 
     def __init__(self, line: Line) -> None:
+        """Keep the command line; its options are read when a property is used."""
         self.line = line
 
     @cached_property
     def edition(self) -> Edition:
-        """The edition of the scorer that is followed; it must have the switches and measures of the command line."""
+        """The edition of the scorer that is followed.
+
+        UsageError is raised if the command line has a switch or a measure that this edition does not have.
+        """
         line = self.line
         edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
         if not edition.has_limits and "-justifications" in line:
-            others = [other.name for other in EDITIONS.values() if other.has_limits]
+            editions_with_limits = [candidate.name for candidate in EDITIONS.values() if candidate.has_limits]
             raise UsageError(
                 f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; "
-                f"{', '.join(others)} have it"
+                f"{', '.join(editions_with_limits)} have it"
             )
         ranked_measure = self._measure_of_rankings()
         if ranked_measure is not None and not edition.has_rankings:
-            others = [other.name for other in EDITIONS.values() if other.has_rankings]
+            editions_with_rankings = [candidate.name for candidate in EDITIONS.values() if candidate.has_rankings]
             raise UsageError(
-                f"{ranked_measure}: version {edition.name} has no average precision; {', '.join(others)} have it"
+                f"{ranked_measure}: version {edition.name} has no average precision; "
+                f"{', '.join(editions_with_rankings)} have it"
             )
         return edition
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first average precision that the options name, None where they name none."""
+        """Return the first value of --measure or --min that names an average precision; None if there is none."""
         for option in ("--measure", "--min"):
             for text in self.line.texts(option):
                 if re.search(r"-AP\b", text):
@@ -323,7 +340,10 @@ class Scoring:
 
     @cached_property
     def defaults(self) -> Mapping[str, str]:
-        """The values of the switches of a policy that were not typed: from --policy, else from the edition."""
+        """The defaults of `-right`, `-wrong`, `-ignore` and `-justifications` for this command line.
+
+        They come from the policy that --policy names, or else from the edition.
+        """
         edition = self.edition
         policy_text = self.line.get("--policy")
         policy = Policy(wrong=edition.wrong, ignore=edition.ignore)
@@ -345,11 +365,11 @@ class Scoring:
 
     @cached_property
     def options(self) -> Options:
-        """The scoring options that the switches ask for."""
+        """The scoring options, with the values of the switches or their defaults."""
         sides = {}
         for switch in POLICY_SWITCHES:
             sides[switch[1:]] = listed(self.line.text(switch, self.defaults[switch]))
-        policy = Policy(**sides)  # first, as what is wrong with the policy is said first
+        policy = Policy(**sides)  # before the other options: faults of the policy are reported first
         values: dict[str, Any] = {}
         for option in SWITCHES:
             if option.is_side:
@@ -365,17 +385,17 @@ class Scoring:
 
     @property
     def run_ids(self) -> tuple[str, ...] | None:
-        """The runs that -runids names, None for all."""
+        """The run ids that -runids names; None if all runs are scored."""
         return self.options.runids
 
     @property
     def layout(self) -> Layout:
-        """The columns of the tables, and whether tabs separate them."""
+        """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
         return Layout(listed(self.line.text("-fields", DEFAULTS["-fields"])), "-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:
-        """IGNORE, RIGHT and WRONG as they were typed."""
+        """The values of the three switches of a policy as texts, by `RIGHT`, `WRONG` and `IGNORE`."""
         return {name[1:].upper(): self.line.text(name, self.defaults[name]) for name in POLICY_SWITCHES}
 
 
@@ -396,7 +416,7 @@ FILES_OF_EVIDENCE: Final = "Gold and predictions in this order, where --gold and
 
 
 def _output_file_rows() -> list[tuple[str, str]]:
-    """Return each output file of the scorer with what it holds and the switch that asks for it."""
+    """Return a row of help for each output file of the scorer: its name, and its content with the switch for it."""
     rows = []
     for output in OUTPUTS:
         meaning = output.content
@@ -407,7 +427,7 @@ def _output_file_rows() -> list[tuple[str, str]]:
 
 
 def _policy_item_rows() -> list[tuple[str, str]]:
-    """Return each category of responses with its meaning and the switches that may name it."""
+    """Return a row of help for each category of responses: its name, and its meaning with the switches that take it."""
     rows = []
     for name, item in coldstart.POLICY_ITEMS.items():
         switches = sorted(f"-{side.lower()}" for side in item.sides)

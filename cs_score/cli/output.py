@@ -1,4 +1,4 @@
-"""Write what commands print: on files and standard streams, with colours and progress on a terminal."""
+"""Write the output of commands to files and standard streams, with colours and progress on a terminal."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _COLOURS: Final = {"good": 32, "mild": 33, "bad": 31}
 
 
 class _Painter:
-    """Colours the parts of a text that the named groups of a pattern match: `good`, `mild` or `bad`."""
+    """Colours the parts of a text that the groups `good`, `mild` and `bad` of a regular expression match."""
 
     def __init__(self, pattern: str) -> None:
+        """Make a painter from a regular expression whose groups are called `good`, `mild` or `bad`."""
         self._pattern = re.compile(pattern, re.MULTILINE)
 
     def __call__(self, text: str) -> str:
@@ -35,7 +36,7 @@ class _Painter:
 
 
 def _painted(match: re.Match[str]) -> str:
-    """Return the matched text in the colour of its group."""
+    """Return the text of a match with the codes that colour it on a terminal, by the name of its group."""
     return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
 
 
@@ -51,7 +52,7 @@ _IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
 _CAPTURED: ContextVar[list[bytes] | None] = ContextVar("captured", default=None)
 
 is_quiet: Final = _IS_QUIET.get
-"""Whether remarks are unwanted."""
+"""Whether --quiet was typed, so that no remarks are printed."""
 
 
 def can_show_colours(stream: IO[str] | None) -> bool:
@@ -67,7 +68,7 @@ def can_show_colours(stream: IO[str] | None) -> bool:
 
 @contextlib.contextmanager
 def _with_value(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
-    """Set a context variable for the time of the block."""
+    """Set a context variable while the block runs, and give the value to the block."""
     token = variable.set(value)
     try:
         yield value
@@ -76,70 +77,80 @@ def _with_value(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
 
 
 def captured() -> AbstractContextManager[list[bytes]]:
-    """Collect what the block writes on standard output, instead of printing it."""
+    """Return a context manager that collects what its block writes on standard output, instead of printing it."""
     return _with_value(_CAPTURED, [])
 
 
 def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
-    """Silence `say` for the time of the block if `is_quiet` (the option --quiet)."""
+    """Return a context manager that keeps `say` from printing while its block runs, if `is_quiet` is true."""
     return _with_value(_IS_QUIET, is_quiet)
 
 
 def say(text: str) -> None:
-    """Print a remark or a report on standard error, unless --quiet silences it.
+    """Print a remark or a report on standard error, unless --quiet was typed.
 
-    A line about an error that ends the command is printed by `main` in any case.
+    An error that ends the command is not printed here but by `main`, even with --quiet.
     """
     if not is_quiet():
         write_text("stderr", text)
 
 
 def remark(text: str) -> None:
-    """Print a line on standard error about what was done."""
+    """Print a line on standard error that tells the user about the work or the result."""
     say(f"cs-score: {one_line(text)}\n")
 
 
 def warn(*texts: str, file: str | None = None) -> None:
-    """Print warnings beside a result on standard error, a line each, with the file they are about."""
+    """Print warnings about a result on standard error, one line each; `file` is the file that they are about."""
     for text in texts:
         say(f"cs-score: warning: {InputError(text, file=file)}\n")
 
 
 class Destination(Record):
-    """The place that an output switch names: a stream, in any letter case, or a path or prefix."""
+    """The destination of an output: standard output or standard error, a file, or the prefix of several files.
 
-    text: str
+    `name` is the value of an option: `stdout` or `stderr` in any letter case, or a path.
+    """
+
+    name: str
 
     @classmethod
     def of_report(cls, text: str) -> Destination:
-        """Return the destination that -error_file names; an empty text and `0` are standard error."""
+        """Return the destination for a value of -error_file; an empty text and `0` mean standard error."""
         return cls("stderr" if text in ("", "0") else text)
 
     @property
     def stream(self) -> str | None:
         """`stdout` or `stderr`, or None for a path."""
-        return self.text.lower() if self.text.lower() in ("stdout", "stderr") else None
+        name = self.name.lower()
+        return name if name in ("stdout", "stderr") else None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
-        """Return the file that an option names as a planned output; nothing for a stream."""
+        """Return the file as an output that is checked before the work begins; nothing for a stream.
+
+        `option` is the option that names the file, `existing` says what happens to a file that is already there.
+        """
         if self.stream is not None:
             return ()
-        return (PlannedOutput(option, self.text, existing),)
+        return (PlannedOutput(option, self.name, existing),)
 
     def write(self, blocks: Iterable[bytes]) -> None:
-        """Write blocks of bytes; a file appears whole or not at all, and a terminal gets control characters as escapes.
+        """Write blocks of bytes to the stream or the file. Raises OutputError if they cannot all be written.
 
-        Raises OutputError, also where a stream is closed, full, or nobody reads it any more.
+        A file appears with all blocks or not at all. On a terminal control characters are shown as escapes.
         """
         if self.stream is None:
-            write_whole(self.text, blocks)
+            write_whole(self.name, blocks)
             return
-        if _is_seen(self.stream):
+        if _is_terminal(self.stream):
             blocks = shown_on_terminal(blocks)
         self.write_safe(blocks)
 
     def write_safe(self, blocks: Iterable[bytes]) -> None:
-        """Write bytes on a stream that a terminal may get as they are, such as our own colours. Raises OutputError."""
+        """Write bytes to the stream without escaping control characters: they are our own colours, or are harmless.
+
+        Raises OutputError if the stream is closed or full, or if nobody reads it any more.
+        """
         is_output = self.stream == "stdout"
         captured_blocks = _CAPTURED.get()
         if is_output and captured_blocks is not None:
@@ -169,15 +180,15 @@ STDERR: Final = Destination("stderr")
 
 
 def file_named(text: str) -> Destination:
-    """Return the destination for a file, also where its name is that of a stream."""
+    """Return the destination for a file, even if its name is `stdout` or `stderr`."""
     destination = Destination(text)
     if destination.stream is None:
         return destination
     return Destination(os.path.join(os.curdir, text))
 
 
-def _is_seen(stream: str) -> bool:
-    """Say whether `stdout` or `stderr` goes to a terminal."""
+def _is_terminal(stream: str) -> bool:
+    """Say whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
     handle = sys.stdout if stream == "stdout" else sys.stderr
@@ -185,9 +196,9 @@ def _is_seen(stream: str) -> bool:
 
 
 def write_text(stream: str, text: str) -> None:
-    """Write text on `stdout` or `stderr`, in UTF-8; a terminal gets control characters as escapes."""
+    """Write a text in UTF-8 to a stream, `stdout` or `stderr`; on a terminal control characters are escaped."""
     handle = sys.stdout if stream == "stdout" else sys.stderr
-    if _is_seen(stream):
+    if _is_terminal(stream):
         text = terminal_safe(text)
         if can_show_colours(handle):
             text = with_status(text)
@@ -195,10 +206,10 @@ def write_text(stream: str, text: str) -> None:
 
 
 def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
-    """Print text on standard output with one line feed at its end; control characters are escaped wherever it goes.
+    """Print a text on standard output, with one line feed at its end. Raises OutputError.
 
-    `add_colours` is used where a terminal shows colours. Characters that the encoding of standard output lacks are
-    written as escapes. Raises OutputError.
+    Control characters, and characters that the encoding of standard output lacks, are written as escapes. If standard
+    output is a terminal with colours, `add_colours` is called for the text.
     """
     encoding = "utf-8"
     if _CAPTURED.get() is None:
@@ -210,7 +221,10 @@ def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
-    """Write a report of problems: its text on standard error, its recorded `blocks` of bytes anywhere else."""
+    """Write a report of problems to its destination: `text` if that is standard error, else `blocks` of bytes.
+
+    The blocks hold the same report in the encoding of the reference program.
+    """
     if errors.stream == "stderr":
         say(text)
     else:
@@ -220,19 +234,19 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
 # ---- Progress
 
 PATIENCE: Final = 2
-"""Seconds after which progress is shown."""
+"""How many seconds a command runs before progress is shown."""
 
 _PROGRESS_LINE: Final[list[str]] = []
-"""The line of progress on the terminal, if there is one; the next text that is written replaces it."""
+"""The line of progress that is shown on the terminal, or nothing; it is removed before another text is written."""
 
 
 def shows_progress() -> bool:
-    """Say whether progress can be seen: standard error is a terminal, and --quiet was not typed."""
+    """Say whether progress is shown: standard error is a terminal, and --quiet was not typed."""
     return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
 def _show(text: str) -> None:
-    """Write a line of progress over the one before it."""
+    """Show a line of progress on the terminal in place of the previous one."""
     if [text] != _PROGRESS_LINE:
         _PROGRESS_LINE[:] = [text]
         os.write(2, f"\r\x1b[K{text}".encode())
@@ -246,14 +260,14 @@ def _clear() -> None:
 
 
 def show_progress(text: str) -> None:
-    """Show a line of progress on the terminal until anything else is written."""
+    """Show a line of progress on the terminal, cut to its width; it stays until another text is written."""
     with contextlib.suppress(OSError):  # a closed terminal ends no work
         _show(text[: shutil.get_terminal_size().columns - 1])
 
 
 @contextlib.contextmanager
 def with_clock(activity: str) -> Iterator[None]:
-    """Show on a terminal how long the block has been at work, once it takes over two seconds."""
+    """Show on a terminal how long the block has been running, as soon as it takes more than two seconds."""
     if not shows_progress():
         yield
         return
@@ -269,7 +283,7 @@ def with_clock(activity: str) -> Iterator[None]:
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
-    """Show every second how long an activity has taken, until it is done."""
+    """Show every second how long an activity has taken, until `is_done` is set; a progress bar is left alone."""
     start = time.monotonic()
     pause: float = PATIENCE
     while not is_done.wait(pause):
@@ -280,7 +294,7 @@ def _show_clock(activity: str, is_done: threading.Event) -> None:
 
 
 def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
-    """Yield the items, and show on a terminal how many of them are done, once that takes over two seconds."""
+    """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds."""
     is_visible = shows_progress()
     start = time.monotonic()
     for number, item in enumerate(items):
@@ -291,7 +305,7 @@ def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Val
 
 
 def text_width() -> int | None:
-    """Return the columns of the terminal on which a text is shown; None where it goes to a pipe or a file."""
+    """Return the width in columns of the terminal that shows standard output; None for a pipe or a file."""
     if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
         return None
     return shutil.get_terminal_size().columns

@@ -1,4 +1,4 @@
-"""The verbs that draw: `report` makes pages, `plot` single charts."""
+"""The commands `report`, which makes HTML pages, and `plot`, which draws single charts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import inputs_named_by
+from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import INTERVALS, read_resampling, top_of
 from cs_score.cli.output import STDOUT
 from cs_score.cli.scoring import print_document
@@ -43,7 +43,7 @@ else:
 _AGGREGATE_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy {INTERVALS}"
 _AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVALS}"
 _ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
-"""Options of `report` that every kind of page takes."""
+"""The options that `report` accepts for every kind of page."""
 
 _PAGE: Final = (
     "Result",
@@ -77,15 +77,15 @@ REPORT_VERB: Final = Verb(
 
 @REPORT_VERB.command
 def report(task_name: str, line: Line) -> int:
-    """Print the page of one run, of two, or of an earlier analysis. Return the exit status.
+    """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
 
-    In another format it is what analyze and diff print. Raises UsageError, InputError.
+    In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
     """
     is_page = line.format == "html"
     if is_page and "--output" not in line:
         raise UsageError("-o PATH must be given for a page")
     if is_page:
-        page_template()  # raises where the extra for pages is not installed, before anything is scored
+        page_template()  # raises an error, before anything is scored, if the extra for pages is not installed
     if "--aggregate-only" in line:
         return _report_aggregate(task_name, line)
     if task_name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
@@ -97,7 +97,7 @@ def report(task_name: str, line: Line) -> int:
         most_rows = top_of(line)
     else:
         _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
-        document = analyze_inputs(task, line, inputs_named_by(task_name, line), is_whole=True)
+        document = analyze_inputs(task, line, inputs_of_line(task_name, line), is_whole=True)
         most_rows = MOST_ROWS if task_name == COLD_START else None
     if not is_page:
         return deliver(line, task, document)
@@ -106,9 +106,9 @@ def report(task_name: str, line: Line) -> int:
 
 
 def _report_document(line: Line) -> int:
-    """Print the page of a document that analyze, diff or batch wrote. Return the exit status.
+    """Print the page of a JSON document that analyze, diff or batch has written. Return the exit status.
 
-    Raises UsageError for options that say what to analyse, InputError where the file is no such document.
+    Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
     """
     file = line.words[0]
     _refuse_other_options(line, (), f"says what to analyse, but {file} is an analysis already")
@@ -122,57 +122,60 @@ def _report_document(line: Line) -> int:
 
 
 def _report_aggregate(task_name: str, line: Line) -> int:
-    """Print what participants of a closed evaluation may see of a run, as a page or in another format.
+    """Print the summary of a run that participants of a closed evaluation may see. Return the exit status.
 
-    Raises UsageError for options that ask for more, InputError where the run cannot be scored.
+    Raises UsageError for options that would show more, and InputError if the run cannot be scored.
     """
     if task_name == COLD_START:
         allowed_options = f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
     else:
         allowed_options = f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
     _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
-    document = aggregated(task_name, line)
+    document = score_aggregate(task_name, line)
     if line.format != "html":
         return print_document(line, aggregate.PRINTOUT, document)
     STDOUT.write(encoded([page_of(document)]))
     return Status.DONE
 
 
-def aggregated(task_name: str, line: Line) -> Aggregate:
+def score_aggregate(task_name: str, line: Line) -> Aggregate:
     """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
-    Raises UsageError, InputError where the run cannot be scored.
+    Raises UsageError, and InputError if the run cannot be scored.
     """
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
     resampling = read_resampling(line, always=True) or Resampling()
-    result: Any = inputs_named_by(task_name, line).one()
+    result: Any = inputs_of_line(task_name, line).score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
     return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
 
 
 def _own_option_names(task_name: str) -> list[str]:
-    """Return the names of the options that an evidence task has alone."""
+    """Return the names of the options that only this evidence task has."""
     return ["--stage", *(option.long for option in own_options(task_name))]
 
 
 def _options_of_analyses(task_name: str) -> list[str]:
-    """Return the options that choose the content of a page of one run or system."""
+    """Return the options that choose the content of a page about one run or system."""
     if task_name == COLD_START:
         return f"{ANALYSIS_OF_RUNS} --also-policy".split()
     return f"{ANALYSIS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
 
 
 def _options_of_differences(task_name: str) -> list[str]:
-    """Return the options that choose the content of a page of a difference."""
+    """Return the options that choose the content of a page about the difference of two runs or systems."""
     if task_name == COLD_START:
         return f"--compare {DIFFERENCE_OF_RUNS} --policy-b".split()
     return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
 def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
-    """Raise UsageError for an option that has no meaning for the page that is asked for."""
+    """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
+
+    The message is the name of the option and the `reason`.
+    """
     allowed = _ALWAYS.union(allowed_options)
     for name in line.switches:
         if name not in allowed:
@@ -208,7 +211,7 @@ _CHARTS: Final = (
     example="budget analysis.json -o budget.svg",
 )
 def plot(line: Line) -> int:
-    """Print a chart of a document as SVG. Return the exit status. Raises UsageError, InputError."""
+    """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
     kind, file = line.words
     document = read_document(file)
     with refusing_incomplete(file):

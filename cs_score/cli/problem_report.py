@@ -1,4 +1,4 @@
-"""The problems of a run as standard error shows them."""
+"""Write the problems of a run for standard error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ MOST_OF_A_CODE: Final = 10
 
 
 def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
-    """Return problems as text: shortened for a terminal, as the reference writes them elsewhere.
+    """Return problems as the text for standard error.
 
-    `twice` repeats the text, as the reference does in some calls; a terminal shows it once.
+    On a terminal the list is shortened. Anywhere else it is the same text as that of the reference program, which
+    some of its calls write `twice`.
     """
     if sys.stderr is not None and sys.stderr.isatty():
         return "".join(_lines_for_people(problems))
@@ -26,7 +27,7 @@ def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str
 
 
 def _lines_for_people(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield messages with their codes; of each code ten, then how many more there are and where to learn more."""
+    """Yield a line for each problem, with its code; only ten for each code, and then a line that counts the others."""
     for code, group in groupby(problems, key=lambda problem: problem.code):
         problems_of_code = list(group)
         for text in report_text(problems_of_code[:MOST_OF_A_CODE]):

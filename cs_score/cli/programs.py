@@ -1,4 +1,4 @@
-"""What the programs before the scorer share as commands: their files, their log of problems and their error report."""
+"""Shared parts of the commands that are used before the scorer: checks of their files, and their error reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cs_score.problems.reports import OPTION as PROBLEMS
 from cs_score.problems.reports import write_problems
 
 MOST_FATAL_LINES: Final = 50
-"""How many fatal conditions are listed: a run of a million bad lines must not fill a terminal."""
+"""How many fatal conditions are printed at most: a run may have a million bad lines."""
 
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 
@@ -39,44 +39,48 @@ Work: TypeAlias = Callable[[Line, "Session"], int]
 
 
 class Program(NamedTuple):
-    """A program before the scorer: how it is called, and which files it writes."""
+    """A program that is used before the scorer, such as `validate-run`: how it is called, and which files it writes."""
 
     name: str
     options: tuple[Option, ...]
-    """Its options but for those of the error report."""
+    """Its options without those for error reports, which are added."""
     parameters: tuple[Parameter, ...]
     planned_outputs: Callable[[Line], Iterable[PlannedOutput]]
-    """Returns the files that a command line asks for, beside the reports of problems."""
+    """Returns the files that the program writes for a command line, without its error reports."""
     example: str
-    """The words of a call that runs on the samples."""
+    """The words of an example of a call, which works with the sample files."""
     existing_error_file: Existing | None = Existing.REFUSED
-    """What becomes of an error file that exists; None for a program without an error report."""
+    """What happens to an error file that exists already; None for a program without an error report."""
     error_file_help: str = "Where to report problems: a new file, stdout or stderr"
     encodes_report_once: bool = False
-    """Whether the error report is plain UTF-8; other programs encode it twice, as the Perl programs do."""
+    """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return the function that makes the command, from the function that does its work (a decorator)."""
+        """Return a function that makes the command; a decorator for the function that does the work of the program."""
         options = list(self.options)
         if self.existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
 
         def run(line: Line) -> int:
+            """Run the program for a command line, and return the exit status."""
             return self._run(work, line)
 
         return command(self.name, options, *self.parameters, contract=Reference, example=self.example)(run)
 
     def _run(self, work: Work, line: Line) -> int:
-        """Check the inputs and outputs of the command line, then do the work. Return the exit status."""
-        called = f"cs-score {self.name}"
+        """Check the inputs and outputs of a command line, then run the program. Return the exit status.
+
+        Errors are reported here; none is raised.
+        """
+        command_name = f"cs-score {self.name}"
         try:
             plan = self._plan(line)
         except CsScoreError as error:
-            write_text("stderr", f"{called}: {error}\n")
+            write_text("stderr", f"{command_name}: {error}\n")
             return Status.REFERENCE
         plan.clear()
-        session = Session(called, line, encodes_report_once=self.encodes_report_once)
+        session = Session(command_name, line, encodes_report_once=self.encodes_report_once)
         try:
             with paused_collector(), outputs_together():
                 return work(line, session)
@@ -84,7 +88,7 @@ class Program(NamedTuple):
             return session.give_up(error)
 
     def _plan(self, line: Line) -> OutputPlan:
-        """Return the checked plan of inputs and outputs. Raises UsageError or OutputError where they collide."""
+        """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(line))
         if self.existing_error_file is not None:
             error_file = Destination.of_report(line.text("-error_file"))
@@ -93,7 +97,10 @@ class Program(NamedTuple):
         return line.plan(outputs, self._inputs(line, outputs))
 
     def _inputs(self, line: Line, outputs: Iterable[PlannedOutput]) -> list[str]:
-        """Return the names of all files that the command line reads, with those inside folders and document lists."""
+        """Return the names of all files that the program reads, including files in folders and in the document list.
+
+        The document list is read only if one of the outputs exists, which could then be one of its documents.
+        """
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, line.words):
             if not parameter.is_output:
@@ -107,7 +114,7 @@ class Program(NamedTuple):
 
 
 def _documents_of(document_list: str) -> list[str]:
-    """Return the files that a document list names; none where it cannot be read, which is reported later."""
+    """Return the files that a document list names; none if it cannot be read, which the program reports later."""
     if not os.path.isfile(document_list):
         return []
     try:
@@ -117,13 +124,14 @@ def _documents_of(document_list: str) -> list[str]:
 
 
 class Session:
-    """One call of a program: its inputs, its log of problems, where the error report goes, and how the call ends.
+    """A call of a program: it reads the inputs, collects their problems, and writes the error report.
 
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
 
-    def __init__(self, called: str, line: Line, *, encodes_report_once: bool) -> None:
-        self._called = called
+    def __init__(self, command_name: str, line: Line, *, encodes_report_once: bool) -> None:
+        """Start a call with an empty log of problems; messages begin with `command_name`."""
+        self._command_name = command_name
         self._line = line
         self._encodes_report_once = encodes_report_once
         self._problems_file = line.get("--problems")
@@ -139,22 +147,25 @@ class Session:
     # ---- Inputs
 
     def read_documents(self) -> DocumentList | None:
-        """Return the list that -docs names, None without it. Raises InputError where it cannot be read."""
+        """Return the document list of -docs, None without that option. Raises InputError if it cannot be read."""
         name = self._line.get("-docs")
         return None if name is None else read_document_list(name)
 
     def read_queries(self, documents: DocumentList | None = None) -> QueryFiles:
-        """Return the queries of the file that the first word names."""
+        """Return the queries in the file that the first word names; problems are added to the log.
+
+        The offsets in them are checked against the lengths of `documents`.
+        """
         lengths = None if documents is None else documents.lengths
         return load_queries([self._line.words[0]], None, self.problems, lengths)
 
     def check_runs(
         self, files: Sequence[str], justifications: Justifications | None = None, depth: str = ""
     ) -> CheckedRun:
-        """Return the files, checked as one run that answers the queries.
+        """Read files as one run with answers to the queries, and return it after all checks.
 
-        `justifications` limit the run; without them the option -justifications does. Raises InputError where a file
-        cannot be read.
+        `justifications` limits the number of justifications; the default is the value of -justifications. `depth` is
+        the value of -depth. Raises InputError if a file cannot be read.
         """
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
@@ -173,7 +184,10 @@ class Session:
         )
 
     def check_pool(self, file: str) -> CheckedPool:
-        """Return all problems with assessments. Raises InputError where the file cannot be read, or is a run."""
+        """Return all problems that scoring would have with the assessments in a file.
+
+        Raises InputError if the file cannot be read, and if it is a run.
+        """
         documents = self.read_documents()
         check_exists(file)
         queries = self.read_queries(documents)
@@ -184,9 +198,10 @@ class Session:
     # ---- Reports
 
     def report_to(self, text: str | None = None, *, closing_only: bool = False) -> None:
-        """Send the error report to `text`, else to the value of -error_file; before this call it is standard error.
+        """Set the destination of the error report: `text`, or by default the value of -error_file.
 
-        With `closing_only` only announcements and the closing line go to standard output where that is named.
+        Until this call the report goes to standard error. With `closing_only` and standard output as the destination,
+        only announcements and the closing line are written there, and the report goes to standard error.
         """
         if text is None:
             text = self._line.text("-error_file")
@@ -196,16 +211,16 @@ class Session:
             self._error_report = Destination("stderr")
 
     def announce(self, text: str) -> None:
-        """Print or keep a line that comes before the error report."""
+        """Add a line above the error report. It is printed now, or kept for the report if that is a file."""
         self._announcements += f"{text}\n"
         if self._error_report.stream is not None:
             destination = self._closing_destination or self._error_report
             write_text(destination.stream or "stderr", f"{text}\n")
 
     def remark(self, *texts: str) -> None:
-        """Print remarks on standard error, beside the error report."""
+        """Print warnings that are not part of the error report on standard error, one line each."""
         for text in texts:
-            say(f"{self._called}: warning: {InputError(text)}\n")
+            say(f"{self._command_name}: warning: {InputError(text)}\n")
 
     def add_fatal(self, fatal: Iterable[InputError]) -> None:
         """Add fatal conditions to the log of problems, and write the file of --problems."""
@@ -214,13 +229,13 @@ class Session:
 
     @property
     def has_errors(self) -> bool:
-        """Whether the error report has an error, so that most programs write no results."""
+        """Whether `report` has reported an error; most programs write no results then."""
         return self._errors > 0
 
     def report(self) -> None:
-        """Report the problems so far: a stream gets them now, a file at the end.
+        """Make the report of the problems that were found. It is written now to a stream, and by `end` to a file.
 
-        Problems that are met while results are written are not reported.
+        Problems that are found later, while results are written, are not reported.
         """
         self._errors = self.problems.count(Severity.ERROR)
         self._warnings = self.problems.count(Severity.WARNING)
@@ -230,15 +245,15 @@ class Session:
             self._is_report_printed = True
 
     def end(self, results: object) -> int:
-        """Write the rest of the error report with its closing line. Return the exit status.
+        """Finish the error report with its closing line, and write the file of --problems. Return the exit status.
 
-        The status keeps `results`, so that a process that ends with it need not free them.
+        The status holds `results`, so that they are not freed before the process ends, which would only take time.
         """
         closing = closing_line(self._errors, self._warnings)
         if self._closing_destination is not None and not self.has_errors:
             self._closing_destination.write(encoded((closing,)))
         elif self.has_errors and self._error_report.stream == "stderr":
-            write_text("stderr", f"{self._called}: {closing}" if terminal.is_quiet() else closing)
+            write_text("stderr", f"{self._command_name}: {closing}" if terminal.is_quiet() else closing)
         elif self._is_report_printed:
             self._write_report([closing])
         else:
@@ -247,7 +262,7 @@ class Session:
         return Finished(Status.REFERENCE if self.has_errors else Status.DONE, results)
 
     def close(self, report: str = "") -> None:
-        """End with this report and without a closing line, where the reference program writes none."""
+        """Write `report` as the error report, without a closing line, for programs whose reports have none."""
         if self._error_report.stream is not None:
             self._write_report([report])
         else:
@@ -255,11 +270,14 @@ class Session:
         self._write_problems()
 
     def give_up(self, error: CsScoreError) -> int:
-        """Report the problems so far, the fatal conditions, and the error that ended the program. Return the status."""
+        """Report the problems that were found, the fatal conditions, and the error that ended the program.
+
+        Return the exit status.
+        """
         text = "" if self._is_report_printed else "".join(self._problem_texts())
         text += self._further_fatal_lines(error)
         self.remark(*error.remarks)
-        error_line = f"{self._called}: {error}\n"
+        error_line = f"{self._command_name}: {error}\n"
         if self._error_report.stream != "stderr":
             with contextlib.suppress(OutputError):
                 self._write_report([self._announcements, text, error_line])
@@ -275,7 +293,7 @@ class Session:
         return Status.REFERENCE
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
-        """Return a line for each fatal condition but `error`, and a last one that counts those beyond the limit."""
+        """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
         further = [fatal for fatal in self.problems.fatal if fatal is not error]
         lines = [f"{fatal}\n" for fatal in further[:MOST_FATAL_LINES]]
         if len(further) > MOST_FATAL_LINES:
@@ -283,13 +301,13 @@ class Session:
         return "".join(lines)
 
     def _problem_texts(self) -> Iterable[str]:
-        """Return the problems so far as texts: shortened for standard error, as the reference writes them elsewhere."""
+        """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
             return [report_on_stderr(self.problems)]
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:
-        """Write pieces of the error report in the encoding of this program."""
+        """Write pieces of the error report to its destination, in the encoding of the reference program."""
         if self._error_report.stream == "stderr":
             say("".join(pieces))
         elif self._encodes_report_once:
@@ -298,12 +316,12 @@ class Session:
             self._error_report.write(doubly_encoded(piece) for piece in pieces)
 
     def _write_problems(self) -> None:
-        """Write the file of --problems, if it is asked for."""
+        """Write the file of --problems, if that option was typed."""
         if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
             write_problems(self.problems, self._problems_file)
 
 
 def check_exists(file: str) -> None:
-    """Raise InputError where an input does not exist; `-` is standard input."""
+    """Raise InputError if an input file does not exist; `-` is standard input and always exists."""
     if file != "-" and not os.path.exists(file):
         raise InputError(f"File {file} does not exist", code="FILE_MISSING")

@@ -1,4 +1,4 @@
-"""The queries, assessments and runs that a Cold Start command line names: found by content, loaded and scored."""
+"""Find the queries, assessments and runs of a Cold Start command line by their content, load them and score them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import remark, say, warn
 from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
@@ -40,21 +40,24 @@ else:
 
 
 class RunSelection(Record, eq=False):
-    """The runs that a command line chooses, and its files of assessments."""
+    """The runs that a command line names or chooses, and its files of assessments."""
 
     runs: list[OneRun]
     assessments: list[Input]
 
 
 class ChosenRun(Record, eq=False):
-    """The only run, by its last file, and the files to load before that: assessments and the run's other files."""
+    """The only run of a command line, with the last of its files.
+
+    `files_before` are the files that are loaded before that one: the assessments and the other files of the run.
+    """
 
     run: OneRun
     files_before: list[Input]
 
 
 class OpenedRuns(Record, eq=False):
-    """Gold that has queries but no pool yet, the files of assessments, and the runs."""
+    """Gold with queries but without assessments, which are in files that have yet to be read, and the runs."""
 
     gold: Gold
     assessments: list[Input]
@@ -62,7 +65,10 @@ class OpenedRuns(Record, eq=False):
 
 
 class ChangesOfB(Record):
-    """What makes B of the run that is A, None for what stays: its policy, its pool, its edition."""
+    """How side B of a difference differs from side A if both are the same run.
+
+    Each field is None if it is the same for both: the policy, the file of assessments, the edition of the scorer.
+    """
 
     policy: str | None
     pool: str | None
@@ -70,13 +76,15 @@ class ChangesOfB(Record):
 
     @property
     def are_given(self) -> bool:
+        """Whether anything differs, so that A and B are the same run."""
         return self.policy is not None or self.pool is not None or self.edition is not None
 
 
 class Runs(Scoring):
-    """Queries, assessments and runs, which are recognised by their content."""
+    """The queries, assessments and runs of a command line, which are recognised by their content."""
 
     def __init__(self, line: Line) -> None:
+        """Divide the words of a command line into query files and other files, which are recognised later."""
         super().__init__(line)
         self.queries: list[str] = []
         self.files: list[Input] = []
@@ -91,12 +99,12 @@ class Runs(Scoring):
 
     @cached_property
     def options_per_run(self) -> Options:
-        """The options for scoring each run by itself; `runids`, which choose among the runs, are not among them."""
+        """The options for scoring each run separately: the options of the command line without -runids."""
         return replace(self.options, runids=None)
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The further policies, the groups and the settings of intervals that an analysis takes."""
+        """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
         other_policies = self.line.texts("--also-policy")
         return {
             "policies": read_policies(other_policies, self.options_per_run, self.policy_texts, "--also-policy"),
@@ -106,7 +114,7 @@ class Runs(Scoring):
 
     @cached_property
     def knowledge_bases(self) -> frozenset[Input]:
-        """The files that --knowledge-base names, and those whose first lines are a knowledge base's."""
+        """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
         knowledge_bases: list[Input] = list(self.line.texts("--knowledge-base"))
         for word in self.files:
             for file in members(word):
@@ -117,11 +125,14 @@ class Runs(Scoring):
     # -- Finding
 
     def find_runs(self) -> RunSelection:
-        """Return the assessments, and the runs that --run or -runids choose, knowledge bases among them.
+        """Return the assessments and the runs, or those runs that --run or -runids choose.
 
-        Raises UsageError where queries, runs or assessments are missing, or a run of that id.
+        A knowledge base is one of the runs. Raises UsageError if there are no queries, no assessments or no runs, or no
+        run with an id that was chosen.
         """
-        self.files = [rereadable(file) for file in self.files]  # they are recognised first, then loaded
+        self.files = [
+            rereadable(file) for file in self.files
+        ]  # files are read twice: to recognise them and to load them
         _refuse_evidence_files(self.files)
         files, assessments = run_files(self.files, self.knowledge_bases)
         if not files:
@@ -134,22 +145,25 @@ class Runs(Scoring):
         return RunSelection(runs_of(files, self.knowledge_bases, run_ids or None), assessments)
 
     def _message_without(self, kind: str) -> str:
-        """Return the message that no file is of a kind."""
+        """Return the message that no file holds a `kind` of lines, `run` or `assessments (pool)`, with a remedy."""
         names = ", ".join([name_of(file) for file in self.files]) or "no file beside the queries"
         folders = folders_without_files(self.files)
         remedy = what_folders_hold(folders) if folders else "name queries, assessments and a run"
         return f"no {kind} among the files: there is {names}; {remedy}"
 
     def _message_without_queries(self) -> str:
-        """Return the message that no file has queries, with a remedy where -queries was taken to name one."""
+        """Return the message that there is no query file.
+
+        It has a remedy if the value of -queries, which chooses queries by their ids, is a query file.
+        """
         message = "no query file (*.xml) among the files; name queries, assessments and a run"
         query_list = self.line.get("-queries") or ""
         if is_query_file(query_list):
             message += f"; -queries chooses some of them: write {query_list} without it"
         return message
 
-    def _find_one_run(self) -> ChosenRun:
-        """Return the only run among the files. Raises UsageError for several."""
+    def _find_single_run(self) -> ChosenRun:
+        """Return the only run among the files. Raises UsageError if there are several runs."""
         selection = self.find_runs()
         run_ids = {run.run_id for run in selection.runs}
         if len(run_ids) > 1:
@@ -162,9 +176,9 @@ class Runs(Scoring):
         return ChosenRun(run, [*selection.assessments, *other_files])
 
     def open_runs(self) -> OpenedRuns:
-        """Read the queries and find assessments and runs, to score these against one pool or another.
+        """Read the queries, and find the files of assessments and the runs; these are not read yet.
 
-        Raises UsageError.
+        The runs can then be scored against different pools. Raises UsageError or InputError.
         """
         options = self.options_per_run
         if "-" in self.files:
@@ -175,36 +189,44 @@ class Runs(Scoring):
         return OpenedRuns(gold, selection.assessments, selection.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> Gold:
-        """Read the queries and the assessments under some options. Raises InputError."""
+        """Read the queries and the assessments, and return them as gold for scoring with `options`.
+
+        Raises InputError.
+        """
         return with_pool(open_gold(self.queries, options), assessments)
 
     def _open_gold(self) -> Gold:
-        """Read the queries, with a remark on every folder that holds no file to load."""
-        return noting_folders(open_gold(self.queries, self.options_per_run), self.files)
+        """Read the queries, and return gold with a remark on every folder that has no file to load."""
+        return with_folder_remarks(open_gold(self.queries, self.options_per_run), self.files)
 
     # -- Loading
 
-    def load_alone(
+    def load_single_run(
         self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
     ) -> Run:
-        """Load a run by itself, behind the files of `pool` where gold has none. A knowledge base is resolved first.
+        """Load one run, to be scored separately from the others. Raises InputError.
 
-        Problems go to a branch of the log of gold unless a log is given. Raises InputError.
+        `pool` are files of assessments to load before the run, if `gold` has no assessments. A knowledge base is
+        validated and resolved into a run first. Problems are added to `problems`, or to a new branch of the log of
+        `gold`.
         """
-        gold = run.over(gold)
+        gold = run.restrict(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.branch()
         knowledge_bases = [file for file in files if file in self.knowledge_bases]
         if knowledge_bases or gold.validates:
-            return load_as_prepared(gold, files, knowledge_bases, problems)
+            return load_with_preparation(gold, files, knowledge_bases, problems)
         return load_run(gold, files, problems=problems)
 
     def load_with_warnings(
         self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
     ) -> Run:
-        """Load a run as `load_alone` does, and warn of it the first time that it is loaded. Raises InputError."""
-        loaded_run = self.load_alone(gold, run, pool, problems)
+        """Load a run as `load_single_run` does, and print its warnings if they have not been printed yet.
+
+        Raises InputError.
+        """
+        loaded_run = self.load_single_run(gold, run, pool, problems)
         if run not in self._runs_with_warnings:
             self._runs_with_warnings.append(run)
             _warn_of(loaded_run, name_of(run.file))
@@ -212,37 +234,37 @@ class Runs(Scoring):
 
     # -- One run
 
-    def one(self) -> Scored:
-        """Load and score the only run; remarks go to standard error."""
-        chosen = self._find_one_run()
+    def score_single(self) -> Scored:
+        """Load and score the only run, and print remarks on it. Raises UsageError if there are several runs."""
+        chosen = self._find_single_run()
         with paused_collector():
-            loaded_run = self.load_alone(self._open_gold(), chosen.run, chosen.files_before)
+            loaded_run = self.load_single_run(self._open_gold(), chosen.run, chosen.files_before)
             scored_run = scored.score_for_analysis(loaded_run, self.options_per_run.policy)
         self._warn_of_scores(loaded_run, scored_run)
         return scored_run
 
-    def explained(self, measure: str | None) -> Any:
-        """Explain the lines, queries, classes, nodes and answers that the options select.
+    def explain(self, measure: str | None) -> Any:
+        """Return how the lines, queries, classes, nodes and answers that the options select were scored.
 
-        A run with an error that ends scoring is explained as far as it goes. Raises InputError where nothing could be
-        loaded.
+        If an error stops the loading or the scoring, the explanation covers the part before it. Raises
+        InputError if nothing could be loaded.
         """
         from cs_score.analysis.coldstart.explanation import explanation
 
         self.options_per_run.check()
-        chosen = self._find_one_run()
+        chosen = self._find_single_run()
         policy = self.options_per_run.policy
         with paused_collector():
             gold = self._open_gold()
-            stop = None
+            loading_error = None
             if self.knowledge_bases:
-                loaded_run = self.load_alone(gold, chosen.run, chosen.files_before)
+                loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, stop = explanation.load_as_far_as_possible(chosen.run.over(gold), files)
-            if stop is not None and not loaded_run.layouts:
-                raise stop
-            scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=stop)
+                loaded_run, loading_error = explanation.load_as_far_as_possible(chosen.run.restrict(gold), files)
+            if loading_error is not None and not loaded_run.layouts:  # no file was recognised before the error
+                raise loading_error
+            scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
         self._warn_of_scores(loaded_run, scored_run)
         return explanation.explain(
             scored_run,
@@ -255,9 +277,9 @@ class Runs(Scoring):
         )
 
     def _warn_of_scores(self, loaded_run: Run, scored_run: Scored) -> None:
-        """Print warnings and remarks on a run and its scores on standard error."""
+        """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_of(loaded_run)
-        say_policy(self, scored_run.result.duplicates)
+        remark_on_duplicates(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
         if scored_run.headline_remark is not None and self.line.get("--measure") is None:
@@ -265,8 +287,8 @@ class Runs(Scoring):
 
     # -- Several runs
 
-    def several(self) -> systems.Systems:
-        """Score several runs, each by itself, and return their results by name."""
+    def score_all(self) -> systems.Systems:
+        """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
         with paused_collector():
             opened = self.open_runs()
             if len(opened.runs) < 2:
@@ -275,8 +297,8 @@ class Runs(Scoring):
                     "see cs-score compare coldstart -help"
                 )
             gold = with_pool(opened.gold, opened.assessments)
-            results = score_each(gold, opened.runs, self.load_alone)
-        say_policy(self, _count_duplicates(results))
+            results = score_each(gold, opened.runs, self.load_single_run)
+        remark_on_duplicates(self, _count_duplicates(results))
         names = systems.run_names(opened.runs)
         for name, result in zip(names, results):
             warn(*result.warnings, file=name)
@@ -287,10 +309,11 @@ class Runs(Scoring):
 
     # -- Two to compare
 
-    def both(self) -> tuple[Scored, Scored, tuple[str, str]]:
-        """Score A and B: two runs, or one run as given and again as --policy-b, --pool-b and --follow-b say.
+    def score_pair(self) -> tuple[Scored, Scored, tuple[str, str]]:
+        """Score the two sides of a difference, and return A, B and the pair of their names.
 
-        Returns A, B and their names. Raises UsageError for another number of runs.
+        A and B are two runs. With --policy-b, --pool-b or --follow-b they are one run, scored as the other options say
+        and again with these changes. Raises UsageError for any other number of runs.
         """
         changes = ChangesOfB(
             policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
@@ -305,24 +328,43 @@ class Runs(Scoring):
             return self._score_two(selection)
 
     def _score_two(self, selection: RunSelection) -> tuple[Scored, Scored, tuple[str, str]]:
-        """Score two runs under the same options."""
+        """Score two runs with the same options, and return them with their names."""
         run_a, run_b = selection.runs
         gold = self.read_gold(self.options_per_run, selection.assessments)
         a = self._score_of_pair(gold, run_a, self.options_per_run)
         b = self._score_of_pair(gold, run_b, self.options_per_run)
-        say_policy(self, a.result.duplicates + b.result.duplicates)
+        remark_on_duplicates(self, a.result.duplicates + b.result.duplicates)
         name_a, name_b = systems.run_names(selection.runs)
         return a, b, (name_a, name_b)
 
     def _score_twice(
         self, run: OneRun, assessments: Sequence[Input], changes: ChangesOfB
     ) -> tuple[Scored, Scored, tuple[str, str]]:
-        """Score a run as given, and with the changes."""
-        options = self.options_per_run
-        gold = self.read_gold(options, assessments)
-        a = self._score_of_pair(gold, run, options)
+        """Score a run with the options of the command line, and again with the changes of side B.
+
+        Returns both results and their names, such as `("as given", "policy sf")`.
+        """
+        options_of_a = self.options_per_run
+        gold_of_a = self.read_gold(options_of_a, assessments)
+        a = self._score_of_pair(gold_of_a, run, options_of_a)
         a = replace(a, again=partial(self._score_again, run, assessments))
 
+        options_of_b, names_of_changes = self._options_of_b(changes)
+        assessments_of_b = assessments
+        if changes.pool is not None:
+            assessments_of_b = [changes.pool]
+            names_of_changes.append(f"pool {changes.pool}")
+        gold_of_b = gold_of_a
+        if options_of_b != options_of_a or changes.pool is not None:
+            gold_of_b = self.read_gold(options_of_b, assessments_of_b)
+        b = self._score_of_pair(gold_of_b, run, options_of_b)
+        return a, b, ("as given", ", ".join(names_of_changes))
+
+    def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
+        """Return the options for scoring side B, and the names of its changes, such as `["policy sf"]`.
+
+        The pool is not an option, so its change is not among them. Raises UsageError for an unknown edition or policy.
+        """
         inputs_of_b = self
         names_of_changes = []
         if changes.edition is not None:
@@ -333,28 +375,22 @@ class Runs(Scoring):
             [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
             options_of_b = policy.options(options_of_b)
             names_of_changes.append(f"policy {policy.name}")
-        if changes.pool is not None:
-            gold = self.read_gold(options_of_b, [changes.pool])
-            names_of_changes.append(f"pool {changes.pool}")
-        elif options_of_b != options:
-            gold = self.read_gold(options_of_b, assessments)
-        b = self._score_of_pair(gold, run, options_of_b)
-        return a, b, ("as given", ", ".join(names_of_changes))
+        return options_of_b, names_of_changes
 
     def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> Scored:
-        """Read a run and its assessments again, and score it under other options. Raises InputError."""
+        """Read a run and its assessments again, and score the run with other options. Raises InputError."""
         gold = self.read_gold(options, assessments)
-        return scored.score_for_analysis(self.load_alone(gold, run), options.policy)
+        return scored.score_for_analysis(self.load_single_run(gold, run), options.policy)
 
     def _score_of_pair(self, gold: Gold, run: OneRun, options: Options) -> Scored:
-        """Load and score one of the two, and warn of it by the name of its file."""
-        loaded_run = self.load_alone(gold, run)
+        """Load and score one side of a difference, and print its warnings with the name of its file."""
+        loaded_run = self.load_single_run(gold, run)
         _warn_of(loaded_run, name_of(run.file))
         return scored.score_for_analysis(loaded_run, options.policy)
 
 
 def _refuse_evidence_files(files: Iterable[Input]) -> None:
-    """Raise UsageError for a file of a task of evidence, which the command line has to name."""
+    """Raise UsageError for a JSON file: it belongs to an evidence task, whose name is missing on the command line."""
     tasks = ", ".join([task for task in TASKS if task != COLD_START])
     for file in files:
         if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
@@ -362,7 +398,7 @@ def _refuse_evidence_files(files: Iterable[Input]) -> None:
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
-    """Raise UsageError unless there are two runs, or one where B is the same run with changes."""
+    """Raise UsageError unless there are two runs, or one run if A and B are the same run with changes."""
     count = 2
     needed = "two runs"
     if changes.are_given:
@@ -378,15 +414,17 @@ def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
 
 
 def _description(run: OneRun) -> str:
+    """Return the id of a run with its file: `KB1 in run.tab.txt`."""
     return f"{run.run_id} in {name_of(run.file)}"
 
 
 def _descriptions(runs: Iterable[OneRun]) -> str:
+    """Return the ids of runs with their files, separated by commas."""
     return ", ".join([_description(run) for run in runs])
 
 
 def _count_duplicates(results: Iterable[Result]) -> int:
-    """Return the number of duplicates in all runs of some results."""
+    """Return how many responses of all runs in some results are duplicates."""
     duplicates = 0
     for result in results:
         for run in result.runs:
@@ -395,14 +433,17 @@ def _count_duplicates(results: Iterable[Result]) -> int:
 
 
 def _warn_of(run: Run, file_name: str | None = None) -> None:
-    """Write the remarks on a loaded run on standard error, and whether it has errors."""
+    """Print the remarks on a loaded run on standard error, and a warning if its input has errors."""
     warn(*run.remarks, file=file_name)
     if run.problems.has_errors:
         warn("there are errors in the input; score the run to see them", file=file_name)
 
 
-def say_policy(scoring: Scoring, duplicates: int) -> None:
-    """Say which policy the duplicates were scored under, and which one counts them otherwise, where none was named."""
+def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
+    """Print how the policy in force counts duplicates, and which policy counts them differently.
+
+    Nothing is printed if there are no duplicates, or if the command line names a policy.
+    """
     if duplicates == 0 or scoring.line.first("--policy -right -wrong -ignore") is not None:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
@@ -412,12 +453,13 @@ def say_policy(scoring: Scoring, duplicates: int) -> None:
         remark(f"{duplicates} {noun} wrong (policy sf); --policy kb ignores them")
 
 
-def load_as_prepared(
+def load_with_preparation(
     gold: Gold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog
 ) -> Run:
-    """Load files as the scorer does, but resolve knowledge bases and, where gold wants it, validate every run first.
+    """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
-    Standard error says what that changed. Raises InputError where a knowledge base or a run has errors.
+    `knowledge_bases` are those of the `files` that are knowledge bases. A remark on standard error says what became of
+    each run. Raises InputError if a knowledge base or a run has errors.
     """
     from cs_score.preparation.inputs import PreparationSettings, prepare_inputs, validate_inputs
     from cs_score.preparation.runs import load_prepared
@@ -426,20 +468,22 @@ def load_as_prepared(
         queries=gold.table,
         limits=gold.options.justifications,
         validates=gold.validates,
-        alone=gold.alone,
-        new_log=type(problems),
-        on_prepared=partial(_account_for, problems),
+        only_run_id=gold.only_run_id,
+        new_log=type(problems),  # each prepared run has a log of its own, which keeps as many details as this one
+        on_prepared=partial(_report_prepared_run, problems),
     )
-    if not knowledge_bases:  # a folder is validated as one run
-        return load_prepared(gold, validate_inputs(files, settings), problems=problems)
+    if not knowledge_bases:
+        validated = validate_inputs(files, settings)  # all files of a folder are validated together, as one run
+        return load_prepared(gold, validated, problems=problems)
     prepared = prepare_inputs(files, settings, knowledge_bases)
     return load_prepared(gold, prepared, problems=problems)
 
 
-def _account_for(problems: ProblemLog, run: PreparedRun) -> None:
-    """Say on standard error what became of a run that was prepared, and add its problems to a recording log.
+def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
+    """Print the problems of a run that was resolved or validated, and a remark on what became of it.
 
-    Raises InputError for a run with errors, which must not be scored.
+    Its problems are also added to `problems`, if that log keeps details for the file of --problems. Raises InputError
+    for a run with errors, which must not be scored.
     """
     say(report_on_stderr(run.problems))
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -24,10 +25,10 @@ from cs_score.cli.inputs import Predictions
 from cs_score.cli.options import read_measures, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
 from cs_score.cli.problem_report import report_on_stderr
-from cs_score.cli.runs import Runs, load_as_prepared, say_policy
+from cs_score.cli.runs import Runs, load_with_preparation, remark_on_duplicates
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
-from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options, is_nothing
@@ -63,11 +64,11 @@ PROGRAM: Final = "cs-score"
 MOST_PARTS: Final = 1024
 
 _COMPRESSION: Final = 6
-"""A compressed file holds about this many times its size."""
+"""How many times larger a compressed file becomes, about, when it is read."""
 
 
 class Call(Runs):
-    """A scoring of Cold Start runs that is understood and checked: its inputs, its outputs, its options."""
+    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked."""
 
     def __init__(
         self,
@@ -81,8 +82,9 @@ class Call(Runs):
     ) -> None:
         """Check the inputs and outputs of a command line.
 
-        `output` is the prefix of the tables, or a stream for all of them; None writes no table. `output_option` names
-        it in messages. Raises UsageError or OutputError.
+        `output` is the prefix of the files with tables, or the stream that gets all tables; no table is written if it
+        is None. Messages call it `output_option`. `further_outputs` are files beside the tables and that of
+        --problems. Raises UsageError or OutputError.
         """
         super().__init__(line)
         self.output = output
@@ -99,11 +101,11 @@ class Call(Runs):
         self.jobs = whole_number(line, "--jobs", MOST_PARTS)
 
     def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
-        """Yield the tables that are written into files."""
+        """Yield the files into which tables are written; none if they go to a stream."""
         if self.output is None or self.output.stream is not None:
             return
-        for file in outputs.written(self.line.switches, self.edition):
-            yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
+        for file in outputs.written_outputs(self.line.switches, self.edition):
+            yield PlannedOutput(option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:
         """Return the names of all files that are read, with those inside folders."""
@@ -118,7 +120,10 @@ class Call(Runs):
         return names
 
     def parts_of(self, files: Sequence[Input]) -> int:
-        """Return how many parts these runs and assessments are scored in; 1 where a file can be read only once."""
+        """Return the number of parts into which the queries are divided for scoring runs and assessments.
+
+        It is the value of --parts, else it depends on the size of the files; it is 1 if a file can be read only once.
+        """
         total_size = 0
         for word in files:
             for file in members(word):
@@ -126,14 +131,19 @@ class Call(Runs):
                     return 1
                 is_compressed = plain_name(file) != file
                 total_size += os.path.getsize(file) * (_COMPRESSION if is_compressed else 1)
-        return self._parts or min(MOST_PARTS, total_size // options.PART) or 1
+        if self._parts is not None:
+            return self._parts
+        return max(1, min(MOST_PARTS, total_size // options.PART))
 
     def new_log(self) -> ProblemLog:
-        """Return a log of problems; it keeps all details where --problems writes them to a file."""
+        """Return an empty log of problems. With --problems it is one that keeps all details for the file."""
         return RecordingLog() if "--problems" in self.line else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
-        """Write the file of --problems, with the error that ended the scoring, if one did. Raises OutputError."""
+        """Write the file of --problems, if it was asked for. Raises OutputError.
+
+        `error` is the error that ended the scoring; if it is about an input, it is written, too.
+        """
         problems_file = self.line.get("--problems")
         if not isinstance(problems, RecordingLog) or problems_file is None:
             return
@@ -142,9 +152,9 @@ class Call(Runs):
         reports.write_problems(problems, problems_file)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
-        """Write the tables and the JSON that are asked for; of a stopped scoring the tables that are complete.
+        """Write the tables and the JSON of a result, as far as the command line asks for them. Raises OutputError.
 
-        Raises OutputError.
+        If an error stopped the scoring (`was_stopped`), only the tables that are already complete are written.
         """
         if self.json_file is not None and not was_stopped:
             self._write_json(documents.json_text(result, intervals), self.json_file)
@@ -155,7 +165,7 @@ class Call(Runs):
                 self.output.write(blocks)
             return
         for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
-            storage.write_whole(f"{self.output.text}.{ending}", blocks)
+            storage.write_whole(f"{self.output.name}.{ending}", blocks)
 
     def _write_json(self, pieces: Iterable[str], json_file: str) -> None:
         """Write JSON to a file, or to standard output for `-`."""
@@ -165,42 +175,51 @@ class Call(Runs):
             storage.write_packed(json_file, encoded(pieces))
 
     def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
-        """Load a run by itself; its remarks say which unassessed answers nearly equal assessed ones."""
+        """Load a single run, with remarks on unassessed answers that nearly equal assessed ones.
+
+        The arguments are the same as for `load_single_run`.
+        """
         from cs_score.coldstart.near_misses import remarks_on_near_misses
 
-        loaded_run = self.load_alone(gold, run, pool, problems)
-        return replace(loaded_run, remarks=[*loaded_run.remarks, *remarks_on_near_misses(loaded_run)])
+        loaded_run = self.load_single_run(gold, run, pool, problems)
+        remarks = list(loaded_run.remarks)
+        remarks.extend(remarks_on_near_misses(loaded_run))
+        return replace(loaded_run, remarks=remarks)
 
     def intervals_of(self, result: Result) -> Sequence[ScoreIntervals]:
-        """Return the bootstrap intervals of a result, none where they are not asked for."""
+        """Return the bootstrap intervals of the scores of each run; none without --bootstrap."""
         if self.resampling is None:
             return ()
         return intervals(result, self.resampling)
 
     def check_inputs(self) -> None:
-        """Raise InputError where an input cannot be opened."""
+        """Raise InputError if one of the queries, runs or assessments cannot be opened."""
         files: list[Input] = list(self.queries)
         for word in self.files:
             files.extend(members(word))
         for file in files:
             if file != "-" and not isinstance(file, InMemory):
-                with open_source(file):
+                with open_source(file):  # opening is the check
                     pass
 
 
 class RunsScored(Record):
-    """Cold Start runs that were scored, with the call that asked for it."""
+    """The result of scoring Cold Start runs, with the call that asked for it."""
 
     call: Call
     result: Result
     intervals: Sequence[ScoreIntervals]
 
     def write(self) -> None:
-        """Write the files that are asked for. Raises OutputError."""
+        """Write the tables and the JSON that the call asks for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
 
     def text(self, line: Line) -> str:
-        """Return the chosen measures in the format of the line; of one measure of one run the number alone, as text."""
+        """Return the scores by the measures that were chosen, in the format of the command line.
+
+        With `--format text`, one measure and one run, the text is only the number, such as `0.2841`. Warns of scores
+        that are undefined.
+        """
         measures = ("*",) if "--all" in line else read_measures(line)
         document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         if not measures:
@@ -212,41 +231,41 @@ class RunsScored(Record):
             score, *remarks = documents.single_score(document, document.measure)
             warn(*remarks)
             return score
-        if line.format == "tsv":  # the other formats have a place for it
+        if line.format == "tsv":  # the other formats say themselves which scores are undefined
             for text in documents.undefined_remarks(document):
                 warn(f"undefined: {text}")
         return documents.WRITERS[line.format](document)
 
 
 class PredictionsScored(Record):
-    """Predictions that were scored, each system of the file by itself."""
+    """The results of scoring a file of predictions, one result for each system in it."""
 
     results: Mapping[str, EvidenceResult]
     """The result of each system, by its name."""
     intervals: Mapping[str, ScoreIntervals]
-    """The intervals of each system, by its name; empty where they are not asked for."""
+    """The intervals of each system, by its name; empty without --bootstrap."""
     unit_file: str | None
-    """The file for the statistics of each unit, None where it is not asked for."""
+    """The file into which --per-item writes the statistics of each unit, or None."""
 
     @property
     def result(self) -> EvidenceResult:
-        """The result of the one system. Raises UsageError for several."""
+        """The result of the only system. Raises UsageError if there are several."""
         if len(self.results) != 1:
             names = ", ".join(one_line(name, 40) for name in self.results)
             raise UsageError(f"there are {len(self.results)} runs ({names}): choose one with --run ID")
         return next(iter(self.results.values()))
 
     def write(self) -> None:
-        """Write the statistics of each unit, where they are asked for. Raises OutputError."""
+        """Write the file of --per-item, if it was asked for. Raises OutputError."""
         from cs_score.evidence.report import unit_blocks
 
         if self.unit_file is not None:
             storage.write_packed(self.unit_file, unit_blocks(self.result))
 
     def text(self, line: Line) -> str:
-        """Return the chosen measures in the format of the line; of several systems one text behind the other.
+        """Return the scores of each system by the measures that were chosen, in the format of the command line.
 
-        Of one measure of one system it is the number alone, as text.
+        With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
         from cs_score.evidence.report import printed
 
@@ -265,7 +284,10 @@ class PredictionsScored(Record):
         return "\n\n".join(texts)
 
     def _json_text(self, *, with_units: bool) -> str:
-        """Return the scores as JSON: an object of the one system, or of all of them."""
+        """Return the scores as JSON: the object of the only system, or one object for all systems.
+
+        With `with_units` it has the statistics of each unit as well.
+        """
         from cs_score.evidence.report import json_of_several, json_text
 
         if len(self.results) > 1:
@@ -274,7 +296,10 @@ class PredictionsScored(Record):
         return json_text(self.results[name], self.intervals.get(name), with_units=with_units)
 
     def _single_score(self, measure: str) -> str:
-        """Return the score of the one system by a measure, alone, and warn of its limits."""
+        """Return the score of the only system by a measure as text, such as `0.2841`.
+
+        Prints warnings that the user needs in order to understand the number, for example that it is undefined.
+        """
         from cs_score.evidence.report import single_score
 
         name = next(iter(self.results))
@@ -283,13 +308,15 @@ class PredictionsScored(Record):
         return score
 
     def _chosen_measures(self, result: EvidenceResult, line: Line) -> Sequence[str]:
-        """Return the measures of a result that --measure names; none where it was not typed."""
+        """Return the measures of a result that the names and patterns of --measure choose; none without --measure."""
         measures = read_measures(line)
-        return chosen(list(result.scores), measures) if measures else ()
+        if not measures:
+            return ()
+        return chosen(list(result.scores), measures)
 
 
 def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
-    """Return the tables of several runs as one, whose first column names the run."""
+    """Return the TSV tables of several runs as one table with the run in a further first column."""
     lines: list[str] = []
     for run, text in text_by_run.items():
         header, *rows = text.removesuffix("\n").split("\n")
@@ -303,20 +330,21 @@ def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
 
 
 def _bare_call(line: Line) -> Call:
-    """Return the call without a command, checked in the reference's order, so that the same fault is named first.
+    """Return the checked call of `cs-score` without a command; no file is changed.
 
-    No file is touched. Raises UsageError or OutputError.
+    The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError
+    or OutputError.
     """
     output = Destination(line.text("-output_file"))
     error_report = Destination.of_report(line.text("-error_file"))
     if output.stream is None:
-        reason = storage.why_not_writable(f"{output.text}.debug")
+        reason = storage.why_not_writable(f"{output.name}.debug")
         if reason is not None:
             raise OutputError(
-                f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug "
+                f"Could not open {output.name} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.name}.debug "
                 "and others are written, into a folder that must be there"
             )
-    may_replace_report = outputs.is_of_failed_call(error_report.text)
+    may_replace_report = outputs.is_of_failed_call(error_report.name)
     existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
     further_outputs = list(error_report.planned("-error_file", existing))
     json_file = line.get("--json")
@@ -334,13 +362,13 @@ def _bare_call(line: Line) -> Call:
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
 def bare(line: Line) -> int:
-    """Score runs as the Perl scorer does, and write its files. Return the exit status, 0 or 255."""
+    """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255."""
     problems = ProblemLog()
     call: Call | None = None
     try:
         call = _bare_call(line)
         problems = call.new_log()
-        with paused_collector(), _scored_together(call, problems) as scored:
+        with paused_collector(), _score_together(call, problems) as scored:
             with storage.outputs_together():
                 if call.edition.reports_first:
                     _report(call, scored.result)
@@ -356,10 +384,12 @@ def bare(line: Line) -> int:
 
 
 @contextlib.contextmanager
-def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
-    """Score all files of a call together, as the reference does. The text of a large run's debug file exists meanwhile.
+def _score_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
+    """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
 
-    Raises InputError; where scoring is stopped the tables that are complete have been written.
+    The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
+    inside the block. Raises InputError. If an error stops the scoring, the complete tables are written before it is
+    raised.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases
@@ -369,13 +399,13 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    gold = noting_folders(gold, call.files)
+    gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders:
         result = _score_in_parts(call, gold, call.files, temporary_folders)
         if result is None:
             try:
                 if gold.validates or knowledge_bases:
-                    run = load_as_prepared(gold, call.files, knowledge_bases, problems)
+                    run = load_with_preparation(gold, call.files, knowledge_bases, problems)
                 else:
                     run = load_run(gold, call.files, problems=problems)
                 if run.run_ids:
@@ -390,9 +420,9 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
 def _score_in_parts(
     call: Call, gold: Gold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
 ) -> Result | None:
-    """Return the result of a large run scored in parts; None for a run that is small or has to be scored whole.
+    """Return the result of a large run, scored part by part; None if the run is small or cannot be divided.
 
-    The text of its debug file lies in a folder that goes with `temporary_folders`.
+    The text of the debug file is written into a new folder, which is removed when `temporary_folders` is closed.
     """
     needs_whole_run = gold.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
     parts = 1 if needs_whole_run else call.parts_of(files)
@@ -403,11 +433,11 @@ def _score_in_parts(
 
     try:
         outputs.check_fields(call.layout.fields)
-    except InputError:  # it comes after fatal conditions in the files, which only the whole run shows
+    except InputError:  # scoring the whole run reports it, after the fatal conditions in the files
         return None
     debug_file = None
     if call.output is not None and call.output.stream is None:
-        debug_file = f"{call.output.text}.debug"
+        debug_file = f"{call.output.name}.debug"
         if storage.is_stream(debug_file):
             debug_file = None
     folder = temporary_folders.enter_context(storage.folder_beside(debug_file))
@@ -416,7 +446,11 @@ def _score_in_parts(
 
 
 def _report(call: Call, result: Result) -> None:
-    """Print remarks, then the error report, twice as the reference writes it, with its closing line."""
+    """Print warnings, then write the error report with its closing line.
+
+    Standard error gets the report twice, as the reference program writes it. On a terminal the averages of each run
+    and its signature follow if the tables go to files.
+    """
     warn(*result.warnings)
     error_report = call.error_report
     output_stream = None if call.output is None else call.output.stream
@@ -439,9 +473,9 @@ def _report(call: Call, result: Result) -> None:
 
 
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
-    """Report the problems so far and the error that ended the scoring. Return the exit status.
+    """Report the problems that were found and the error that ended the scoring. Return the exit status.
 
-    Without a call no file is written: its outputs have not passed all checks.
+    `call` is None if its checks failed; then no file is written, because its outputs have not been checked.
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
@@ -457,7 +491,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     if error_report.stream is None:
         text = outputs.stopped_report(problems_so_far, error, call.edition) + outputs.MAY_BE_REPLACED
         with contextlib.suppress(OutputError):
-            storage.write_whole(error_report.text, [outputs.doubly_encoded(text, call.edition)])
+            storage.write_whole(error_report.name, [outputs.doubly_encoded(text, call.edition)])
     # Where an output could not be written, the file of --problems does not appear either.
     if not isinstance(error, OutputError):
         with contextlib.suppress(CsScoreError):
@@ -468,19 +502,27 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
 # ---- Scores for every task
 
 
-@contextlib.contextmanager
-def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]:
-    """Score the files of a line for the time of the block; print remarks on the result after it.
+def score_inputs(task: str, line: Line) -> AbstractContextManager[RunsScored | PredictionsScored]:
+    """Score the files of a command line. The scored runs or predictions are the target of the `with` statement.
 
-    Raises CsScoreError where nothing can be scored.
+    Results have to be written inside the block. Raises CsScoreError if nothing can be scored.
     """
-    if task != COLD_START:
-        yield _score_predictions(task, line)
-        return
+    if task == COLD_START:
+        return _score_runs(line)
+    return contextlib.nullcontext(_score_predictions(task, line))
+
+
+@contextlib.contextmanager
+def _score_runs(line: Line) -> Iterator[RunsScored]:
+    """Score the Cold Start runs of a command line, and give the result to the block.
+
+    The folder of -o is made before the block and removed if the block fails; problems of the input and remarks on the
+    scores are printed after it. Raises CsScoreError if nothing can be scored.
+    """
     call = _call_of_score(line)
     problems = call.new_log()
     try:
-        with storage.folder_made(line.folder, "-o"), paused_collector(), _scored_apart(call, problems) as scored:
+        with storage.folder_made(line.folder, "-o"), paused_collector(), _score_separately(call, problems) as scored:
             yield scored
             result = scored.result
     except CsScoreError as error:
@@ -494,7 +536,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
 
 
 def _remark_on_result(call: Call, result: Result) -> None:
-    """Print the problems of the input, and what should be known of the scores."""
+    """Print the problems of the input, and remarks that help to understand the scores."""
     say(report_on_stderr(causes_first(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
@@ -506,18 +548,18 @@ def _remark_on_result(call: Call, result: Result) -> None:
             "or --validate, leaves them out"
         )
     _remark_on_made_files(result)
-    say_policy(call, sum(run.duplicates for run in result.runs))
+    remark_on_duplicates(call, sum(run.duplicates for run in result.runs))
 
 
 _MADE_FILES: Final = {
     "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
     "(validated)": "the run as cs-score validate-run writes it",
 }
-"""The files that are made in memory, by the end of their names in messages."""
+"""Descriptions of the files that cs-score makes in memory, by the end of their names in messages."""
 
 
 def _remark_on_made_files(result: Result) -> None:
-    """Explain the files that were made in memory, if a message names a line of them."""
+    """Print a description of each file made in memory if a warning or a problem refers to one of its lines."""
     messages = list(result.warnings)
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
@@ -527,7 +569,10 @@ def _remark_on_made_files(result: Result) -> None:
 
 
 def _call_of_score(line: Line) -> Call:
-    """Return the call that `score` asks for. Raises UsageError, also for layouts of tables that it would not write."""
+    """Return the checked call of `cs-score score`.
+
+    Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
+    """
     layout_option = line.first("-fields -tabs")
     if line.folder is None and layout_option is not None:
         raise UsageError(
@@ -538,14 +583,17 @@ def _call_of_score(line: Line) -> Call:
         result_outputs = [] if line.file is None else [line.file]
         return Call(line, result_outputs + unit_outputs)
     prefix = Destination(os.path.join(line.folder, "out"))
-    json_file = f"{prefix.text}.json"
+    json_file = f"{prefix.name}.json"
     json_outputs = list(replace(documents.OPTION, name="-o").outputs(json_file))
     return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
 
 
 @contextlib.contextmanager
-def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
-    """Report all lines at which scoring would stop, by kind, where it stops at a line of the assessments."""
+def _report_faults_of_pool(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
+    """Print all kinds of fatal faults in the assessments if an error about one of their lines leaves the block.
+
+    Scoring stops at the first such line; the remarks show what else has to be corrected. The error is raised again.
+    """
     try:
         yield
     except InputError as error:
@@ -563,10 +611,11 @@ def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[No
 
 
 @contextlib.contextmanager
-def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
-    """Score each run of a call by itself; the pool is read first wherever it comes among the files.
+def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
+    """Score each run of a call separately against the same assessments, and give the results to the block.
 
-    Raises UsageError where no run is named, or no assessments.
+    The assessments are read first, whatever the order of the files is. Raises UsageError if no run or no assessments
+    are named.
     """
     call.check_inputs()
     selection = call.find_runs()
@@ -574,8 +623,8 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     assessments = selection.assessments
     call.plan.clear()
     gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
-    gold = noting_folders(gold, call.files)
-    with contextlib.ExitStack() as temporary_folders, _whole_pool_checked(gold, assessments):
+    gold = with_folder_remarks(gold, call.files)
+    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _score_in_parts(call, gold, (*assessments, runs[0].file), temporary_folders)
@@ -592,13 +641,13 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
 
 
 def _remark_on_near_misses_of_parts(call: Call) -> None:
-    """Say that a run scored in parts was not searched for answers that nearly equal assessed ones, as others are."""
+    """Print that a run scored in parts was not searched for answers that nearly equal assessed ones."""
     if call.options.discipline == Options().discipline:
         remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 
 
 def _score_predictions(task: str, line: Line) -> PredictionsScored:
-    """Score the predictions of a line, each system of the file by itself. Raises UsageError, InputError."""
+    """Score each system in the predictions file of a command line. Raises UsageError or InputError."""
     from cs_score.evidence.mode import intervals
     from cs_score.evidence.report import units_option
 
@@ -619,7 +668,7 @@ def _score_predictions(task: str, line: Line) -> PredictionsScored:
 
 
 def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
-    """Return the table of `--per-unit`: numerator and denominator of each unit of each run."""
+    """Return the lines of the table of `--per-unit`: numerator and denominator of each unit of each run."""
     results: dict[str, Any]
     if isinstance(scored, RunsScored):
         results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
@@ -632,10 +681,10 @@ def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: R
 
 
 def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
-    """Print the scores that runs would have if the whole pool were assessed. Return the exit status.
+    """Print estimates of the scores that runs would have if the whole pool were assessed. Return the exit status.
 
-    `most` is how many files of predictions a line may name, None without a limit. Raises UsageError,
-    InputError.
+    `most` is the largest number of prediction files on the command line, None if there is no limit. Raises UsageError
+    or InputError.
     """
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
@@ -657,14 +706,17 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
 
 
 def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
-    """Print the scores that judged answers would have if all labels agreed with the sample. Return the exit status."""
+    """Print estimates of the scores of judged answers, based on a sample that was assessed. Return the exit status.
+
+    With --second-assessments the labels of the sample come from that file, and correct the labels of the gold file.
+    """
     second_file = line.get("--second-assessments")
     columns = sampled_labels.STRATUM_COLUMNS
     if second_file is not None:
         columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
     resampling = read_resampling(line, always=True)
-    results = predictions.several().results
+    results = predictions.score_all().results
     second = sampled_labels.read_second_assessments(next(iter(results.values())), second_file)
     confidence = resampling.confidence if resampling else 95.0
     estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
@@ -672,7 +724,7 @@ def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
 
 
 def print_document(line: Line, printout: Printout, document: Any) -> int:
-    """Print a document of statistics in the format of the line. Return 0."""
+    """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0."""
     text = printout.written(document, line.format, terminal.text_width())
     terminal.print_text(text, terminal.with_deltas)
     return Status.DONE
@@ -697,15 +749,15 @@ SCORE_VERB: Final = Verb(
 
 @SCORE_VERB.command
 def score(task: str, line: Line) -> int:
-    """Score runs or predictions, print the scores and write the files asked for. Return the exit status.
+    """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
-    Raises CsScoreError where nothing can be scored.
+    Raises CsScoreError if nothing can be scored.
     """
     if "--inclusion" in line:
         return estimate_from_sample(task, line)
     if "--second-assessments" in line:
         raise UsageError("--second-assessments goes with --inclusion here; without it give it to cs-score compare")
-    with scored_by(task, line) as scored:
+    with score_inputs(task, line) as scored:
         text = scored.text(line)
         scored.write()
         unit_file = line.get("--per-unit")

@@ -1,4 +1,4 @@
-"""The options that an evidence task has alone, made from the fields of its record of options."""
+"""Options of a single evidence task. They are made from the fields of its record of options, which Python users set."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from cs_score.tasks import mode_named
 
 
 class TaskOption(NamedTuple):
-    """An option of a task, as the field of its record of options describes it."""
+    """An option of a task, made from a field of its record of options."""
 
     field: str
-    """The name of the field, which is also the argument in Python."""
+    """The name of the field, which is also the name of the argument in Python."""
     name: str
-    """The name on the command line."""
+    """The name on the command line, such as `--any-order`."""
     meaning: str
     kind: str
-    """`number`, `decimal`, `choice`, `text` or `flag`."""
+    """The kind of value: `number`, `decimal`, `choice`, `text` or `flag`."""
     default: Any
     default_text: str | None = None
-    """The default that help shows."""
+    """The default as help shows it."""
     largest: int = 1
-    """The largest value of a number."""
+    """The largest value, if the kind is `number`."""
     choices: tuple[str, ...] = ()
 
 
 _SHARED_WITH_COLD_START: Final = frozenset({"--run"})
-"""Options that mean the same for runs and for predictions."""
+"""Options of tasks that are taken from the shared options, because they mean the same for Cold Start runs."""
 
 _VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": "NAME"}
-"""The value of an option as help calls it, by the kind of its field; a flag has none."""
+"""What help calls the value of an option, by its kind; a flag has no value."""
 
 
 def own_options(task: str) -> list[Option]:
-    """Return the options of a task, in the order of its record's fields, with that of its stages at the end."""
+    """Return the options that only this task has, in the order of the fields; `--stage` is the last one, if any."""
     options = []
     for task_option in _task_options(task):
         if task_option.name in _SHARED_WITH_COLD_START:
@@ -55,12 +55,15 @@ def own_options(task: str) -> list[Option]:
 
 
 def own_arguments(task: str, line: Line) -> dict[str, Any]:
-    """Return the values of a task's options, by field. Raises UsageError for a value that an option does not take."""
+    """Return the values of the options of a task by field, as keyword arguments for scoring.
+
+    Raises UsageError for a wrong value.
+    """
     return {task_option.field: _argument(task_option, line) for task_option in _task_options(task)}
 
 
 def _argument(task_option: TaskOption, line: Line) -> Any:
-    """Return the value of an option, its default where it was not typed. Raises UsageError for an impossible one."""
+    """Return the value of an option, or its default if it was not typed. Raises UsageError for a wrong value."""
     if task_option.kind == "flag":
         return task_option.name in line
     text = line.get(task_option.name)
@@ -77,14 +80,14 @@ def _argument(task_option: TaskOption, line: Line) -> Any:
 
 
 def _task_options(task: str) -> Iterator[TaskOption]:
-    """Yield the options of a task, one for each field of its record."""
+    """Yield the options of a task, one for each field of its record of options."""
     record: Any = type_info(mode_named(task).options)
     for field in record.fields:
         yield _option_of_field(field.name, field.type, field.default)
 
 
 def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
-    """Return the option for a field, whose type gives the kind of value."""
+    """Return the option for a field; the type of the field says what kind of value the option takes."""
     name = f"--{field.replace('_', '-')}"
     meaning = _description(annotation)
     value_type = _type_of_value(annotation)
@@ -102,7 +105,7 @@ def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
 
 
 def _description(annotation: Any) -> str:
-    """Return the description of a field, empty where it has none."""
+    """Return the description in the annotation of a field; empty if there is none."""
     if not isinstance(annotation, Metadata):
         return ""
     description: str = (annotation.extra_json_schema or {}).get("description", "")
@@ -110,7 +113,7 @@ def _description(annotation: Any) -> str:
 
 
 def _type_of_value(annotation: Any) -> Any:
-    """Return the type of a field's value: the first one that is not None."""
+    """Return the type of the values of a field: for `int | None` it is that of `int`."""
     if isinstance(annotation, Metadata):
         annotation = annotation.type
     if isinstance(annotation, UnionType):
@@ -120,6 +123,6 @@ def _type_of_value(annotation: Any) -> Any:
 
 
 def _stage_option(stages: Mapping[str, str]) -> Option:
-    """Return the option that chooses a stage of a task, from the meaning of each stage."""
+    """Return the option `--stage`, which chooses a stage of a task; `stages` gives the meaning of each stage."""
     meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
     return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])

@@ -1,4 +1,4 @@
-"""The topics of `cs-score help`: what is asked of every command, each on one page."""
+"""The topics of `cs-score help`, such as measures and policies: a page each about what many commands have in common."""
 
 from __future__ import annotations
 
@@ -42,16 +42,20 @@ FORMATS: Final = (
 
 
 class Topic(NamedTuple):
-    """A topic: what help says of it in one line, and the function from the words behind its name to its text."""
+    """A topic of help: its summary, and the function that returns its text.
+
+    The function gets the words behind the name of the topic.
+    """
 
     summary: str
     text: Callable[[Sequence[str]], str]
 
 
 def measures_text(words: Sequence[str]) -> str:
-    """Return what each measure of a task means; without a task, of every task, those of installed packages among them.
+    """Return the topic `measures`: the meaning of each measure of a task or, without a task, of all tasks.
 
-    Raises UsageError where the words name no task, or one whose package cannot be loaded.
+    The tasks include those of other installed packages. Raises UsageError if the word is not a task, or if the package
+    of the task cannot be loaded.
     """
     if len(words) > 1:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
@@ -70,8 +74,8 @@ def measures_text(words: Sequence[str]) -> str:
 
 
 def _sections_of_task(task: str) -> list[Section]:
-    """Return the headline measure of a task and why it is that, and the meanings of all of its measures."""
-    task_named(task)  # a task enters its measures when it is loaded
+    """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
+    task_named(task)  # loading a task adds its measures to the registry
     headline = [_reason_row(str(usual(task)), "by default")]
     if task == COLD_START:
         without_ldc = str(usual(task, with_ldc=False))
@@ -99,13 +103,13 @@ def _sections_of_task(task: str) -> list[Section]:
 
 
 def _reason_row(measure: str, situation: str) -> tuple[str, str]:
-    """Return a measure, and in which situation and why it is the headline measure."""
+    """Return a row: a measure, and in which situation and for what reason it is the headline measure."""
     reason = WHY.get(measure, "the first measure of the package that brings the task")
     return measure, f"{situation}: {reason}."
 
 
 def policies_text(words: Sequence[str]) -> str:
-    """Return the published policies, and the sides on which each category of responses may stand."""
+    """Return the topic `policies`: the published policies, and the sides on which each category may be."""
     _refuse(words, "policies")
     presets = [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
     categories = []
@@ -118,7 +122,7 @@ def policies_text(words: Sequence[str]) -> str:
 
 
 def formats_text(words: Sequence[str]) -> str:
-    """Return the formats of results, and the commands that have each."""
+    """Return the topic `formats`: the formats of results, and the commands that have each format."""
     _refuse(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
@@ -134,19 +138,19 @@ def formats_text(words: Sequence[str]) -> str:
 
 
 def statuses_text(words: Sequence[str]) -> str:
-    """Return what each exit status means."""
+    """Return the topic `exit-statuses`: the meaning of each exit status."""
     _refuse(words, "exit-statuses")
     return _page("How a command ends. 0 means that what was asked for was done.", [("Exit statuses", EXIT_STATUSES)])
 
 
 def _refuse(words: Sequence[str], topic: str) -> None:
-    """Raise UsageError for words behind a topic that takes none."""
+    """Raise UsageError if there are words behind the name of a topic that takes none."""
     if words:
         raise UsageError(f"unexpected word {words[0]}; write cs-score help {topic}")
 
 
 def _page(summary: str, sections: Iterable[Section]) -> str:
-    """Return a page of help: a sentence, then a list of terms under each heading."""
+    """Return a page of help: a summary, then under each heading a list of terms with their meanings."""
     formatter = click.HelpFormatter(width=help_width())
     formatter.write_text(summary)
     for heading, rows in sections:

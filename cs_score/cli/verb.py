@@ -1,4 +1,4 @@
-"""Make the commands of a verb, one for each task: `analyze`, `analyze scifact`, `analyze claims` ..."""
+"""Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from cs_score.cli.task_options import own_options
 from cs_score.tasks import COLD_START, mode_named, stage_named
 
 Work: TypeAlias = Callable[[str, Line], int]
-"""Does a verb's work for a task (or a stage of it) and a command line; returns the exit status."""
+"""A function that does the work of a verb for a task, or a stage of it, and a command line; it returns the exit status.
+"""
 
 POLICY_OPTIONS: Final = {
     "analyze": "--also-policy",
@@ -20,53 +21,57 @@ POLICY_OPTIONS: Final = {
     "report": "--also-policy --policy-b",
     "score": "--inclusion --second-assessments",
 }
-"""The options of verbs that evidence tasks have only where answers are judged under a policy."""
+"""Options, by verb, that only those evidence tasks have whose answers are judged under a policy."""
 
 
 class VerbForm(NamedTuple):
     """How a verb is called for Cold Start runs, or for the predictions of evidence tasks."""
 
     options: str
-    """The names of its options, separated by blanks: shared ones and those of the verb's own."""
+    """The names of its options, separated by blanks."""
     formats: str
-    """The formats of the result, separated by blanks, the usual one first."""
+    """The formats of the result, separated by blanks, the default first."""
     files: str
-    """The meaning of the words that are no options."""
+    """The help on the words that are not options: the files."""
     sections: Sequence[Section] = ()
-    """Parts of its help behind those that the verb has for all tasks."""
+    """Further sections of the help; they come behind the sections for all tasks."""
     example: str = "$ONE"
-    """The words of a call on the samples: $ONE is a run or predictions, $TWO two of them, $GOLD gold alone, $MEASURE
-    a measure."""
+    """The words of an example of a call.
+
+    $ONE stands for a sample of a run or of predictions with its gold, $TWO for two of them, $GOLD for gold alone, and
+    $MEASURE for a measure.
+    """
     folder: str = ""
-    """The format that -o writes into a folder."""
+    """The format in which -o names a folder."""
 
 
 class Verb(NamedTuple):
-    """A verb: how it is called for runs and for predictions, and what both have."""
+    """A verb such as `analyze`: how it is called for runs, how it is called for predictions, and what both share."""
 
     runs: VerbForm
     evidence: VerbForm
     own_options: Sequence[Option] = ()
     """Options that only this verb has."""
     sections: Sequence[Section] = ()
-    """Parts of the help for all tasks."""
+    """Sections of the help for all tasks."""
     summary: str = ""
-    """A line for the help of evidence tasks, with {task} and {unit}; empty where the task has its own."""
+    """The first line of the help of evidence tasks, with {task} and {unit}; empty if the task has a summary itself."""
     needs_files: bool = True
-    """Whether a call for Cold Start needs a file."""
+    """Whether a call for Cold Start runs needs at least one file."""
     needs_output: bool = False
     """Whether -o must be given."""
     failure: Callable[[str, str], str] = NO_FORM.failure
-    """Returns the text for an error, from the format and the message."""
+    """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return the function that makes the command of a task, from the function that does the work (a decorator).
+        """Return a function that makes the command of a task; a decorator for the function that does the work.
 
-        The verb has the name of that function: `bundle_codabench` is called `bundle codabench`.
+        The verb is called like the decorated function: `bundle_codabench` is the verb `bundle codabench`.
         """
         verb_name = work.__name__.replace("_", " ")
 
         def make(task: str) -> Command:
+            """Return the command of the verb for a task."""
             if task == COLD_START:
                 return self._command_for_runs(verb_name, work)
             return self._command_for_evidence(verb_name, task, work)
@@ -115,22 +120,25 @@ class Verb(NamedTuple):
 
 
 def _body_for_task(work: Work, task: str) -> Callable[[Line], int]:
-    """Return the function that does the work for a task, or for the stage of it that --stage names."""
+    """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
 
     def body(line: Line) -> int:
+        """Do the work for a command line, and return the exit status."""
         stage = line.get("--stage")
-        return work(task if stage is None else stage_named(task, stage), line)
+        if stage is None:
+            return work(task, line)
+        return work(stage_named(task, stage), line)
 
     return body
 
 
 class _Sample(NamedTuple):
-    """What the examples of a task need: its samples are called `TASK-gold`, `TASK-a` and `TASK-b`."""
+    """The samples of a task for examples: the files `TASK-gold`, `TASK-a` and `TASK-b`, and a measure."""
 
     ending: str
     measure: str
     options: str = ""
-    """Options that a call on them needs, with a blank in front."""
+    """Options that a call with the samples needs, with a blank in front."""
 
 
 _SAMPLES: Final = {
@@ -143,7 +151,7 @@ _SAMPLES: Final = {
 
 
 def _example(task: str, words: str) -> str:
-    """Return the words of an example with the samples of a task in the place of $ONE, $TWO, $GOLD and $MEASURE."""
+    """Return the words of an example of a call, with the samples of a task for $ONE, $TWO, $GOLD and $MEASURE."""
     if task == COLD_START:
         return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO).replace("$GOLD", EXAMPLE_OF_GOLD)
     sample = _SAMPLES.get(task)

@@ -1,4 +1,4 @@
-"""The verbs that explain a score, `analyze`, `explain` and `diff`, written once for all tasks."""
+"""The commands that explain scores, `analyze`, `explain` and `diff`, for all tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import answered_lines
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import Predictions, inputs_named_by, with_analysis_bar
+from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.cli.runs import Runs
@@ -35,11 +35,11 @@ else:
 # ---- Where results go
 
 
-def clear_folder(line: Line, task: Task, kind: str) -> None:
-    """Check that `-o FOLDER` can take the tables of a `kind` of document, and remove the tables of an earlier call.
+def prepare_folder(line: Line, task: Task, kind: str) -> None:
+    """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
 
-    Earlier tables are recognised by their first columns. Raises UsageError or OutputError, also for a path that is no
-    folder.
+    `kind` is the kind of document whose tables are written, `analysis` or `difference`. Only a table that begins with
+    the right columns is removed. Nothing happens without a folder. Raises UsageError or OutputError.
     """
     folder = line.folder
     if folder is None:
@@ -56,9 +56,9 @@ def clear_folder(line: Line, task: Task, kind: str) -> None:
 
 
 def deliver(line: Line, task: Task, document: Any) -> int:
-    """Print a document in the format of the command line, or write its tables into a folder, all or none. Return 0.
+    """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
-    Raises OutputError.
+    Raises OutputError; then none of the tables is written.
     """
     top = top_of(line)
     if line.folder is not None:
@@ -76,7 +76,7 @@ def deliver(line: Line, task: Task, document: Any) -> int:
 
 
 def _write_tables(task: Task, document: Any, folder: str) -> None:
-    """Write each table of a document that goes to a file into a folder. Raises OutputError."""
+    """Write the tables of a document that are for files into a folder, as `NAME.tsv`. Raises OutputError."""
     files = []
     for table in task.tables(document):
         if table.layout.is_file:
@@ -86,7 +86,10 @@ def _write_tables(task: Task, document: Any, folder: str) -> None:
 
 
 def _print_one_table(task: Task, document: Any, top: int | None) -> None:
-    """Print the table of a document that says most, the first one of `_PRINTED_TABLES` with rows."""
+    """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
+
+    `top` is the largest number of rows, None for all. If no table has rows, a header line is printed.
+    """
     table_by_name = {table.layout.name: table for table in task.tables(document)}
     candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
     printed_table = candidates[-1]
@@ -98,39 +101,48 @@ def _print_one_table(task: Task, document: Any, top: int | None) -> None:
 
 
 def _print_markup(task: Task, document: Any, format_: str, top: int | None) -> None:
-    """Print the tables of a document that people read, as Markdown or LaTeX, each below its title."""
+    """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
+
+    `top` is the largest number of rows of a table, None for all.
+    """
     markup = _MARKUP[format_]
     texts = _lines_on_answered_units(document, markup)
     for table in task.tables(document):
         if not table.layout.for_people or not table.rows:
             continue
         for part in table.parts():
-            title = markup.title_form.format(markup.escape(part.title.removesuffix(":")))
-            texts.append("\n".join([title, "", *markup.render(part, top)]))
+            title = markup.escape(part.title.removesuffix(":"))
+            lines = [markup.title_form.format(title), ""]
+            lines.extend(markup.render(part, top))
+            texts.append("\n".join(lines))
     print_text("\n\n".join(texts))
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return lines that say on how many units the scores are, if only the answered ones count."""
-    if hasattr(document, "origins"):
-        lines = answered_lines({side.upper(): origin for side, origin in document.origins.items()})
+    """Return a line with the number of units that are scored, if only the answered units are; otherwise none.
+
+    A difference has such a line for each of its sides.
+    """
+    is_difference = hasattr(document, "origins")
+    if is_difference:
+        origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
     else:
-        lines = answered_lines({document.measure: document.origin})
-    return [markup.escape(text) for text in lines]
+        origin_by_name = {document.measure: document.origin}
+    return [markup.escape(text) for text in answered_lines(origin_by_name)]
 
 
 class _Markup(NamedTuple):
-    """A format of tables for people."""
+    """A format of tables for people: Markdown or LaTeX."""
 
     render: Callable[..., Iterable[str]]
-    """Returns the lines of a table, from the table and the number of its rows."""
+    """Returns the lines of a table, from the table and the largest number of rows."""
     escape: Callable[[str], str]
     title_form: str
     """The title of a table, with {} for its text."""
 
 
 _PRINTED_TABLES: Final = ("steps", "units", "mistakes")
-"""The tables of which one is printed as TSV."""
+"""The tables that are printed as TSV, the most informative one first; only one of them is printed."""
 
 _MARKUP: Final = {
     "markdown": _Markup(markdown, escape_markdown, "### {}"),
@@ -223,21 +235,24 @@ def analyze(task_name: str, line: Line) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
     is_whole = line.format != "text" or line.folder is not None or "--all" in line
-    inputs = inputs_named_by(task_name, line)
-    return deliver(line, task, analyze_inputs(task, line, inputs, is_whole=is_whole))
+    inputs = inputs_of_line(task_name, line)
+    analysis = analyze_inputs(task, line, inputs, is_whole=is_whole)
+    return deliver(line, task, analysis)
 
 
 def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
-    """Return the analysis of one run or of one system's predictions.
+    """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    `is_whole` asks for everything, not only for a first screen. Raises UsageError, InputError.
+    With `is_whole` the analysis is complete; otherwise it has only the parts that one screen shows. The tables of
+    an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
     """
-    top = top_of(line)
+    mistake_count = top_of(line)
     measure = task.measure_of(line.get("--measure"))
     settings = inputs.settings
     progress = with_bar if task.name == COLD_START else with_analysis_bar
-    clear_folder(line, task, "analysis")
-    return task.analyze(inputs.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
+    prepare_folder(line, task, "analysis")
+    result = inputs.score_single()
+    return task.analyze(result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **settings)
 
 
 EXPLAIN_VERB: Final = Verb(
@@ -265,11 +280,12 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, line: Line) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    The status is that of a failure where the run cannot be scored; what can be said of it is printed all the same.
+    If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
+    printed, and the exit status is that of a failure.
     """
     task = task_named(task_name)
-    inputs = inputs_named_by(task_name, line)
-    explanation = inputs.explained(task.measure_of(line.get("--measure")))
+    inputs = inputs_of_line(task_name, line)
+    explanation = inputs.explain(task.measure_of(line.get("--measure")))
     deliver(line, task, explanation)
     fatal_error = getattr(explanation, "fatal", None)
     if fatal_error is None:
@@ -311,11 +327,15 @@ def diff(task_name: str, line: Line) -> int:
 
 
 def compute_difference(task: Task, line: Line) -> Any:
-    """Return the difference between the two runs or systems of a command line. Raises UsageError, InputError."""
+    """Score the two runs or systems of a command line, and return the difference between their scores.
+
+    The tables of an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or
+    InputError.
+    """
     top = top_of(line)
     resampling = read_resampling(line, always=True)
-    inputs = inputs_named_by(task.name, line, most=2)
-    clear_folder(line, task, "difference")
+    inputs = inputs_of_line(task.name, line, most=2)
+    prepare_folder(line, task, "difference")
     measure = task.measure_of(line.get("--measure"))
-    result_a, result_b, names = inputs.both()
+    result_a, result_b, names = inputs.score_pair()
     return task.diff(result_a, result_b, measure, names=names, top=top, resampling=resampling)

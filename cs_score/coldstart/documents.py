@@ -15,7 +15,7 @@ from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import ranking as ranking_module
 from cs_score.coldstart import result as results
-from cs_score.coldstart.judging import Counts, pre_policy_category, without
+from cs_score.coldstart.judging import Counts, labels_without, pre_policy_category
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Bootstrap, Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
@@ -405,7 +405,7 @@ def _responses(run: RunResult) -> Iterator[Response]:
                 target_query=f"{line.query.full_id}_{line.target}",
                 assessment=matched,
                 pre_policy=category,
-                post_policy=tuple(without(unit.labels[line.index], category)),
+                post_policy=tuple(labels_without(unit.labels[line.index], category)),
             )
 
 

@@ -1,7 +1,7 @@
-"""What is scored: gold (the queries, the limits and the linked pool), the run laid over it, and the units of both.
+"""The inputs of a scoring: gold (the queries and the linked pool), a run that is scored against gold, and its units.
 
-Gold is read once and does not change. One gold serves many runs, several threads at the same time, and is sent to
-workers. A unit is an LDC query with its entry points, or a query by itself where there is no LDC index.
+Gold is read once and does not change. One gold serves many runs, in several threads at the same time, and is sent to
+worker processes. A unit is an LDC query with its entry points, or a single query if there are no LDC queries.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ class RunInPoolError(InputError):
 
 
 class QueryGold(Record, eq=False):
-    """The gold of one query: the tree of its classes, and their assessments.
+    """The gold of one query: the tree of its classes, and the assessments by class.
 
-    `problems` are reported with every run. `failure` is why there is no tree.
+    `problems` are the problems met when the tree was built, which are reported with every run. If the tree could not be
+    built, it is None, and `failure` is the error.
     """
 
     query: Query
@@ -55,9 +56,9 @@ class QueryGold(Record, eq=False):
 
 
 class Derived(Struct):
-    """What scoring has derived from gold, kept for all runs: by query, when it is first needed.
+    """Values that scoring derives from gold when they are first needed, by query, and keeps for all runs.
 
-    Two threads that derive the same at the same time get equal results.
+    Two threads that derive the same value at the same time get equal results.
     """
 
     gold_by_query: dict[str, QueryGold] = field(default_factory=dict)
@@ -67,10 +68,11 @@ class Derived(Struct):
 class Gold(Record, eq=False):
     """Queries and pool, linked and indexed.
 
-    `table` has the queries, `hop_limits` the highest hop of each query to score by short id, `ldc_ids` the LDC id that
-    a list of queries has for it. `links` are the lines of the pool, `assessed` the assessments by the base id of their
-    query, in load order. `known` remembers answers from run to run. `alone` is the run whose lines are loaded, None for
-    all. `samples_file` is the file of resamples. `validates` says whether runs are validated before they are scored.
+    `table` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id, and
+    `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
+    `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
+    that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
+    is the file of resamples. `validates` says whether runs are validated before they are scored.
     """
 
     options: Options
@@ -81,10 +83,10 @@ class Gold(Record, eq=False):
     remarks: tuple[str, ...]
     digests: tuple[InputDigest, ...]
     layouts: Mapping[str, Schema]
-    assessed: Mapping[str, Sequence[Assessment]] = field(default_factory=dict)
-    known: KnownAnswers | None = None
+    assessments_by_query: Mapping[str, Sequence[Assessment]] = field(default_factory=dict)
+    known_answers: KnownAnswers | None = None
     ldc_ids: Mapping[str, str] = field(default_factory=dict)
-    alone: str | None = None
+    only_run_id: str | None = None
     samples_file: Input | None = None
     validates: bool = False
     derived: Derived = field(default_factory=Derived)
@@ -92,42 +94,50 @@ class Gold(Record, eq=False):
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the parts that gold is made of in a worker; the worker derives the rest anew.
+        """Return the class and the values of the fields, from which pickle makes gold in another process.
 
-        Dictionaries that another thread may be adding to are copied.
+        That process derives anew whatever scoring derives from gold. `known_answers`, to which another thread may be
+        adding answers, is copied.
         """
-        known_answers = None if self.known is None else self.known.copy()
-        replacements = {"derived": Derived(), "_samples": [*self._samples], "known": known_answers}
+        known_answers = None if self.known_answers is None else self.known_answers.copy()
+        replacements = {"derived": Derived(), "_samples": [*self._samples], "known_answers": known_answers}
         values = [replacements.get(name, getattr(self, name)) for name in self.__struct_fields__]
         return Gold, tuple(values)
 
     def changed(self, **fields: Any) -> Gold:
-        """Return gold with other values of some fields; what scoring derives from gold is derived anew."""
+        """Return gold with other values of some fields, without the values that scoring has derived from this gold."""
         return replace(self, **fields, derived=Derived())
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
-        """Return the unit of the query with this base id: its LDC query where it has one, else itself."""
-        return self.table.ldc_of.get(base_id, base_id)
+        """Return the unit of the query with this base id: its LDC query if it has one, else the query itself."""
+        return self.table.ldc_id_by_query.get(base_id, base_id)
 
-    def selected(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
-        """Return the queries to score, in the order in which the reference scores them; `hop_limits` names others."""
+    def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
+        """Return the queries to score, in the order in which the reference scores them.
+
+        These are the queries of `hop_limits` if that is given, otherwise those of this gold.
+        """
         if hop_limits is None:
             hop_limits = self.hop_limits
         by_id = self.table.by_id
         return [by_id[short_id] for short_id in sorted(hop_limits) if short_id in by_id]
 
     def cluster_of(self, query: Query) -> str:
-        """Return the full id of the unit that a resample draws a query with: its LDC query if known, else itself."""
-        ldc_id = self.table.ldc_of.get(query.short_id)
+        """Return the full id of the unit of resampling of a query: its LDC query if that is known, else the query."""
+        ldc_id = self.table.ldc_id_by_query.get(query.short_id)
         if ldc_id is not None:
             return self.table.by_id[ldc_id].full_id
         return self.ldc_ids.get(query.short_id, query.full_id)
 
     def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
-        """Return the units of queries that have rows only because pool lines of other queries name their classes."""
+        """Return the unit of resampling of queries that are not scored themselves, by full id.
+
+        Such queries have rows in the tables if assessments of other queries name their classes. `query_ids` are the
+        full ids of all queries with rows.
+        """
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):
             parts = parse_query_id(query_id)
@@ -141,19 +151,25 @@ class Gold(Record, eq=False):
     @property
     def has_clusters(self) -> bool:
         """Whether the LDC query of any query to score is known."""
-        return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
+        return bool(self.table.ldc_id_by_query) or any(
+            self.cluster_of(query) != query.full_id for query in self.selected_queries()
+        )
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
-        """Return the gold of a query, by the links of a run; it is kept for all runs if it has no problems."""
+        """Return the gold of a query: the tree of its classes, or the error if that cannot be built.
+
+        `links` are those of a run, to which all assessments belong. A result without problems is kept for all runs.
+        """
         query_gold = self.derived.gold_by_query.get(query.short_id)
         if query_gold is not None:
             return query_gold
         problems = ProblemLog()
         edition = self.table.edition
-        if self.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
+        if self.table.was_expanded:
+            # The reference copies an expanded query twice, for the tables and for AP, and each copy reports these.
             report_languages(query, problems, times=2, edition=edition)
             report_slots(query, problems, times=2, edition=edition)
-        assessments = self.assessed.get(query.base_id, ())
+        assessments = self.assessments_by_query.get(query.base_id, ())
         classes = AssessedClasses(assessments, edition, self._document_counts_of_others(query, assessments))
         try:
             tree = build_tree(links.root(query), assessments, links, problems, edition)
@@ -165,9 +181,10 @@ class Gold(Record, eq=False):
         return query_gold
 
     def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
-        """Return in how many documents the classes of other queries were found, by the assessments of these.
+        """Return the number of documents in which each class of another query was found, by the name of the class.
 
-        `assessments` are the assessments of `query`; they may name a class of another query.
+        These are the classes of other queries that accepted `assessments` of `query` name. The documents are those of
+        the assessments of the other query.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:
@@ -176,21 +193,26 @@ class Gold(Record, eq=False):
             if not assessment.is_accepted or query_id == query.full_id or name in document_counts:
                 continue
             short_id = query_id.rpartition("_")[2]
-            documents = {other.docid for other in self.assessed.get(short_id, ()) if other.value_class == name}
+            documents = {
+                other.docid for other in self.assessments_by_query.get(short_id, ()) if other.value_class == name
+            }
             document_counts[name] = len(documents)
         return document_counts
 
-    def values_of(self, base_id: str, links: Links) -> JudgementByValue:
-        """Return how the answers to a query and its follow-on queries were judged, by value; kept for all runs."""
+    def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
+        """Return how the answers to a query and its follow-on queries were judged, by value; kept for all runs.
+
+        `base_id` is the base id of the query, `links` are those of a run.
+        """
         judgements_by_query = self.derived.judgements_by_query
         if base_id not in judgements_by_query:
-            assessments = self.assessed.get(base_id, ())
+            assessments = self.assessments_by_query.get(base_id, ())
             judgements_by_query[base_id] = index_values(assessments, links, self.options.discipline)
         return judgements_by_query[base_id]
 
     @property
     def samples(self) -> SampleFile:
-        """The resamples of the `samples_file`, which is read once."""
+        """The resamples in `samples_file`, which is read only once."""
         if not self._samples:
             self._samples.append(read_samples(self.samples_file or ""))
         return self._samples[0]
@@ -204,10 +226,10 @@ def open_gold(
     file_by_role: Mapping[str, Input] | None = None,
     validates: bool = False,
 ) -> Gold:
-    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet.
+    """Return gold without a pool: read the query files, expand queries if asked to, and choose the queries to score.
 
-    `file_by_role` has files to read in the place of the ones that options name: a list of queries, resamples.
-    `problems` keeps the problems met before an error. Raises InputError for files that cannot be read.
+    `file_by_role` has files that are read instead of those that the options name: `QUERY_LIST`, `SAMPLES`. `problems`
+    is added to, so that it has the problems met before an error. Raises InputError for files that cannot be read.
     """
     if problems is None:
         problems = ProblemLog()
@@ -240,7 +262,7 @@ def open_gold(
 
 
 def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
-    """Return the digests of choices that are files; one that is a list of ids, or no file, has none."""
+    """Return the digests of the choices that are files; others, such as a list of ids, have no digest."""
     digests = []
     for role, choice in choice_by_role.items():
         if choice is None:
@@ -251,15 +273,16 @@ def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[Inpu
     return digests
 
 
-def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:
-    """Return gold with remarks on folders among the files to load that hold none. Raises InputError if all do."""
+def with_folder_remarks(gold: Gold, files: Sequence[Input]) -> Gold:
+    """Return gold with remarks on folders without files to load. Raises InputError if there are only such folders."""
     return replace(gold, remarks=(*gold.remarks, *remarks_on_folders(files)))
 
 
 def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
-    """Return gold with its pool loaded, for runs to be scored one by one; `problems` is a branch of gold's log.
+    """Return gold with its pool loaded, so that several runs can be scored against it.
 
-    Raises InputError for an unknown discipline, a line that cannot be linked, files of an unknown layout, and a run.
+    `problems` is the log that is added to, by default a branch of gold's own. Raises InputError for an unknown
+    discipline, a line that cannot be linked, a file of an unknown layout, and RunInPoolError for a run.
     """
     check_discipline(gold.options.discipline)
     if problems is None:
@@ -279,13 +302,13 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
         remarks=(*gold.remarks, *loading.remarks),
         digests=(*gold.digests, *loading.digests),
         layouts=loading.layouts,
-        assessed=by_query(assessments),
-        known=_known_answers(assessments, gold.table),
+        assessments_by_query=group_by_query(assessments),
+        known_answers=_known_answers(assessments, gold.table),
     )
 
 
 def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownAnswers:
-    """Return the answers of a pool that are canonical as they stand, by which runs find them without reading."""
+    """Return the answers of a pool that are written in canonical form, so that runs need not read them again."""
     known_answers: KnownAnswers = {}
     for assessment in assessments:
         if are_plain(assessment.relation, assessment.provenance, edition=table.edition):
@@ -295,7 +318,7 @@ def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownA
 
 
 def _load_with_remarks(gold: Gold, loading: Loading, files: Iterable[Input]) -> None:
-    """Load files. An InputError that ends this carries the remarks that were made before."""
+    """Load files. An InputError that is raised carries the remarks made so far."""
     try:
         loading.load(files)
     except InputError as error:
@@ -303,7 +326,7 @@ def _load_with_remarks(gold: Gold, loading: Loading, files: Iterable[Input]) -> 
         raise
 
 
-def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
+def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
     """Return assessments by the base id of their query, in load order."""
     assessments_by_query: dict[str, list[Assessment]] = defaultdict(list)
     for assessment in assessments:
@@ -312,18 +335,19 @@ def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
 
 
 class Run(Record, eq=False):
-    """The lines of one call, which may have several run ids, over the gold that they are scored against.
+    """The run lines of one call, which may have several run ids, and the gold that they are scored against.
 
-    `lines` has them in load order by run id, unit, and base id of the query. `discarded` says by index why some are
-    beyond the limits, `limited` how many lines had been loaded each time that the limits were applied.
+    `lines` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the reason
+    why a line is beyond the limits, by the index of the line. `loaded_counts` has the number of lines that had been
+    loaded, for each time that the limits were applied.
     """
 
     gold: Gold
     links: Links
     limits: Justifications
     lines: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
-    discarded: Mapping[int, Discard]
-    limited: Sequence[int]
+    discard_by_index: Mapping[int, Discard]
+    loaded_counts: Sequence[int]
     problems: ProblemLog
     remarks: Sequence[str]
     digests: Sequence[InputDigest]
@@ -342,25 +366,32 @@ class Run(Record, eq=False):
 def load_run(
     gold: Gold, files: Iterable[Input], limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load runs over gold, and their assessments where gold has no pool, in the order given.
+    """Load the lines of runs, in the order of the files, to be scored against gold.
 
-    Raises InputError for a line that cannot be linked and for files of an unknown layout.
+    If gold has no pool, assessments may be among the files. `limits` are by default those of the options. Raises
+    InputError for a line that cannot be linked and for a file of an unknown layout.
     """
     if limits is None:
         limits = gold.options.justifications
     if problems is None:
         problems = gold.problems.branch()
     loading = Loading(
-        gold.table, limits, problems, gold_links=gold.links, known_answers=gold.known, only_run_id=gold.alone
+        gold.table,
+        limits,
+        problems,
+        gold_links=gold.links,
+        known_answers=gold.known_answers,
+        only_run_id=gold.only_run_id,
     )
     _load_with_remarks(gold, loading, files)
     return run_of(gold, loading, limits)
 
 
-def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
-    """Return the same lines held to other limits, without reading a file again.
+def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
+    """Return a run with the same lines under other limits on justifications, without reading a file again.
 
-    `with_problems` reports each line that is discarded, which takes a kilobyte. Raises InputError as `load_run` would.
+    `with_problems` says whether each discarded line is reported, which takes a kilobyte of memory for each. Raises
+    InputError as `load_run` would.
     """
     if limits == run.limits:
         return run
@@ -368,22 +399,22 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
     if not with_problems:
         problems.ignored |= DISCARD_CODES
     discard = DiscardRules(limits, problems)
-    discard.apply_again(run.limited, run.links.responses, run.links.nodes)
-    return replace(run, limits=limits, discarded=discard.why, problems=problems)
+    discard.apply_again(run.loaded_counts, run.links.responses, run.links.nodes)
+    return replace(run, limits=limits, discard_by_index=discard.discard_by_index, problems=problems)
 
 
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
-    """Return the lines that were loaded over gold as a run; assessments loaded with it become part of its gold."""
+    """Return the run of the lines that were loaded; assessments that were loaded with it become part of its gold."""
     links = loading.links
-    if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
-        gold = gold.changed(links=links, assessed=by_query(links.assessments))
+    if links.assessments:
+        gold = gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
     return Run(
         gold=gold,
         links=links,
         limits=limits,
-        lines=by_unit(gold, links.responses),
-        discarded=loading.discard.why,
-        limited=loading.discard.applied,
+        lines=group_by_unit(gold, links.responses),
+        discard_by_index=loading.discard.discard_by_index,
+        loaded_counts=loading.discard.loaded_counts,
         problems=loading.problems,
         remarks=[*gold.remarks, *loading.remarks],
         digests=[*gold.digests, *loading.digests],
@@ -391,14 +422,15 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
     )
 
 
-def by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, dict[str, list[Response]]]]:
-    """Return run lines in load order by run id, unit, and base id of the query."""
+def group_by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, dict[str, list[Response]]]]:
+    """Return the run lines of each run id, each unit in it, and each query (by base id) in that, in load order."""
     lines_by_run: dict[str, dict[str, dict[str, list[Response]]]] = {}
     lines_of_query: list[Response] = []
     run_id = None
     base_id = None
     for response in responses:
-        if response.query.base_id != base_id or response.run_id != run_id:  # most lines are about the query before
+        # Most lines answer the same query as the line before them; the dictionaries are then not looked at.
+        if response.query.base_id != base_id or response.run_id != run_id:
             run_id = response.run_id
             base_id = response.query.base_id
             lines_by_unit = lines_by_run.setdefault(run_id, {})
@@ -409,11 +441,11 @@ def by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, di
 
 
 class Unit(Record):
-    """What one unit is scored from: its queries, and the lines of the run by base id of the query.
+    """The inputs that one unit is scored from: its queries, and the lines of the run by the base id of their query.
 
-    AP pools the runs of a call (rule pooled-runs): `nodes` are the nodes of all runs, `other_run` is the result of an
-    earlier run of the call in this unit. `earlier_result` is the result of the same lines under another policy: they
-    have the same assessments.
+    Average precision pools the runs of a call (rule pooled-runs). Therefore `nodes` are the nodes of all runs, and
+    `other_run` is the result of the unit for an earlier run of the call, None for the first run. `earlier_result` is
+    the result of the same lines under another policy, whose matches are used again.
     """
 
     id: str
@@ -434,18 +466,18 @@ def units_of(
     units_of_other_runs: Mapping[str, UnitResult] | None = None,
     earlier_results: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[Unit]:
-    """Yield the units of a run: those with lines in the order of the lines, then the others that are selected.
+    """Yield the units of a run: first those with lines, in load order, then the other units of queries to score.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` become the fields
-    `other_run` and `earlier_result` of the units, by unit.
+    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` are the values of the
+    fields `other_run` and `earlier_result`, by the id of the unit.
     """
     gold = run.gold
     if hop_limits is None:
         hop_limits = gold.hop_limits
     lines_by_unit = run.lines.get(run_id, {})
-    nodes = Nodes(run.links.nodes, run.limits.most)
+    nodes = Nodes(run.links.nodes, run.limits.per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
-    for query in gold.selected(hop_limits):
+    for query in gold.selected_queries(hop_limits):
         queries_by_unit.setdefault(gold.unit_of(query.base_id), []).append(query)
     for unit_id, queries in queries_by_unit.items():
         yield Unit(

@@ -47,7 +47,7 @@ JudgementByValue: TypeAlias = Mapping[ValueKey, Judgement]
 
 
 def _fold_case(text: str) -> str:
-    """Return the text in lower case, character by character: a capital sigma never takes its final form."""
+    """Return the text in lower case, with a capital sigma always as `σ`, even at the end of a word."""
     return text.replace("Σ", "σ").lower()
 
 
@@ -56,8 +56,10 @@ _COMPARED_FORM: Final[dict[str, Callable[[str], str] | None]] = {
     "STRING_CASE": _fold_case,
     "STRING_EXACT": str,
 }
-"""For each discipline the form in which values are compared if no assessment has the same justification; None: never
-compared."""
+"""The function, for each discipline, that brings values into the form in which they are compared.
+
+Values are compared if no assessment has the same justification; None means that they are never compared.
+"""
 
 
 def check_discipline(name: str) -> None:
@@ -72,9 +74,10 @@ def compares_values(discipline: str) -> bool:
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
-    """Return the judgements of one query by value; none if the discipline does not compare values.
+    """Return how the answers of one query were judged, by value; empty if the discipline does not compare values.
 
-    Raises InputError if the class of an answered query is not known.
+    `assessments` are those of the query and of its follow-on queries. Raises InputError if the class of a query that
+    they answer cannot be found.
     """
     compared_form = _COMPARED_FORM[discipline]
     judgement_by_value: dict[ValueKey, Judgement] = {}
@@ -87,7 +90,7 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
         if judgement is None:
             judgement_by_value[key] = Judgement(assessment, is_ambiguous=False)
         else:
-            judgement_by_value[key] = judgement.and_also(assessment)
+            judgement_by_value[key] = judgement.with_assessment(assessment)
     return judgement_by_value
 
 
@@ -98,9 +101,10 @@ def match(
     discipline: str,
     problems: ProblemLog,
 ) -> dict[int, Assessment]:
-    """Return the assessment of each response that has one, by index; warn of several correct ones.
+    """Return the assessment of each response that has one, by the index of the response.
 
-    Raises InputError if the class of an answered query is needed and not known.
+    A response with several correct assessments is added to `problems` as a warning. `judgement_by_value` serves the
+    disciplines that compare values. Raises InputError if the class of a query is needed and cannot be found.
     """
     compared_form = _COMPARED_FORM[discipline]
     assessment_by_index: dict[int, Assessment] = {}
@@ -112,7 +116,7 @@ def match(
         if assessment is not None:
             answer = response.answer
             if follow_on.judgements is None and assessment.query is query and assessment.answer == answer:
-                # The answer was assessed once, as nearly all are: making no Judgement spares 2 % of a scoring.
+                # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
                 assessment_by_index[response.index] = assessment
                 continue
             judgement = follow_on.judgement_of(query, answer)
@@ -134,7 +138,7 @@ UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
 
 NOWHERE: Final = ""
-"""The side of duplicates under a policy that does not name them."""
+"""The side of duplicates under a policy that does not mention duplicates."""
 
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
 """The categories of a response before a policy is applied."""
@@ -150,21 +154,21 @@ def pre_policy_category(assessment: Assessment | None) -> str:
 
 @functools.cache
 def category_in(labels: Labels) -> str:
-    """Return the category before the policy among labels; IGNORE, which is also a side, only if there is no other."""
+    """Return the category among the labels of a response; it is IGNORE, also a side, only if there is no other."""
     for label in labels:
         if label in CATEGORIES and label != IGNORE:
             return label
     return IGNORE
 
 
-def without(labels: Sequence[str], category: str) -> list[str]:
-    """Return the labels other than the category before the policy."""
+def labels_without(labels: Sequence[str], category: str) -> list[str]:
+    """Return the labels of a response without its category before the policy."""
     return [label for label in labels if label != category]
 
 
 @functools.cache
 def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
-    """Return the labels with which a response of each category starts: the category and its sides."""
+    """Return the first labels of a response by category: the category itself and the sides that the policy gives it."""
     labels_by_category = {}
     for category in CATEGORIES:
         labels = [category]
@@ -177,7 +181,7 @@ def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
 
 @functools.cache
 def _replace_right(labels: Labels, replacements: Labels) -> Labels:
-    """Return the labels with `replacements` in the place of one RIGHT."""
+    """Return the labels, sorted, with one RIGHT replaced by `replacements`."""
     new_labels = list(labels)
     new_labels.remove(RIGHT)
     new_labels += replacements
@@ -205,34 +209,35 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 class ClassTree(Struct):
     """The classes of one query by name, and classes of other queries that its pool lines name.
 
-    `root` is the full id of the query, `other_roots` the full ids of other queries, which must be among the expanded
-    ones of `ldc_of` if there are any. `single` says whether the slot below an inner node takes one value. `above` lists
-    a parent before its children. `ground_truth` has the number of classes to be found below each inner node, without
-    component `0`.
+    `root` is the full id of the query, `other_roots` are the full ids of other queries. If `ldc_id_by_query` has any
+    expanded queries, the other roots must be among them. `is_single_by_row` says whether the slot that is filled below
+    an inner node takes one value. `parent_by_class` has the node above each class, a parent before its children.
+    `ground_truth` has the number of classes to be found below each inner node, without those with a component `0`.
     """
 
     root: str
-    single: dict[str, bool]
-    ldc_of: Mapping[str, str] = field(default_factory=dict)
-    above: dict[str, str] = field(default_factory=dict)
+    is_single_by_row: dict[str, bool]
+    ldc_id_by_query: Mapping[str, str] = field(default_factory=dict)
+    parent_by_class: dict[str, str] = field(default_factory=dict)
     ground_truth: dict[str, int] = field(default_factory=dict)
     other_roots: dict[str, None] = field(default_factory=dict)
 
-    def branch(self) -> ClassTree:
+    def copy(self) -> ClassTree:
         """Return a copy to which classes can be added without changing this tree."""
         return ClassTree(
             root=self.root,
-            single=self.single,
-            ldc_of=self.ldc_of,
-            above=self.above.copy(),
+            is_single_by_row=self.is_single_by_row,
+            ldc_id_by_query=self.ldc_id_by_query,
+            parent_by_class=self.parent_by_class.copy(),
             ground_truth=self.ground_truth.copy(),
             other_roots=self.other_roots.copy(),
         )
 
     @property
     def inner_nodes(self) -> list[str]:
-        """Return the nodes with classes below them; each has a row in the tables."""
-        return [name for name in (self.root, *self.other_roots, *self.above) if name in self.ground_truth]
+        """Return the names of the nodes with classes below them; each has a row in the tables."""
+        names = [self.root, *self.other_roots, *self.parent_by_class]
+        return [name for name in names if name in self.ground_truth]
 
     def is_root(self, name: str) -> bool:
         """Return whether a node is a query and no class."""
@@ -245,24 +250,24 @@ class ClassTree(Struct):
         return name.count(":")
 
     def add(self, name: str) -> None:
-        """Add a class and its missing parents. Raises InputError if it belongs to no query that could be looked up."""
-        if name in self.above or name == self.root:
+        """Add a class and its missing parents. Raises InputError if its name begins with no query that exists."""
+        if name in self.parent_by_class or name == self.root:
             return
         parent = name.rpartition(":")[0]
         self._check_class(name, parent)
         if ":" not in parent and parent != self.root:
             self.other_roots[parent] = None
-        elif parent != self.root and parent not in self.above:
+        elif parent != self.root and parent not in self.parent_by_class:
             self.add(parent)
-        self.above[name] = parent
+        self.parent_by_class[name] = parent
         self.ground_truth.setdefault(parent, 0)
         if not is_wrong_bin(name, self.root):
             self.ground_truth[parent] += 1
 
     def _check_class(self, name: str, parent: str) -> None:
-        """Raise InputError if a class has too many components, no query id, or one that no LDC query was split into.
+        """Raise InputError if a class has too many components, or if its name does not begin with a legal query id.
 
-        Without LDC queries nothing looks the id up, and any query may be named.
+        If there are LDC queries, the id must also be that of a query that one of them was split into.
         """
         component_count = name.count(":")
         if component_count > DEEPEST:
@@ -272,7 +277,7 @@ class ClassTree(Struct):
         parts = parse_query_id(parent)
         if parts is None:
             problem = f'unexpected argument: "{parent}" sent to parse_queryid'
-        elif self.ldc_of and parts.base not in self.ldc_of:
+        elif self.ldc_id_by_query and parts.base not in self.ldc_id_by_query:
             problem = "queryid undefined in QuerySet->get()"
         else:
             return
@@ -285,13 +290,16 @@ class ClassTree(Struct):
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
-    """Return whether a node of the tree of `root` collects what belongs to no class (rule ground-truth)."""
+    """Return whether a node collects responses that belong to no class (rule ground-truth).
+
+    Such a node has a component `0` behind the query `root`: `CSX_ENG_00fb79cef8:0`, `CSX_ENG_00fb79cef8:0:1`.
+    """
     components = name.removeprefix(root) if name.startswith(root) else name
     return components.endswith(":0") or ":0:" in components
 
 
 def tree_name(value_class: str) -> str:
-    """Return the node of a class: colons at the end of its name do not count."""
+    """Return the name of a class in the tree, which is its name without colons at the end."""
     return value_class.rstrip(":")
 
 
@@ -300,11 +308,11 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    Wrong answers to a query that no accepted answer leads to are reported and left out. Raises InputError (rule
-    odd-classes) if a correct answer is below a class without accepted answer before it, or an inexact one below a class
-    without any.
+    Wrong answers to follow-on queries about answers that nobody accepted are reported and left out. Raises InputError
+    (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for an inexact answer
+    below a class that no assessment accepts at all.
     """
-    tree = ClassTree(root.full_id, {root.full_id: root.single}, links.table.ldc_of)
+    tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.table.ldc_id_by_query)
     accepted_classes: set[str] = set()
     inexact_orphans: list[Assessment] = []
     texts_by_target: Mapping[str, Sequence[str]] | None = None
@@ -318,27 +326,30 @@ def build_tree(
             _report_orphan(assessment, texts_by_target, problems)
             continue
         tree.add(name)
-        if name not in tree.single and len(assessment.query.slots) > 1:
+        if name not in tree.is_single_by_row and len(assessment.query.slots) > 1:
             predicate = find_predicate(assessment.query.slots[1])
-            tree.single[name] = predicate is not None and predicate.single
+            tree.is_single_by_row[name] = predicate is not None and predicate.is_single_valued
         if not assessment.is_accepted:
             continue
         accepted_classes.add(name)
-        parent = tree.above.get(name, tree.root)
+        parent = tree.parent_by_class.get(name, tree.root)
         if tree.is_root(parent) or parent in accepted_classes:
             continue
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
-        if not is_wrong_bin(parent, tree.root):  # what collects the wrong answers may have an inexact one below it
+        if not is_wrong_bin(parent, tree.root):  # an inexact answer below wrong answers is allowed
             inexact_orphans.append(assessment)
     for assessment in inexact_orphans:
-        if tree.above[tree_name(assessment.value_class)] not in accepted_classes:
+        if tree.parent_by_class[tree_name(assessment.value_class)] not in accepted_classes:
             raise _missing_parent_error(assessment, "in the pool")
     return tree
 
 
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
-    """Return the class of an accepted answer, the wrong bin of another, or None where no accepted answer leads."""
+    """Return the class that an assessment belongs to: for a wrong answer it ends in `:0` (the wrong bin).
+
+    Returns None for a wrong answer to a follow-on query about an answer that nobody accepted.
+    """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
     if links.is_accepted(assessment.query):
@@ -347,7 +358,7 @@ def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
 
 
 def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
-    """Return the error of editions that stop at a wrong answer without accepted parent."""
+    """Return the error for a wrong answer below an answer that nobody accepted, in editions that stop there."""
     return assessment.error(
         f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
         f"{edition.name} stops here; take the line out, or assess the answer that it depends on",
@@ -355,7 +366,7 @@ def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    """Return the texts of the assessments by the follow-on query that they lead to."""
+    """Return the texts of the assessments by the short id of the follow-on query about their answer."""
     texts_by_target: dict[str, list[str]] = {}
     for assessment in assessments:
         texts_by_target.setdefault(assessment.target, []).append(assessment.text)
@@ -363,7 +374,7 @@ def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
 
 
 def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequence[str]], problems: ProblemLog) -> None:
-    """Report a wrong answer without accepted parent, with all its parents."""
+    """Report a wrong answer below an answer that nobody accepted, with the texts of all its parents."""
     parents = "\n".join(texts_by_target.get(assessment.query.short_id, ()))
     problems.add(
         "UNEXPECTED_ASSESSMENT_ENTRY",
@@ -374,7 +385,10 @@ def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequenc
 
 
 def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
-    """Return the error that no accepted answer of the parent class is found before the assessment or in the pool."""
+    """Return the error of an assessment below a class without accepted answer.
+
+    `where` says where there is no such answer: "before it" or "in the pool".
+    """
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
         f"there is no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} {where}",
@@ -384,21 +398,21 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
 def place_responses(
     tree: ClassTree, responses: Iterable[Response], assessment_by_index: AssessmentByIndex, links: Links
 ) -> ResponsesByClass:
-    """Return the responses by class, in load order; classes that the tree lacks are added to it.
+    """Return the responses by the name of their class, in load order; missing classes are added to the tree.
 
-    A response without accepted assessment goes to the class of its answer if another justification of this answer was
-    accepted, otherwise to the wrong bin of its query.
+    The class of a response is that of its assessment if this accepts it. Otherwise it is the class of the same answer
+    with another justification if that was accepted, or else the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
     """
     responses_by_class: dict[str, list[Response]] = {}
     wrong_bin_by_query: dict[LinkedQuery, str] = {}
     for response in responses:
         query = response.query
         assessment = assessment_by_index.get(response.index)
-        accepting = response.follow_on.accepting
+        accepting_assessment = response.follow_on.accepting_assessment
         if assessment is not None and assessment.is_accepted:
             name = tree_name(assessment.value_class)
-        elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
-            name = tree_name(accepting.value_class)
+        elif accepting_assessment is not None and (assessment is None or not links.is_accepted(assessment.query)):
+            name = tree_name(accepting_assessment.value_class)
         elif query in wrong_bin_by_query:
             name = wrong_bin_by_query[query]
         else:
@@ -417,8 +431,8 @@ def place_responses(
 class Counts(Record):
     """Numbers of responses by category, and of the classes to be found (`ground_truth`).
 
-    Precision is right / answered, which is not right / (right + wrong) where a response counts as both or as neither;
-    recall is right / ground truth; both, and F1, are 0 where the denominator is 0.
+    Precision is right / answered. This differs from right / (right + wrong) if a response counts as both or as neither.
+    Recall is right / ground truth. Both, and F1, are 0 if the denominator is 0.
     """
 
     ground_truth: int = 0
@@ -463,7 +477,7 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 
 @functools.lru_cache(maxsize=1 << 10)
 def counts_of(labels: Labels, times: int = 1) -> Counts:
-    """Return the counts of `times` responses with these labels; the ground truth is 0."""
+    """Return the counts of `times` responses that all have these labels; their `ground_truth` is left at 0."""
     return Counts(
         submitted=times,
         correct=times * labels.count("CORRECT"),
@@ -501,23 +515,23 @@ class Row(Struct):
 def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[str]]:
     """Return the classes with responses below each inner node, in the order of the tree."""
     classes_by_parent: dict[str, list[str]] = {}
-    for name, parent in tree.above.items():
+    for name, parent in tree.parent_by_class.items():
         if name in responses_by_class:
             classes_by_parent.setdefault(parent, []).append(name)
     return classes_by_parent
 
 
 def single_value_order(line: Response) -> tuple[float, int, int]:
-    """Return the sort key of right responses to a single-valued slot; the first stays right."""
+    """Return the sort key of right responses to a single-valued slot; the response that is sorted first stays right."""
     return -line.confidence, line.number, line.index
 
 
 class Counting:
-    """Labels responses and counts them, query by query.
+    """Label responses, and count the labels, query by query.
 
-    `labels_by_index` has the labels of each response counted so far. For explanations: `kept_by_duplicate` has the
-    response that is kept for each duplicate, `nominal_lines` the lines that the nominal rule looked at for each
-    response that it takes the credit from.
+    `labels_by_index` has the labels of each response counted so far. Two attributes are for explanations:
+    `kept_by_duplicate` has the response that each duplicate repeats, and `nominal_lines` the lines by which the nominal
+    rule decided, for each response that is no longer right because of it.
     """
 
     def __init__(
@@ -528,7 +542,10 @@ class Counting:
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
-        """Start with the labels of runs scored before; `most` justifications of a node count, None for all."""
+        """Prepare to count; labels are added to `labels_by_index`, which may have those of runs scored before.
+
+        Of the justifications of a node the best `most` count, None for all.
+        """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
         self.kept_by_duplicate: dict[int, Response] = {}
@@ -554,7 +571,7 @@ class Counting:
                     is_right_by_class[class_name] = self._right_parents(responses)
                 row.submitted += responses
                 self._add_right(right_responses, row)
-            is_single = tree.single.get(name, False)
+            is_single = tree.is_single_by_row.get(name, False)
             ground_truth = tree.ground_truth[name]
             kept_response = None
             if is_single:
@@ -567,9 +584,10 @@ class Counting:
     def _label_class(
         self, responses: Sequence[Response], is_right_by_query: Mapping[str, bool] | None
     ) -> list[Response]:
-        """Label the responses of one class (rule policies) and return the right ones, in the order of the policy.
+        """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
-        `is_right_by_query` says whether the answer that a follow-on query asks about is right; None at the first hop.
+        `is_right_by_query` says whether the answer that a follow-on query is about is right, by the short id of the
+        query; it is None at the first hop.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
@@ -585,9 +603,9 @@ class Counting:
         return right_responses
 
     def _right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
-        """Return for the follow-on query about each answer of a class whether the answer is right (rule paths).
+        """Return whether each answer of a class is right, by the id of the follow-on query about it (rule paths).
 
-        The first response with an answer decides, before duplicates are found.
+        If several responses give an answer, the first one decides; duplicates do not yet have their labels.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
         is_right_by_query: dict[str, bool] = {}
@@ -598,7 +616,10 @@ class Counting:
         return is_right_by_query
 
     def _add_right(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Add the right responses of one class to the row; the first name, or else the first of all, is kept."""
+        """Add the right responses of one class to the row, after labelling all but one of them as duplicates.
+
+        The first response that names the entity is kept; if all only describe it, the first one.
+        """
         if not right_responses:
             return
         if len(right_responses) > 1:
@@ -608,18 +629,18 @@ class Counting:
         row.last_right.append(right_responses[-1])
 
     def _choose_single_value(self, row: Row) -> Response | None:
-        """Return the response that stays right in a single-valued row, or None if no choice is needed.
+        """Return the response that stays right in a row of a single-valued slot, or None if at most one is right.
 
-        The reference leaves the choice between several right classes to hash order (docs/background/ties.md, 4).
+        In the reference the choice between several right classes depends on hash order (docs/background/ties.md, 4).
         """
         if len(row.right) < 2:
             return None
         return min(row.last_right, key=single_value_order)
 
     def _finish_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
-        """Return the counts of a row, after the single-value rule and the nominal rule have changed its labels.
+        """Change the labels of a row by the single-value rule and the nominal rule, and return its counts.
 
-        Other right responses are duplicates of `kept_response`, if there is one.
+        `kept_response` is the one that stays right in a single-valued row: the other right ones become its duplicates.
         """
         if kept_response is not None:
             row.right.remove(kept_response)
@@ -634,12 +655,12 @@ class Counting:
         return replace(counts, ground_truth=ground_truth)
 
     def is_nominal(self, response: Response) -> bool:
-        """Return whether the assessed mention of a response describes the entity and does not name it."""
+        """Return whether a response was assessed as a nominal mention, which describes the entity without its name."""
         assessment = self.assessment_by_index.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
     def _mark_duplicates(self, kept_response: Response, duplicates: Sequence[Response], row: Row) -> list[Response]:
-        """Label right responses as duplicates of the kept one, and return the responses that are still right."""
+        """Label right responses as duplicates of `kept_response`, and return the responses that are still right."""
         replacements = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:
             self.labels_by_index[duplicate.index] = _replace_right(self.labels_by_index[duplicate.index], replacements)
@@ -652,9 +673,9 @@ class Counting:
     # ---- The nominal rule
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
-        """Ignore right responses of nodes that are only described, never named (rule nominal-mentions).
+        """Ignore the right responses of nodes whose lines only describe the entity (rule nominal-mentions).
 
-        A response gets no second IGNORE if a line of the row with the same number is ignored.
+        A response gets no label IGNORE if a line of the row with the same line number has that label already.
         """
         credited_lines = row.right + row.redundant
         lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited_lines}
@@ -673,9 +694,9 @@ class Counting:
                 self.nominal_lines[line.index] = lines_by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore right responses that only describe a named entity, each by itself.
+        """Ignore each right response that only describes an entity whose class has a name.
 
-        Where one of them has mention types, those without are no longer right.
+        If any right response has mention types, the ones without mention types are no longer right either.
         """
         mentions = [self.assessment_by_index[line.index].value_mention for line in row.right]
         if all(mention is None for mention in mentions):
@@ -693,14 +714,17 @@ class Counting:
             self.nominal_lines[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Return whether one of a node's best assessed lines, as many as justifications count, names the entity."""
+        """Return whether one of the lines of a node names the entity.
+
+        Only its best assessed lines are looked at, as many as justifications of a node count.
+        """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
         if self._most is not None and len(assessed_lines) > self._most:
             assessed_lines = best_first(assessed_lines)[: self._most]
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:
-        """Return whether an assessed line names the entity, or its class is known by descriptions only."""
+        """Return whether an assessed line names the entity, or describes an entity whose class has no name."""
         if WRONG in self.labels_by_index[line.index]:
             return False
         assessment = self.assessment_by_index[line.index]

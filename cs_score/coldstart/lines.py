@@ -1,7 +1,7 @@
-"""The lines of runs and assessments once they are linked to the queries that they answer.
+"""The lines of runs and assessments, linked to the queries that they answer.
 
-The links of a run lie over those of gold: what they lack is looked up there, and gold stays as it is, so that one gold
-serves many runs.
+The links of a run are a layer over the links of gold: a query that a run does not have is looked up in gold. Gold
+itself never changes, so that one gold serves many runs.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class LinkedQuery(Record, eq=False):
     """A query that lines answer: one of a query file, or a follow-on query about an answer to the query `parent`.
 
     `full_id` is the id that lines name (`CSX_ENG_00fb79cef8_efa464516d81`), `short_id` its last component, `base_id`
-    the short id of the query of the first hop. `level` is 0 for the first hop. `slots` are those still to be filled:
-    the first one by answers to this query, the others by answers to its follow-on queries. `known_slot` is the first
-    slot, None if the inventory lacks it; `single` says whether it takes one value. `unknown_next` are the later slots
-    that the inventory lacks. `is_ldc` says whether the id has the form of an LDC query (`CSX_0001`).
+    the short id of the query of the first hop. `level` is 0 for the first hop. `slots` are the slots that are still to
+    be filled: the first one by answers to this query, the others by answers to its follow-on queries. `known_slot` is
+    the first slot, None if the inventory lacks it; `is_single_valued` says whether that slot takes one value.
+    `unknown_later_slots` are the other slots that the inventory lacks. `is_ldc` says whether the id has the form of an
+    LDC query (`CSX_0001`).
     """
 
     full_id: str
@@ -46,8 +47,8 @@ class LinkedQuery(Record, eq=False):
     level: int
     slots: tuple[str, ...]
     known_slot: str | None
-    single: bool
-    unknown_next: tuple[str, ...]
+    is_single_valued: bool
+    unknown_later_slots: tuple[str, ...]
     parent: LinkedQuery | None
     is_ldc: bool = False
 
@@ -62,8 +63,8 @@ class Judgement(NamedTuple):
     assessment: Assessment
     is_ambiguous: bool
 
-    def and_also(self, assessment: Assessment) -> Judgement:
-        """Return the judgement with one more assessment, a later one in load order.
+    def with_assessment(self, assessment: Assessment) -> Judgement:
+        """Return the judgement that results if a further assessment, a later one in load order, is added.
 
         The first correct assessment counts, or the first of all if none is correct.
         """
@@ -75,28 +76,29 @@ class Judgement(NamedTuple):
 
 
 class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
-    """The query about one answer, and the assessments of that answer; runs add nothing here.
+    """The query about one answer, and the assessments of that answer in the pool.
 
-    `id` is its short id. `query` is the query that was answered, None where a query file defines a query of this id.
-    `assessment` is the first assessment of the answer, `accepting` the last one that accepts it. `judgements` are there
-    if there are several assessments: how the answer was judged, by query and justified answer.
+    `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
+    this id. `assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts it.
+    `judgements` says how the answer was judged, by query and justified answer; it is None if there are fewer than two
+    assessments.
     """
 
     id: str
     query: LinkedQuery | None
-    accepting: Assessment | None = None
+    accepting_assessment: Assessment | None = None
     assessment: Assessment | None = None
     judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
 
     def copy(self) -> FollowOn:
         """Return a copy to which assessments can be added without changing this object."""
         judgements = None if self.judgements is None else self.judgements.copy()
-        return FollowOn(self.id, self.query, self.accepting, self.assessment, judgements)
+        return FollowOn(self.id, self.query, self.accepting_assessment, self.assessment, judgements)
 
     def add(self, assessment: Assessment) -> None:
         """Add an assessment of the answer, in load order."""
         if assessment.is_accepted:
-            self.accepting = assessment
+            self.accepting_assessment = assessment
         if self.assessment is None:
             self.assessment = assessment
             return
@@ -108,10 +110,10 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         if judgement is None:
             self.judgements[key] = Judgement(assessment, is_ambiguous=False)
         else:
-            self.judgements[key] = judgement.and_also(assessment)
+            self.judgements[key] = judgement.with_assessment(assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
-        """Return how the answer to a query was judged with exactly this justification, None if it was not."""
+        """Return how the answer to a query was judged with exactly this justification, None if nobody judged it."""
         if self.judgements is not None:
             return self.judgements.get((query, answer))
         assessment = self.assessment
@@ -121,9 +123,10 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
 
 
 NOT_YET_MADE: Final = FollowOn("", None)
-"""Stands for the follow-on query of a run line that is validated, until a line of a later hop may ask for it.
+"""The placeholder for the follow-on query of a run line that is validated.
 
-Making it takes a quarter of the time and of the memory of validation, and most lines are never asked about.
+It is replaced as soon as a line of a later hop may name the follow-on query. Making all follow-on queries at once would
+take a quarter of the time and of the memory of validation, and most of them are never named.
 """
 
 
@@ -135,7 +138,7 @@ class AnswerLine:
     number: int
     file: str
 
-    if TYPE_CHECKING:  # a field of assessments; runs read it from the text
+    if TYPE_CHECKING:  # a field of assessments; responses read it from their text
 
         @property
         def answer(self) -> Answer: ...
@@ -173,11 +176,11 @@ class AnswerLine:
 class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it: 16 bytes less for each line
     """A line of a run.
 
-    `index` counts the run lines of the whole input from 0 (load order); `number` is that in its file. `node` is the FQ
-    node id (`CSX_ENG_00fb79cef8:E1`), None without node ids. `follow_on` is the query about the answer; some lines of a
-    run that is validated have `NOT_YET_MADE` there. `stored_answer` is the answer where its columns are not canonical
-    as they stand, or an assessment holds it; otherwise it is read from the text when it is needed, which saves much
-    memory.
+    `index` counts the run lines of the whole input from 0 (load order); `number` is the number of the line in its file,
+    from 1. `node` is the FQ node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
+    about the answer; it is `NOT_YET_MADE` for some lines of a run that is validated. `stored_answer` is the answer if
+    its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is None for all
+    other lines, whose answer is read from the text when it is needed: this saves much memory.
     """
 
     index: int
@@ -232,12 +235,13 @@ class Assessment(Record, AnswerLine):
 class SkippedLine(NamedTuple):
     """A line that was not accepted, although its answer created the follow-on query `target`.
 
-    `docid` is the document of its value provenance, `before` the number of lines of its kind accepted before it.
+    `docid` is the document of its value provenance. `accepted_before` is the number of accepted lines of the same kind
+    (run lines or assessments) before it.
     """
 
     target: str
     docid: str
-    before: int
+    accepted_before: int
     file: str
     number: int
     query: LinkedQuery
@@ -245,17 +249,17 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of gold, or of a run over gold, and the queries that they answer and lead to.
+    """The accepted lines of gold, or of a run over gold, the queries that they answer, and their follow-on queries.
 
     The methods also look at `below`, the links of gold. Lines are in load order, `follow_ons` by short id, `queries` by
-    full id, the run lines of `nodes` by FQ node id. `without_parent` are lines of the second hop that no parent line
-    precedes; `is_in_order` says that no line of a later hop precedes the line whose answer it asks about.
-    `skipped_follow_ons` are the follow-on queries that `skipped` lines lead to.
+    full id, the run lines of `nodes` by FQ node id. `without_parent` are lines of the second hop that come before their
+    parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the answer
+    that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of `skipped` lines.
 
-    `node_by_follow_on` has the node of the first run line that gives the answer to be asked about: empty if the line
-    has no node, None if no line is known to give it. The first `lines_looked_at` run lines were entered there.
-    `waiting` are the run lines whose follow-on queries are not yet made. `altered` are indexes of run lines, among them
-    all that a validated run writes in another way than they were read.
+    `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: the empty text if
+    the line has no node, None if no line is known to give the answer. The first `lines_looked_at` run lines have been
+    entered there. `waiting` are the run lines whose follow-on queries are not yet made. `altered` has at least the
+    indexes of the run lines that a validated run does not write as they were read.
     """
 
     table: QuerySet
@@ -277,9 +281,9 @@ class Links(Struct, eq=False):
 
     def __post_init__(self) -> None:
         if self.below is not None and not self.below.follow_ons and self.below.below is None:
-            self.below = None  # nothing to look up there
-        if self.below is None and not self.follow_ons:  # links that were pickled have them
-            # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
+            self.below = None  # nothing could be found there
+        if self.below is None and not self.follow_ons:  # links that were pickled have their follow-on queries
+            # A query of a query file may have an id like those of follow-on queries; no answer replaces that query.
             self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
 
     def make_follow_ons(self) -> None:
@@ -294,7 +298,7 @@ class Links(Struct, eq=False):
         self.waiting.clear()
 
     def follow_on(self, short_id: str) -> FollowOn | None:
-        """Return the follow-on query of this short id, None if no line leads to it."""
+        """Return the follow-on query of this short id, None if no line gives the answer that it is about."""
         if self.waiting:
             self.make_follow_ons()
         follow_on = self.follow_ons.get(short_id)
@@ -310,19 +314,20 @@ class Links(Struct, eq=False):
         return query
 
     def was_skipped(self, short_id: str) -> bool:
-        """Return whether a line that was not accepted gives the answer which a follow-on query asks about."""
+        """Return whether a follow-on query is about an answer that a skipped line gives."""
         if short_id in self.skipped_follow_ons:
             return True
         return self.below is not None and self.below.was_skipped(short_id)
 
     def node_giving(self, short_id: str) -> str | None:
-        """Return the node of the first run line of this layer with the answer that a follow-on query asks about.
+        """Return the node of the first run line with the answer that a follow-on query is about.
 
-        It is empty for a line without node, None where no line gives the answer. Lines are entered when somebody asks:
-        without lines of a second hop nobody does, and the dictionary would take 40 bytes for each line.
+        The result is the empty text for a line without node, and None if no line of this layer gives the answer.
         """
         if self.waiting:
             self.make_follow_ons()
+        # Lines are entered only when this is called: a run without lines of the second hop then saves a dictionary of
+        # 40 bytes for each line.
         while self.lines_looked_at < len(self.responses):
             response = self.responses[self.lines_looked_at]
             self.lines_looked_at += 1
@@ -331,45 +336,45 @@ class Links(Struct, eq=False):
         return self.node_by_follow_on.get(short_id)
 
     def _has_line_giving(self, short_id: str) -> bool:
-        """Return whether a run line of this layer or below gives the answer that a follow-on query asks about."""
+        """Return whether a run line, of this layer or of gold, gives the answer that a follow-on query is about."""
         node = self.node_giving(short_id)
         if short_id in self.node_by_follow_on or self.below is None:
             return node is not None
         return self.below._has_line_giving(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
-        """Return a query of the query table as lines of the first hop answer it."""
+        """Return the linked query for a query of the query table, which lines of the first hop answer."""
         linked_query = self.query(query.full_id)
         if linked_query is not None:
             return linked_query
         parts = parse_query_id(query.full_id)
-        about = _about_slots(query.requested_slots)
+        slot_facts = _look_up_slots(query.requested_slots)
         return LinkedQuery(
             full_id=query.full_id,
             short_id=query.short_id,
             base_id=query.base_id,
             level=0,
             slots=query.requested_slots,
-            known_slot=about.known_slot,
-            single=about.single,
-            unknown_next=about.unknown_next,
+            known_slot=slot_facts.known_slot,
+            is_single_valued=slot_facts.is_single_valued,
+            unknown_later_slots=slot_facts.unknown_later_slots,
             parent=None,
             is_ldc=parts is not None and not parts.expanded,
         )
 
     def class_of_query(self, query: LinkedQuery) -> str:
-        """Return the class below which the answers to a query belong (rule ground-truth).
+        """Return the name of the class below which the answers to a query are placed (rule ground-truth).
 
-        Answers to the query itself belong below its full id, answers to a follow-on query below the equivalence class
-        of the answer it asks about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if that was not accepted. Raises
-        InputError where no accepted line leads to the query.
+        For a query of the first hop it is the full id: `CSX_ENG_00fb79cef8`. For a follow-on query it is the
+        equivalence class of the answer that the query is about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if
+        that answer was not accepted. Raises InputError if only skipped lines give that answer.
         """
         if query.parent is None:
             return query.full_id
         follow_on = self.follow_on(query.short_id)
         if follow_on is not None:
-            if follow_on.accepting is not None:
-                return follow_on.accepting.value_class
+            if follow_on.accepting_assessment is not None:
+                return follow_on.accepting_assessment.value_class
             if follow_on.assessment is None and self._was_only_skipped(query.short_id):
                 raise InputError(
                     "queryid undefined in QuerySet->get()",
@@ -380,50 +385,53 @@ class Links(Struct, eq=False):
         return f"{self.class_of_query(query.parent)}:0"
 
     def _was_only_skipped(self, short_id: str) -> bool:
-        """Return whether only lines that were not accepted give the answer which a follow-on query asks about."""
+        """Return whether a follow-on query is about an answer that only skipped lines give."""
         return self.was_skipped(short_id) and not self._has_line_giving(short_id)
 
     def is_accepted(self, query: LinkedQuery) -> bool:
-        """Return whether the answer that a query asks about was judged correct or inexact; true of the first hop."""
+        """Return whether the answer that a query is about was judged correct or inexact; True for the first hop."""
         if not query.level:
             return True
         follow_on = self.follow_on(query.short_id)
-        return follow_on is not None and follow_on.accepting is not None
+        return follow_on is not None and follow_on.accepting_assessment is not None
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
-    """Return the query about an answer to `parent`, as lines of the next hop answer it."""
+    """Return the follow-on query of this short id, which is about an answer to `parent`.
+
+    Its full id is that of `parent` with the short id behind it: `CSX_ENG_00fb79cef8_efa464516d81`.
+    """
     slots = parent.slots[1:]
-    about = _about_slots(slots)
+    slot_facts = _look_up_slots(slots)
     return LinkedQuery(
         full_id=f"{parent.full_id}_{short_id}",
         short_id=short_id,
         base_id=parent.base_id,
         level=parent.level + 1,
         slots=slots,
-        known_slot=about.known_slot,
-        single=about.single,
-        unknown_next=about.unknown_next,
+        known_slot=slot_facts.known_slot,
+        is_single_valued=slot_facts.is_single_valued,
+        unknown_later_slots=slot_facts.unknown_later_slots,
         parent=parent,
     )
 
 
 class _SlotFacts(NamedTuple):
-    """The entries of the inventory on the slots of a query, as fields of `LinkedQuery`."""
+    """The facts about the slots of a query that the inventory gives; they become fields of `LinkedQuery`."""
 
     known_slot: str | None
-    single: bool
-    unknown_next: tuple[str, ...]
+    is_single_valued: bool
+    unknown_later_slots: tuple[str, ...]
 
 
 @functools.lru_cache(maxsize=4096)
-def _about_slots(slots: tuple[str, ...]) -> _SlotFacts:
-    """Look up the slots that are still to be filled in the inventory."""
-    unknown_next = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
+def _look_up_slots(slots: tuple[str, ...]) -> _SlotFacts:
+    """Return the facts that the inventory gives about the slots of a query, which are still to be filled."""
+    unknown_later_slots = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
     predicate = find_predicate(slots[0]) if slots else None
     if predicate is None:
-        return _SlotFacts(None, False, unknown_next)
-    return _SlotFacts(slots[0], predicate.single, unknown_next)
+        return _SlotFacts(None, False, unknown_later_slots)
+    return _SlotFacts(slots[0], predicate.is_single_valued, unknown_later_slots)
 
 
 def load_order(line: Response) -> tuple[int, int]:
@@ -434,7 +442,7 @@ def load_order(line: Response) -> tuple[int, int]:
 def left_sum(values: Iterable[float]) -> float:
     """Return the sum from left to right in double precision, as the reference adds up.
 
-    Python's `sum` compensates for rounding since 3.12, and gives other last digits.
+    The built-in `sum` compensates for rounding since Python 3.12, so that its last digits may differ.
     """
     total = 0.0
     for value in values:
@@ -443,15 +451,16 @@ def left_sum(values: Iterable[float]) -> float:
 
 
 def best_first(lines: Iterable[Response]) -> list[Response]:
-    """Return run lines by confidence, the highest first; of equal ones by line number, then in load order."""
+    """Return run lines sorted by confidence, the highest first; ties are sorted by line number, then by load order."""
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """Return the confidence of a node from the confidences of its lines (rule node-confidence).
 
-    The i-th best confidence weighs 1/i, and the `most` best count (None: all). The sum is divided by the weights of
-    `most` lines, also where the node has fewer: 0.9 and 0.8 with 3 give (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.
+    The result is a weighted mean: the i-th best confidence has the weight 1/i, and only the `most` best count (None:
+    all). The sum is divided by the weights of `most` lines, even if the node has fewer: 0.9 and 0.8 with `most` = 3
+    give (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.
     """
     if not confidences:
         return 0.0
@@ -465,6 +474,6 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 
 
 @functools.cache
-def _sum_of_weights(lines: int) -> float:
-    """Return the sum of the weights 1/1, 1/2, 1/3, ... of so many lines."""
-    return left_sum(1 / rank for rank in range(1, lines + 1))
+def _sum_of_weights(line_count: int) -> float:
+    """Return the sum of the weights of this number of lines: 1/1 + 1/2 + 1/3 for three."""
+    return left_sum(1 / rank for rank in range(1, line_count + 1))

@@ -1,6 +1,7 @@
-"""Load runs and assessments: every line finds its query, the query that asks about its answer, and its node.
+"""Load runs and assessments: link every line to its query, to the follow-on query about its answer, and to its node.
 
-Lines are linked in load order: they may name only queries that earlier lines have created (rule lines).
+Lines are linked in load order: a line may name only queries of the query files, and follow-on queries about answers of
+earlier lines (rule lines).
 """
 
 from __future__ import annotations
@@ -27,14 +28,20 @@ from cs_score.coldstart.queries import QueryId, QuerySet, has_slot, language_cod
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _MOST_KNOWN: Final = 1 << 18  # answers that are remembered: with their texts they need some 80 MB
-# The answer as its assessment holds it, None where it has none; and the short id of its follow-on query.
 KnownAnswer: TypeAlias = tuple[Answer | None, str]
-# Answers that are canonical as they stand, by `answer_key`: the next run finds them without reading and hashing.
+"""The answer as its assessment holds it, None if it was not assessed; and the short id of its follow-on query."""
 KnownAnswers: TypeAlias = dict[str, KnownAnswer]
+"""Answers of lines that were loaded before, by `answer_key`; only answers that are canonical as they were written.
+
+A line with such an answer need not be read in detail, and its follow-on id need not be hashed.
+"""
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
-    """Return the key of an answer among the known ones; columns hold no tabs, so no other answer has the same key."""
+    """Return the key of an answer in `KnownAnswers`: its query and its columns, with tabs between them.
+
+    Columns hold no tabs, so that different answers have different keys.
+    """
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
 
@@ -43,7 +50,7 @@ NO_NODE: Final = "0"  # the node id of a line that has none
 
 
 class NoAnswerYetError(InputError):
-    """A line answers a query about an answer that no line before it gives; files that are loaded first may give it."""
+    """A line names a follow-on query about an answer that no line before it gives; another file may give the answer."""
 
 
 class _AssessmentColumns(NamedTuple):
@@ -75,8 +82,9 @@ class _AssessmentColumns(NamedTuple):
 class Loading:
     """Load runs and assessments, file after file.
 
-    `links` are the lines so far with what they lead to, `discard` has those beyond the limits, `layouts` the layout of
-    each file by name, `digests` the digest of each file, `remarks` what people should know of the files.
+    `links` are the lines so far with their queries, `discard` says which of them are beyond the limits, `layouts` is
+    the layout of each file by name, `digests` the digest of each file, `remarks` are sentences for people about the
+    files.
     """
 
     def __init__(
@@ -96,13 +104,13 @@ class Loading:
     ) -> None:
         """Prepare to load lines that answer the queries of a table.
 
-        `gold_links` are the links of gold, over which the lines are laid. `known_answers` remembers the answers of
-        earlier runs. `only_run_id` is the run whose lines are loaded, None for all.
+        `gold_links` are the links of gold, which the lines are added to as a layer. `known_answers` are the answers of
+        earlier runs; new ones are added. `only_run_id` is the run whose lines are loaded, None for all.
 
-        For the programs before the scorer: `document_lengths`, which provenances are checked against;
-        `is_validation` where no line is scored, so that follow-on queries are made when they are needed; `on_error`,
-        which takes the error of a line that cannot be linked, so that loading goes on; `after_run`, which is called
-        after each run file.
+        The other arguments are for the programs before the scorer. Provenances are checked against
+        `document_lengths`. `is_validation` says that no line is scored, so that follow-on queries are made only when
+        they are needed. `on_error` is called with the error of each line that cannot be linked, and loading goes on.
+        `after_run` is called after each run file.
         """
         self.table = table
         self.problems = problems
@@ -112,9 +120,9 @@ class Loading:
         self.digests: list[InputDigest] = []
         self.layouts: dict[str, Schema] = {}
         self._edition = table.edition
-        # The slots of an edition that has not the whole inventory.
+        # The slots that the edition knows; None for editions with the whole inventory.
         self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
-        # The follow-on queries of gold; there is nothing below gold.
+        # The follow-on queries of gold.
         self._gold_follow_ons: Mapping[str, FollowOn] = {}
         if self.links.below is not None:
             self._gold_follow_ons = self.links.below.follow_ons
@@ -124,16 +132,16 @@ class Loading:
         self._allow_comments = allow_comments
         self._on_error = on_error
         self._after_run = after_run
-        # Gold would be looked at for each follow-on query, editions may hash text in another way or have fewer slots.
+        # Follow-on queries are made at once if gold may have them, too, and in editions with other slots or hashes.
         self._makes_follow_ons_late = is_validation and self.links.below is None and table.edition is LATEST
         self._file = ""
-        # First four characters of document ids that give the language by themselves.
-        self._clear_starts: set[str] = set()
+        # Beginnings of document ids, four characters long, that tell the language of the document.
+        self._language_prefixes: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in order; of a folder its files.
+        """Load runs and assessments in the order given; a folder stands for its files.
 
-        Raises InputError for lines that cannot be linked and unknown layouts.
+        Raises InputError for a line that cannot be linked, and for a file of an unknown layout.
         """
         with paused_collector():
             for file in files:
@@ -154,7 +162,7 @@ class Loading:
             self.digests.append(source.digest(role_of(tab_file.schema)))
 
     def note_layout(self, name: str, schema: Schema) -> None:
-        """Keep the layout of a file, with a remark where nothing in it can be scored."""
+        """Keep the layout of a file, and add a remark if its assessments have no mention types."""
         self.layouts[name] = schema
         if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
             return
@@ -168,7 +176,7 @@ class Loading:
             )
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
+        """Link the lines of a file; if it is a run, find the lines beyond the limits. Raises InputError as `load`."""
         self._file = tab_file.name
         if tab_file.schema.kind is not FileKind.RUN:
             self._load_assessments(tab_file)
@@ -184,7 +192,7 @@ class Loading:
             self._after_run()
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
-        """Link the lines of an assessment file. Raises InputError where gold has assessments already."""
+        """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
         if self.links.below is not None and self.links.below.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         count_before = len(self.links.assessments)
@@ -192,7 +200,10 @@ class Loading:
         self._remark_on_mention_types(tab_file, self.links.assessments[count_before:])
 
     def _link_all(self, link_lines: Callable[[tab_files.TabFile], None], tab_file: tab_files.TabFile) -> None:
-        """Link all lines of a file that can be linked; errors of the others go to `on_error`, or are raised."""
+        """Link all lines of a file that can be linked.
+
+        The error of a line that cannot be linked is passed to `on_error`, or raised if there is no `on_error`.
+        """
         while True:
             try:
                 link_lines(tab_file)
@@ -201,12 +212,12 @@ class Loading:
                 if self._on_error is None:
                     raise
                 self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-            if tab_file.schema is RUN_2014:  # says the same of every line
+            if tab_file.schema is RUN_2014:  # every line has the same error
                 return
-            # Linking the same file again goes on with the next line.
+            # The lines of a file are an iterator: linking the file again goes on with its next line.
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
-        """Add a remark on correct answers that count as no names by the text in the column of mention types."""
+        """Add a remark if some or all correct answers do not count as names, judged by their mention types."""
         at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
         if at_type is None or self._edition.ignores_each_nominal:
             return
@@ -221,16 +232,16 @@ class Loading:
         unnamed = unnamed or accepted
         types = some(repr(text) for text in dict.fromkeys(assessment.value_mention for assessment in unnamed))
         at_class = tab_file.schema.columns.index("VALUE_EC")
-        program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
+        awk_program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
         self.remarks.append(
             f"{tab_file.name}: {len(unnamed)} of {len(accepted)} answers that it calls correct are no names "
             f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
-            f"names: {line_to_type(program, tab_file.name, 'names')}"
+            f"names: {line_to_type(awk_program, tab_file.name, 'names')}"
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark on lines that say that a query has no answer, which Cold Start runs do not have."""
+        """Add a remark if a run has NIL lines, which say that a query has no answer; Cold Start has no such lines."""
         nil_lines = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
@@ -238,8 +249,8 @@ class Loading:
                 f"errors; to leave them out: {without_nil_lines(tab_file.name)}"
             )
 
-    # Long, since a call for each of a million lines costs more than a step of what it does here; attributes that every
-    # line needs are looked up once.
+    # This method is long, since a method call for each of a million lines takes longer than a step of this loop. For
+    # the same reason attributes that every line needs are looked up once, before the loop.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of a run file to the links. Raises InputError for a line whose query is not there."""
         file = tab_file.name
@@ -257,19 +268,19 @@ class Loading:
         gold_follow_ons = self._gold_follow_ons
         is_late = self._makes_follow_ons_late
         not_yet_made = lines.NOT_YET_MADE
-        clear_starts = self._clear_starts
+        language_prefixes = self._language_prefixes
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = query_by_id.get(full_id) or self._find_query(full_id, number)
-            confidence = tab_files.plain_confidence(confidence_text) or self._confidence(confidence_text, number)
+            confidence = tab_files.plain_confidence(confidence_text) or self._read_confidence(confidence_text, number)
             if value_type not in plain_types and self._is_plain_type(value_type, number):
                 plain_types.add(value_type)
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if (
                 is_late
                 and is_plain
-                and ("_ENG_" in provenance or provenance[:4] in clear_starts)
-                and not query.unknown_next
+                and ("_ENG_" in provenance or provenance[:4] in language_prefixes)
+                and not query.unknown_later_slots
                 and not query.is_ldc
                 and tab_files.are_plain(relation, provenance, self._document_lengths)
             ):
@@ -325,13 +336,16 @@ class Loading:
                 links.without_parent.append(response)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
-        """Return the error of the first line of a run that cannot be scored (rule seven-column-runs)."""
+        """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs), at its next line."""
         number, *_ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
         return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _is_plain_type(self, value_type: str, number: int) -> bool:
-        """Return whether a value type is legal and in capitals; report an illegal one."""
+        """Return whether a value type is legal and in capitals.
+
+        An illegal type is reported, and the line is noted as altered if its type is not in capitals.
+        """
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
         if not is_legal:
@@ -341,17 +355,17 @@ class Loading:
         return is_legal and value_type.isupper()
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the text before the node id of a line in its FQ node id; `query` is one of a later hop.
+        """Return the text that the FQ node id of a line has before the node id; `query` is a follow-on query.
 
-        It is the node that first gave the answer asked about, empty if no line before gives it; beyond the second hop
-        the id of the query.
+        At the second hop it is the node of the first line with the answer that the query is about, empty if no earlier
+        line gives that answer: the links are then noted as out of order. At later hops it is the id of the query.
         """
-        parent = self.links.node_giving(query.short_id)
-        if parent is None:
+        parent_node = self.links.node_giving(query.short_id)
+        if parent_node is None:
             self.links.is_in_order = False
         if query.level > 1:
             return query.full_id
-        return parent or ""
+        return parent_node or ""
 
     def _link_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
@@ -363,7 +377,7 @@ class Loading:
     def _link_assessment(
         self, line: tab_files.Line, columns_of: _AssessmentColumns, tab_file: tab_files.TabFile
     ) -> None:
-        """Add a line of an assessment file to the links, or to the skipped lines."""
+        """Add a line of an assessment file to the links, or to the skipped lines if it is not accepted."""
         number, text, columns = line
         full_id, _, slot = columns[columns_of.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, number)
@@ -404,9 +418,9 @@ class Loading:
         follow_on.add(assessment)
 
     def _assessed_follow_on(self, target: str) -> FollowOn | None:
-        """Return the follow-on query that an assessment is added to, None if no line before leads to it.
+        """Return the follow-on query that an assessment is added to, None if no earlier line gives its answer.
 
-        One of gold is copied, since gold never changes.
+        A follow-on query of gold is copied first, since gold never changes.
         """
         follow_on = self.links.follow_ons.get(target)
         if follow_on is None:
@@ -417,7 +431,7 @@ class Loading:
         return follow_on
 
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
-        """Raise InputError for an accepted answer without equivalence class, and for another one that has a class."""
+        """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class."""
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
@@ -437,7 +451,7 @@ class Loading:
         raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], columns_of: _AssessmentColumns) -> tuple[str | None, str | None]:
-        """Return the mention types of an answer and of its class, as the line or else the edition has them."""
+        """Return the mention types of an answer and of its class: those of the line, or those that are assumed."""
         if columns_of.mention is not None and columns_of.class_mention is not None:
             return sys.intern(columns[columns_of.mention]), sys.intern(columns[columns_of.class_mention])
         mention = self._edition.assumed_mention
@@ -446,7 +460,7 @@ class Loading:
         return mention, mention
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
-        """Return the query that a line names, and remember it. Raises InputError if there is none yet."""
+        """Return the query that a line names, and enter it in the links. Raises InputError if it does not exist yet."""
         query = self.links.query(full_id)
         if query is None:
             query = self._query_about_answer(full_id) or self._parse_query(full_id, number)
@@ -454,9 +468,10 @@ class Loading:
         return query
 
     def _query_about_answer(self, full_id: str) -> LinkedQuery | None:
-        """Return the query of an id PARENT_TARGET if an earlier line answers PARENT and leads to it, otherwise None.
+        """Return the follow-on query that an id names, None if it names no follow-on query about an earlier answer.
 
-        Most ids of follow-on queries are found here, and need not be parsed.
+        The id has the form `CSX_ENG_00fb79cef8_efa464516d81`: the id of the query that was answered, then the short id
+        of the query about the answer. Most ids of follow-on queries are found like this, without being parsed.
         """
         parent_id, _, short_id = full_id.rpartition("_")
         follow_on = self.links.follow_on(short_id)
@@ -465,31 +480,42 @@ class Loading:
         return lines.link_follow_on(follow_on.query, short_id)
 
     def _parse_query(self, full_id: str, number: int) -> LinkedQuery:
-        """Return the query of an id, which is parsed and looked up by its short id.
+        """Return the query that an id names: the id is parsed, and the query looked up by its short id.
 
-        Raises InputError, with the likely reason, where the text is no query id, and where no query has this id.
+        Raises InputError if the text is not a query id, and NoAnswerYetError or InputError, with the likely reason, if
+        no query has this id.
         """
-        remedy = "this is no query id; it should end in ten or twelve hexadecimal digits"
-        place = f"line {number}"
-        parts = read_query_id(full_id, remedy, file=self._file, place=place, code="UNPARSABLE_QUERY_ID")
+        parts = read_query_id(
+            full_id,
+            "this is no query id; it should end in ten or twelve hexadecimal digits",
+            file=self._file,
+            place=f"line {number}",
+            code="UNPARSABLE_QUERY_ID",
+        )
         query = self._query_of_short_id(parts.short)
-        if query is not None and query.full_id == full_id:
-            loaded_query = self.table.by_id.get(parts.short)
-            if loaded_query is not None and len(loaded_query.entry_points) > 1:
-                problem = "Attempt to execute method generate_query on query "
-                raise self._error(
-                    number,
-                    f"{problem}{parts.short}, which has multiple entrypoints",
-                    "runs and assessments name the queries made from its entry points (switch -expand)",
-                    "QUERY_NOT_EXPANDED",
-                )
-            return query
-        kind = NoAnswerYetError if query is None and parts.level else InputError
-        remedy = self._why_not_loaded(full_id, parts, query)
-        raise self._error(number, f"Query {full_id} not loaded", remedy, "QUERY_NOT_LOADED", kind)
+        if query is None or query.full_id != full_id:
+            raise self._error_of_unknown_query(full_id, parts, query, number)
+        loaded_query = self.table.by_id.get(parts.short)
+        if loaded_query is not None and len(loaded_query.entry_points) > 1:
+            raise self._error(
+                number,
+                f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
+                "runs and assessments name the queries made from its entry points (switch -expand)",
+                "QUERY_NOT_EXPANDED",
+            )
+        return query
+
+    def _error_of_unknown_query(
+        self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, number: int
+    ) -> InputError:
+        """Return the error of a line whose query does not exist; `namesake` is the query with the same short id."""
+        reason = self._why_not_loaded(full_id, parts, namesake)
+        may_be_answered_later = namesake is None and parts.level > 0
+        kind = NoAnswerYetError if may_be_answered_later else InputError
+        return self._error(number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
 
     def _query_of_short_id(self, short_id: str) -> LinkedQuery | None:
-        """Return the query with this short id, of the query table or about an answer; None if there is none."""
+        """Return the query with this short id, a query of the table or a follow-on query; None if there is none."""
         loaded_query = self.table.by_id.get(short_id)
         if loaded_query is not None:
             return self.links.root(loaded_query)
@@ -528,7 +554,7 @@ class Loading:
 
     @functools.cached_property
     def _ids_of_other_editions(self) -> frozenset[str]:
-        """Follow-on ids of the answers so far, as editions make them that hash text in the other way; made once."""
+        """The follow-on ids that editions with the other hash would give to the answers so far; made only once."""
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         layers = [self.links]
         if self.links.below is not None:
@@ -542,11 +568,11 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
-        """Return the canonical answer of a line, None if it is canonical as it stands, and its follow-on id.
+        """Return the canonical form of an answer, None if it is written in that form, and its follow-on id.
 
-        `text` is the line. Answers that are canonical as they stand are remembered for the next run.
+        `text` is the whole line. Answers that are written in canonical form are remembered for the next run.
         """
-        if self.links.waiting:  # follow-on queries are made in the order of their lines
+        if self.links.waiting:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
         is_canonical = tab_files.are_plain(relation, provenance, self._document_lengths, self._edition)
@@ -580,19 +606,23 @@ class Loading:
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """Return the query about an answer that no line before has given, and report its problems."""
+        """Return a new follow-on query, about an answer to `query` that no earlier line has given; report its problems.
+
+        `target` is its short id. Raises InputError if its full id is illegal, as it usually is below an LDC query.
+        """
         if query.is_ldc:
-            read_query_id(
+            read_query_id(  # called for its error: an LDC query id and a short id rarely make a legal id together
                 f"{query.full_id}_{target}",
                 "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
                 file=self._file,
                 place=f"line {number}",
                 code="QUERY_NOT_EXPANDED",
             )
-        # Nearly all documents say their language, which need not be found out for each.
-        if "_ENG_" not in provenance and provenance[:4] not in self._clear_starts:
+        # These two comparisons find the language of nearly all documents faster than `language_code` does.
+        if "_ENG_" not in provenance and provenance[:4] not in self._language_prefixes:
             self._report_language(tab_files.document_of(provenance) if provenance else "")
-        if query.unknown_next or self._slots is not None:
+        may_have_unknown_slot = bool(query.unknown_later_slots) or self._slots is not None
+        if may_have_unknown_slot:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
                     self.problems.add("UNKNOWN_SLOT_NAME", slot)
@@ -601,14 +631,17 @@ class Loading:
         return follow_on
 
     def _report_language(self, docid: str) -> None:
-        """Warn of a document whose language is guessed; remember beginnings of ids that tell it by themselves."""
+        """Warn of a document id that does not tell the language, which is then guessed.
+
+        If the first four characters of an id tell the language, they are remembered for further documents.
+        """
         if language_code(docid, self._edition) is None:
             self.problems.add("FAILED_LANG_INFERENCE", docid, queries.DEFAULT_LANGUAGE)
         elif language_code(docid[:4], self._edition) is not None:
-            self._clear_starts.add(docid[:4])
+            self._language_prefixes.add(docid[:4])
 
-    def _confidence(self, text: str, number: int) -> float:
-        """Read the confidence of a line, and report its problems."""
+    def _read_confidence(self, text: str, number: int) -> float:
+        """Return the confidence of a line, 1.0 for an illegal one, and report its problems."""
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
             self.links.altered.add(len(self.links.responses))
@@ -620,12 +653,15 @@ class Loading:
     def _is_accepted(
         self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
     ) -> bool:
-        """Return whether a line has no empty column and the slot that its query asks for; report its problems."""
+        """Return whether a line counts: no column is empty, and the slot is the one that its query asks for.
+
+        All problems of these two kinds are reported.
+        """
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         for column, text in zip(tab_file.schema.columns, columns):
-            # An empty confidence is an illegal one, which 1.0 has taken the place of; a # is text here.
+            # An empty confidence was reported as illegal and replaced by 1.0. A # within a column is text.
             if column != "CONFIDENCE" and "#" not in text and tab_files.is_blank_or_comment(text):
                 self.problems.add("EMPTY_FIELD", column, place=place)
                 return False
@@ -637,12 +673,16 @@ class Loading:
         return False
 
     def _skip(self, target: str, provenance: str, count_before: int, line: tab_files.Line, query: LinkedQuery) -> None:
-        """Keep a line that was not accepted; `count_before` lines of its kind were accepted before it."""
+        """Add a line that was not accepted to the skipped lines.
+
+        `target` is the short id of the query about its answer; `count_before` is the number of lines of the same kind
+        that were accepted before it.
+        """
         number, text, _ = line
         skipped_line = lines.SkippedLine(
             target=target,
             docid=tab_files.document_of(provenance),
-            before=count_before,
+            accepted_before=count_before,
             file=self._file,
             number=number,
             query=query,
@@ -654,14 +694,14 @@ class Loading:
     def _error(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
     ) -> InputError:
-        """Return an error of a line of the file that is being loaded."""
+        """Return an error that names this line of the file that is being loaded."""
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
 def _as_entry_point(answer: Answer) -> Answer:
-    """Return the answer of the line that creates a follow-on query, whose entry point its provenance becomes.
+    """Return the answer of the first line with that answer, whose provenance becomes the entry point of a query.
 
-    A provenance without a span is changed by that, so that no other line has the same answer.
+    An empty provenance becomes `:-`, as in the reference: no other line then has the same answer.
     """
     relation, value, provenance = answer
     if provenance:
@@ -673,9 +713,9 @@ RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments
 
 
 def members(file: Input) -> list[Input]:
-    """Return the run and assessment files of a folder, by name whatever its letter case; of a file itself alone.
+    """Return the run and assessment files in a folder, sorted by name without regard to case.
 
-    Hidden files, whose names begin with a dot, do not count.
+    A file that is no folder is returned alone. Hidden files, whose names begin with a dot, are left out.
     """
     if not isinstance(file, (str, os.PathLike)) or not os.path.isdir(file):
         return [file]
@@ -688,9 +728,9 @@ def members(file: Input) -> list[Input]:
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:
-    """Return the sort key of a file: its name in lower case, where only ASCII letters have two cases."""
-    written = os.fsencode(name)
-    return written.lower(), written
+    """Return the sort key of a file in a folder: the bytes of its name with ASCII letters in lower case, then as is."""
+    name_in_bytes = os.fsencode(name)
+    return name_in_bytes.lower(), name_in_bytes
 
 
 _NO_FILE: Final = f"no file *{RUN_SUFFIX} in "
@@ -698,22 +738,22 @@ _NOT_LOADED: Final = ", so nothing of it was loaded"
 
 
 def folders_without_files(files: Iterable[Input]) -> list[str]:
-    """Return the folders among files that hold no run or assessments by their names."""
+    """Return the folders among `files` that hold no file with the name of a run or of assessments."""
     return [name_of(file) for file in files if not members(file)]
 
 
 def what_folders_hold(folders: Iterable[str]) -> str:
-    """Return the contents of folders without files to load, and which files or folder to name."""
+    """Return a text on folders without files to load: what each contains, and which files or folder to name instead."""
     return "; ".join(f"{folder}: {describe_folder(folder, RUN_SUFFIX)}" for folder in folders)
 
 
 def remarks_on_folders(files: Sequence[Input]) -> list[str]:
-    """Return remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
-    empty = folders_without_files(files)
-    if empty and len(empty) == len(files):
-        problem = f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}"
-        raise InputError(problem, remedy=what_folders_hold(empty))
-    return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
+    """Return a remark on each folder that holds no file to load. Raises InputError if there are only such folders."""
+    empty_folders = folders_without_files(files)
+    if empty_folders and len(empty_folders) == len(files):
+        problem = f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty_folders)}"
+        raise InputError(problem, remedy=what_folders_hold(empty_folders))
+    return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty_folders]
 
 
 def folder_without_files(remark: str) -> str | None:
@@ -724,12 +764,14 @@ def folder_without_files(remark: str) -> str | None:
 
 
 def role_of(schema: Schema | None) -> str:
-    """Return the role that a file of this layout has in a signature; a file of size zero (None) counts as a run."""
-    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
+    """Return the role that a file of this layout has in a signature; an empty file, without layout, counts as a run."""
+    if schema is not None and schema.kind is FileKind.ASSESSMENTS:
+        return POOL
+    return RUN
 
 
 def kind_of(file: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Return whether a file is a run or assessments, by its first line; None for an empty one.
+    """Return whether a file is a run or assessments, judged by its first line; None for an empty file.
 
     Raises InputError for a file of no known layout.
     """

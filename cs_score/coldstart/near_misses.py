@@ -93,7 +93,7 @@ def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> lis
     """Return the assessments of the queries, and of those made from them, that some responses answer."""
     assessments: list[Assessment] = []
     for base_id in {response.query.base_id for response in responses}:
-        assessments += run.gold.assessed.get(base_id, ())
+        assessments += run.gold.assessments_by_query.get(base_id, ())
     return assessments
 
 

@@ -175,10 +175,10 @@ def no_discipline(name: str) -> str:
 
 
 class Justifications(Record):
-    """How many justifications a node may have: `per_document` and in all (`most`); None means any number."""
+    """How many justifications a node may have: `per_document` and in all (`per_node`); None means any number."""
 
     per_document: int | None
-    most: int | None
+    per_node: int | None
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
@@ -189,13 +189,13 @@ class Justifications(Record):
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
                 "or character 'M' representing infinity."
             )
-        per_document, most = (None if limit == MANY else int(limit) for limit in text.split(":"))
-        if most == 0:
+        per_document, per_node = (None if limit == MANY else int(limit) for limit in text.split(":"))
+        if per_node == 0:
             raise UsageError("-justifications: B = 0 leaves nothing to score; use 1 to 9, or M for any number")
-        return cls(per_document, most)
+        return cls(per_document, per_node)
 
     def __str__(self) -> str:
-        return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.most))
+        return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.per_node))
 
 
 def is_nothing(text: str | None) -> bool:

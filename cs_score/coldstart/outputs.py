@@ -1,4 +1,4 @@
-"""The scorer's output files and its report: tables, debug, and when which is written."""
+"""The output files of the scorer and its report: the texts of tables and of the debug file, and the list of files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
-from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
+from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Field(Record):
-    """One column: its header, the attribute of a row (or of its counts) that it shows, its meaning."""
+    """One column of a table: its header, the attribute of a row (or of its counts) that it shows, and its meaning."""
 
     header: str
     attribute: str
@@ -82,28 +82,31 @@ AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
 
 
 def check_fields(names: Iterable[str]) -> None:
-    """Raise InputError for a name that is no field."""
+    """Raise InputError if any of the names is not the name of a field of tables."""
     for name in names:
         if name not in SCORE_FIELDS:
             raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return which of P, R and F resamples have values of, by the fields shown.
+    """Return those of P, R and F that have values in resamples, given the fields that tables show.
 
-    The reference reads the values from its tables, where it finds a row by its name and hop.
+    The reference reads the values from its own tables: they must show the name and the hop of a row, and the metric.
     """
     return tuple(metric for metric in METRICS if {"EC", "LEVEL", metric} <= set(fields))
 
 
 class TableLayout:
-    """Lay out the tables of one run's report; columns grow with every table that is laid out and never shrink."""
+    """Lay out the tables of one run as text, one after the other.
+
+    A column is as wide as its widest cell so far: it grows with every table and never shrinks.
+    """
 
     def __init__(self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, tabs: bool) -> None:
-        """Prepare to lay out tables of some fields.
+        """Prepare to lay out tables with these fields.
 
-        `shown_names` are the fields that have cells at all; others stay empty. With `tabs` one tab separates the cells,
-        and they are not padded.
+        The cells of fields that are not among `shown_names` stay empty. With `tabs` the cells are separated by tabs and
+        not padded; otherwise they are padded and separated by blanks.
         """
         self._fields = fields
         self._run_id = run_id
@@ -111,13 +114,14 @@ class TableLayout:
         self._widths = {name: len(fields[name].header) for name in shown_names}
 
     def header(self, names: Sequence[str]) -> str:
-        """Return the line with the headers of some fields."""
-        return self._lines([[self._padded(name, self._fields[name].header) for name in names]])
+        """Return the header line of a table with these fields."""
+        cells = [self._padded(name, self._fields[name].header) for name in names]
+        return self._join_lines([cells])
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of some rows, with a column for each field.
+        """Return the lines of a table with a column for each field, without its header.
 
-        A `prefix` is put before the first cell of each line; the columns are then as wide as those before needed.
+        If a `prefix` is given, it is put before the first cell of each line, and the columns keep their widths.
         """
         columns = []
         for position, name in enumerate(names):
@@ -125,10 +129,10 @@ class TableLayout:
             columns.append(self._column(name, rows, prefix_of_column, keeps_width=bool(prefix)))
         if not columns:
             return "\n" * len(rows)
-        return self._lines(zip(*columns))
+        return self._join_lines(zip(*columns))
 
     def _column(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
-        """Return the padded cells of a column; it grows to hold them unless it `keeps_width`."""
+        """Return the padded cells of the column `name`; the column is widened for them unless it `keeps_width`."""
         if name not in self._widths:
             return [prefix] * len(rows)
         values = self._values(self._fields[name], rows)
@@ -141,45 +145,46 @@ class TableLayout:
         return [padded_by_value[value] for value in values]
 
     def _values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
-        """Return the value of each row in a column; numbers are not yet formatted."""
+        """Return the value of each row in the column of a field; numbers are not formatted yet."""
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
         if field.is_count:  # four blanks where a row is a mean
             return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
         values = [getattr(row, field.attribute) for row in rows]
-        if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
+        if 0.0 in values:  # -0.0 is equal to 0.0, but must be printed with its sign
             values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
         return values
 
-    def _lines(self, rows: Iterable[Sequence[str]]) -> str:
-        """Return lines of cells."""
+    def _join_lines(self, rows: Iterable[Sequence[str]]) -> str:
+        """Return the text of rows of cells, a line for each row."""
         separator = "\t" if self._tabs else " "
         return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
     def _padded(self, name: str, cell: str) -> str:
-        """Return a cell that is as wide as its column."""
+        """Return a cell padded to the width of its column; counts are aligned to the right."""
         width = 0 if self._tabs else self._widths.get(name, 0)
         return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
 
 
 def _cell(value: object) -> str:
-    """Return the text of a cell: texts as they are, counts four characters wide, scores with four decimals."""
+    """Return the text of a cell: texts unchanged, counts at least four characters wide, scores with four decimals."""
     if isinstance(value, str):
         return value
     return f"{value:4d}" if isinstance(value, int) else f"{value:6.4f}"
 
 
 class Layout(Record):
-    """How tables are laid out: the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
+    """The layout of tables: the fields of `.sf` and `.ldcmax`, and whether the columns are separated by tabs."""
 
     fields: Sequence[str] = DEFAULT_FIELDS
     tabs: bool = False
 
 
 def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
-    """Yield the endings and texts of the four tables of one run, empty for a table that does not exist.
+    """Yield the file ending and the text of each of the four tables of one run, such as `("sf", ...)`.
 
-    Columns are as wide as the tables before needed.
+    The text of a table that does not exist is empty. The columns of a table are at least as wide as those of the tables
+    before it.
     """
     table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
     for ending, table, names in (
@@ -190,7 +195,7 @@ def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
         if table is None:
             yield ending, ""
             continue
-        lines = table_layout.table(names, table.rows + table.averages)  # before the header, which gets its widths
+        lines = table_layout.table(names, table.rows + table.averages)  # made first: this sets the widths of the header
         header = table_layout.header(names) if table.rows else ""
         yield ending, header + lines + FOOT
     lines_of_summary = []
@@ -200,7 +205,7 @@ def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
 
 
 def averages_text(run: RunResult) -> str:
-    """Return the averages of a run as an aligned table for people, as the summary has them."""
+    """Return the averages of a run, those of `.summary`, as an aligned table for people."""
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     rows = []
     for variant, table in run.tables.variants:
@@ -211,7 +216,10 @@ def averages_text(run: RunResult) -> str:
 
 
 def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
-    """Yield the parts of the AP report of one run; macro averages only for the run that the rows name."""
+    """Yield the parts of the file `.ap` of one run.
+
+    It has macro averages only if `is_primary`: the run is the one whose id the rows have.
+    """
     fields = tuple(AP_FIELDS)
     table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
     for variant, table in scores.variants:
@@ -226,14 +234,17 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bo
     yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(lines_of_summary)}{AP_FOOT}"
 
 
-# The end of the error file of a call that was stopped.
+# The end of the error file of a call that was stopped, by which a later call knows that it may replace the file.
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
-_LARGEST: Final = 1 << 28
+_LARGEST_REPORT: Final = 1 << 28
 _CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
 
 
 def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
-    """Yield each message with the first of its places and the number of others, and since 2017.2.0 an empty line."""
+    """Yield the text of each problem: its message, with its first place and the number of other places.
+
+    Since edition 2017.2.0 an empty line follows each.
+    """
     end = "\n" if edition.reports_first else "\n\n"
     for problem in problems:
         yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{end}"
@@ -241,14 +252,14 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
 def _places_text(problem: Problem, edition: Edition) -> str:
     """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`."""
-    # Places are compared as the bytes they are written in; code points order the same way.
+    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
     first, *further = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
     if first == NO_PLACE:
         return ""
     count = ""
     if further:
         count = f" and {len(further)} other place{'s' if len(further) > 1 else ''}"
-    place = first if edition.encodes_report_twice else _as_bytes(first)
+    place = first if edition.encodes_report_twice else _bytes_as_characters(first)
     return f" ({place}{count})"
 
 
@@ -262,10 +273,10 @@ def closing_line(errors: int, warnings: int) -> str:
 
 
 def whole_report(result: Result) -> str:
-    """Return the report of a scoring that came to its end.
+    """Return the report of a scoring that was not stopped.
 
-    It is written twice, as the reference does, with a closing line (rule report-twice); once and without that line in
-    editions that write it before anything is scored.
+    It contains all problems twice, as in the reference, and a closing line (rule report-twice). In editions that write
+    the report before they score anything, it contains them once, without that line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     if result.options.edition.reports_first:
@@ -276,7 +287,7 @@ def whole_report(result: Result) -> str:
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
     """Return the report of a scoring that was stopped: the problems so far, and the error that stopped it.
 
-    Of a file that is not UTF-8 the report says no more than that; standard error says what its bytes look like.
+    The error of a file that is not UTF-8 is reported without its remedy, which only standard error shows.
     """
     text = str(cause)
     if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
@@ -287,21 +298,24 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
     """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
 
-    Most editions encode the text to UTF-8, take each byte for a character, and encode these once more.
+    Most editions encode the text to UTF-8, read each byte as a character, and encode these characters again.
     """
     if edition.encodes_report_twice:
-        text = _as_bytes(text)
+        text = _bytes_as_characters(text)
     return text.encode("utf-8", "surrogateescape")
 
 
-def _as_bytes(text: str) -> str:
-    """Return a text with a character for each byte of its UTF-8."""
+def _bytes_as_characters(text: str) -> str:
+    """Return a text that has a character (U+0000 to U+00FF) for each byte of the UTF-8 encoding of a text."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def is_of_failed_call(path: str) -> bool:
-    """Return whether a file is the report of a call of ours that was stopped, or ended with errors."""
-    if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
+    """Return whether a file is the report of an earlier call of cs-score that was stopped or ended with errors.
+
+    Such a file may be replaced.
+    """
+    if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REPORT:
         return False
     with open(path, "rb") as file:
         report = file.read()
@@ -322,7 +336,7 @@ _DOTS: Final = "." * 80 + "\n"
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
 ) -> Iterator[str]:
-    """Yield part 1 of `.debug` without its end: class by class, every response that a policy put anywhere.
+    """Yield the first part of `.debug`: for each tally its name, and every response that the policy puts on any side.
 
     `is_first` says that no run was scored before in this call.
     """
@@ -352,10 +366,10 @@ def responses_text(
 
 
 def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labels]) -> list[tuple[Response, Labels]]:
-    """Return the responses of a row with their labels, by line number.
+    """Return the responses of a row with their labels, sorted by line number.
 
-    Of several lines with one number the line loaded first is shown, with the labels of all (rules equal-line-numbers
-    and first-loaded-block).
+    If lines of several files have the same number, only the line that was loaded first is returned, with the labels of
+    all of them (rules equal-line-numbers and first-loaded-block).
     """
     response_by_number = {response.number: response for response in responses}
     if len(response_by_number) == len(responses):
@@ -376,11 +390,14 @@ def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labe
 @functools.cache
 def _labels_text(labels: Labels, category: str) -> str:
     """Return the labels of a response other than its category before the policy, with commas between them."""
-    return ",".join(without(labels, category))
+    return ",".join(labels_without(labels, category))
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield part 2 of `.debug` without its frame: by query and level, the classes to be found and the ranked nodes."""
+    """Yield the second part of `.debug`: for each ranking the classes to be found and the ranked nodes.
+
+    The lines that begin and end this part are not included.
+    """
     query: str | None = None
     line_by_node: dict[str, str] = {}
     for ranking in rankings:
@@ -408,7 +425,7 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the endings and lines of the three files about resamples."""
+    """Yield the endings and the lines of the three files about resamples: `.sample`, `.samplescores`, `.confidence`."""
     sample_lines = []
     for sample in bootstrap.samples:
         draws = "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in sample.draws])
@@ -418,7 +435,7 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     score_lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
         cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
-        score_lines.append(f"{_whole(sample.number):6d}{cells} #{run_id}\n")
+        score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{cells} #{run_id}\n")
     yield "samplescores", score_lines
     limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for limits in bootstrap.limits:
@@ -428,14 +445,18 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     yield "confidence", limit_lines
 
 
-def _whole(number: float) -> int:
-    """Return a number as C prints it as an integer of 64 bits."""
-    most = (1 << 63) - 1
-    return int(max(-most - 1, min(number, most)))
+def _as_64_bit_integer(number: float) -> int:
+    """Return a number cut to an integer of 64 bits, as C converts it; too large numbers become the largest integer."""
+    largest = (1 << 63) - 1
+    smallest = -largest - 1
+    return int(max(smallest, min(number, largest)))
 
 
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
-    """Return the content of `.params`: time, working folder and words of a call; IGNORE, RIGHT and WRONG as typed."""
+    """Return the content of `.params`: the time, the working folder and the words of a call, and its policy.
+
+    `policies` has the lists of IGNORE, RIGHT and WRONG as they were typed.
+    """
     sides = "".join([f"  {side} => {text}\n" for side, text in sorted(policies.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
     return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
@@ -448,9 +469,10 @@ def params_of(
     folder: str,
     policy_texts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the `.params` of the call of these options.
+    """Return the content of `.params` for a call with these options.
 
-    Its words are `switches`, the limits and the policy (`policy_texts`: as typed), and the `rest`.
+    Its command line is made of the words `switches`, the limits, the policy, and the words of the `rest`.
+    `policy_texts` has the lists of the policy as they were typed, by default as the options have them.
     """
     import shlex  # the bare call, which knows its words, starts without it
 
@@ -467,7 +489,7 @@ def params_of(
 
 
 class Output(Record):
-    """A file: its ending, what it holds, and the switch without which it is not written."""
+    """An output file: its ending, a description of its content, and the switch without which it is not written."""
 
     ending: str
     content: str
@@ -487,11 +509,11 @@ OUTPUTS: Final = (
     Output("params", "time, command line, policies"),
     Output("intervals", "every average with its interval", switch="--bootstrap"),
 )
-"""In the order in which the reference creates them; it knows no intervals."""
+"""The output files in the order in which the reference creates them; the reference has no `.intervals`."""
 
 
-def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
-    """Return the files that a call with these switches writes under an edition."""
+def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
+    """Return the output files that a call with these switches writes in an edition."""
     outputs = []
     for output in OUTPUTS:
         is_asked_for = output.switch is None or output.switch in switches
@@ -500,8 +522,14 @@ def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output
     return outputs
 
 
+_WHOLE_CALL: Final = -1
+
+
 class _OutputText(NamedTuple):
-    """An addition to an output file: the number of the run (-1: of the call), the ending, and the bytes in blocks."""
+    """A piece of an output file: the number of the run that it is about, the ending of the file, and bytes in blocks.
+
+    Runs are numbered from 0; `_WHOLE_CALL` is the number of a piece that is about all runs.
+    """
 
     run_number: int
     ending: str
@@ -511,7 +539,11 @@ class _OutputText(NamedTuple):
 def _texts_of_run(
     run: RunResult, layout: Layout, edition: Edition, is_first: bool
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Yield the endings and texts of a run in their order on a stream, as far as scoring came."""
+    """Yield the pieces of the output files of a run, as far as it was scored, in the order of a stream.
+
+    Each is the ending of a file, such as `debug`, and bytes in blocks that are added to the file. `is_first` says that
+    no run was scored before in this call.
+    """
     parts = run.debug_text
     average_precision = run.average_precision
     if parts is None:
@@ -533,11 +565,11 @@ def _texts_of_run(
             yield ending, encoded(lines)
 
 
-def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
-    """Return the text of `.intervals`: a line for each score, then notes, and last how the limits were found.
+def _interval_blocks(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
+    """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
 
-    Numbers have four decimals, or a hyphen in their place. With `tabs` the columns are not aligned, and numbers have
-    all their digits, or nothing in their place.
+    Numbers have four decimals; a hyphen stands for a missing number. With `tabs` the columns are separated by tabs,
+    numbers have all their digits, and a missing number is an empty column.
     """
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
     for measure, interval in intervals.scores.items():
@@ -560,36 +592,44 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
 
 
 def _number_text(number: float | None, tabs: bool) -> str:
-    """Return a number of `.intervals`: for programs (`tabs`) with all digits, otherwise with four decimals."""
+    """Return the text of a number in `.intervals`: with `tabs`, for programs, all digits, otherwise four decimals."""
     if tabs:
         return "" if number is None else repr(number)
     return "-" if number is None else f"{number:6.4f}"
 
 
-def _texts(result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]) -> Iterator[_OutputText]:
-    """Yield all texts of a scoring in the order that they have on a stream."""
-    yield _OutputText(-1, "params", encoded([params]))
+def _output_texts(
+    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]
+) -> Iterator[_OutputText]:
+    """Yield the pieces of all output files in the order in which they are written to a stream.
+
+    These are the text of `.params`, the pieces of each run, and the intervals of each run.
+    """
+    yield _OutputText(_WHOLE_CALL, "params", encoded([params]))
     for number, run in enumerate(result.runs):
         for ending, blocks in _texts_of_run(run, layout, result.options.edition, is_first=number == 0):
             yield _OutputText(number, ending, blocks)
     for number, (run, intervals_of_run) in enumerate(zip(result.runs, intervals)):
-        yield _OutputText(number, "intervals", _interval_text(run, intervals_of_run, layout.tabs))
+        yield _OutputText(number, "intervals", _interval_blocks(run, intervals_of_run, layout.tabs))
 
 
 def stream_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """Yield all texts one after the other: of the call, of each run, and the intervals of all runs."""
-    for text in _texts(result, layout, params, intervals):
+    """Yield the blocks of all output files for one stream: of the call, of each run, and the intervals of all runs."""
+    for text in _output_texts(result, layout, params, intervals):
         yield text.blocks
 
 
 def file_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = (), was_stopped: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Yield the ending of each file with its whole content; of a stopped scoring only files that every run came to."""
+    """Yield the ending of each output file with its whole content in blocks.
+
+    If scoring was stopped, files are left out to which not every run has added its piece.
+    """
     options = result.options
-    texts = list(_texts(result, layout, params, intervals))
+    texts = list(_output_texts(result, layout, params, intervals))
     switches = []
     if options.expand is not None:
         switches.append("-expand")
@@ -597,9 +637,9 @@ def file_blocks(
         switches.append("-samples")
     if intervals:
         switches.append("--bootstrap")
-    for output in written(switches, options.edition):
+    for output in written_outputs(switches, options.edition):
         texts_of_file = [text for text in texts if text.ending == output.ending]
         run_numbers = {text.run_number for text in texts_of_file}
-        is_complete = run_numbers == {-1} or len(run_numbers) == max(1, len(result.runs))
+        is_complete = run_numbers == {_WHOLE_CALL} or len(run_numbers) == max(1, len(result.runs))
         if is_complete or not was_stopped:
             yield output.ending, chain.from_iterable([text.blocks for text in texts_of_file])

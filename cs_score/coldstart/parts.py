@@ -1,12 +1,13 @@
 """Score a large run part by part, in several processes, with little in memory at a time.
 
-A part holds some of the queries and, of every file, the lines about them: nothing that is scored looks beyond a query
-and what follows on it. The files written are those of `score_runs`. What only a scoring in one piece can find out is
-left to that: which of several fatal conditions is the first, how several runs mix.
+A part holds some of the queries, and the lines of all files about these queries and their follow-on queries: no other
+line has an effect on their scores. The files written are those of `score_runs`. Inputs with fatal conditions or several
+runs are scored in one piece, since only that tells which condition is the first, and how the runs mix.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,8 +30,8 @@ from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
 from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
-# What the id of a follow-on query has after that of the query whose answer it asks about.
-_FOLLOW_ON: Final = len("_000000000000")
+# The number of characters that the id of a follow-on query adds to the id of the query that was answered.
+_FOLLOW_ON_LENGTH: Final = len("_000000000000")
 
 # Bytes that are spread over the parts at a time; with small blocks the lines take a third more memory.
 _BLOCK: Final = 1 << 20
@@ -39,7 +40,7 @@ Block: TypeAlias = tuple["array[int]", bytes]
 
 
 class DividedFile(Record):
-    """A file of a known layout whose lines are spread over the parts; `blocks` are the lines of each part."""
+    """A file of a known layout whose lines are divided among the parts; `blocks` are the lines of each part."""
 
     name: str
     schema: Schema
@@ -49,64 +50,67 @@ class DividedFile(Record):
 class Cut(Record):
     """The division of queries into parts.
 
-    `queries` has the queries of each part by short id, `part_of` the part of each query by full id in UTF-8, `lengths`
-    the lengths of these ids, the longest first.
+    `queries` has the queries of each part by short id. `part_by_query_id` has the number of the part of each query, by
+    its full id in UTF-8; `id_lengths` are the lengths of these ids, the longest first.
     """
 
     queries: Sequence[Mapping[str, Query]]
-    part_of: Mapping[bytes, int]
-    lengths: Sequence[int]
+    part_by_query_id: Mapping[bytes, int]
+    id_lengths: Sequence[int]
 
-    def family(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """Return the query of the first hop that a line hangs on, and its part; None and the first part if unknown.
+    def find_first_hop_query(self, query_id: bytes) -> tuple[bytes | None, int]:
+        """Return the query of the first hop that the query of a line starts from, and the number of its part.
 
-        `query_id` is the id that the line names, perhaps of a follow-on query.
+        `query_id` is the id that the line names, perhaps of a follow-on query: for `CSX_ENG_00fb79cef8_efa464516d81`
+        the query is `CSX_ENG_00fb79cef8`. For an unknown query None is returned, and the first part.
         """
-        # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
-        for length in self.lengths:
-            if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
-                root_id = query_id[:length]
-                part = self.part_of.get(root_id)
-                if part is not None:
-                    return root_id, part
+        for length in self.id_lengths:  # only these lengths are tried, since a column may hold megabytes
+            length_of_rest = len(query_id) - length
+            may_be_follow_ons = length_of_rest >= 0 and length_of_rest % _FOLLOW_ON_LENGTH == 0
+            if not may_be_follow_ons:
+                continue
+            first_hop_id = query_id[:length]
+            part = self.part_by_query_id.get(first_hop_id)
+            if part is not None:
+                return first_hop_id, part
         return None, 0
 
 
 def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
-    """Divide queries among at most `parts` parts, so that names in one part sort before all names in the next.
+    """Return a division of queries into at most `parts` parts, so that all names in a part sort before the next part.
 
-    None where the ids that lines name do not distinguish queries.
+    Returns None if several queries have the same base id, so that lines cannot be assigned to them.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     if len({query.base_id for query in ordered}) < len(ordered):
         return None
-    # Lines never name expanded queries, so these weigh nothing.
+    # Lines never name queries that were expanded, so only the others make work.
     scored_count = sum(query.expansions is None for query in ordered)
-    size = -(-scored_count // parts)  # rounded up
+    size = math.ceil(scored_count / parts)
     queries_by_part: list[dict[str, Query]] = [{}]
-    part_of: dict[bytes, int] = {}
-    family = None
+    part_by_query_id: dict[bytes, int] = {}
+    first_id = None
     count_in_part = 0
     for query in ordered:
-        # Ids that begin alike stay together: the names of their classes need not sort one query after the other.
-        if family is None or not query.full_id.startswith(family):
-            family = query.full_id
+        # An id that begins with another id stays in its part: the names of their classes may be sorted in any order.
+        if first_id is None or not query.full_id.startswith(first_id):
+            first_id = query.full_id
             if count_in_part >= size > 0:
                 queries_by_part.append({})
                 count_in_part = 0
         if query.expansions is None:
             count_in_part += 1
         queries_by_part[-1][query.short_id] = query
-        part_of[query.full_id.encode("utf-8", "surrogatepass")] = len(queries_by_part) - 1
-    lengths = {len(query_id) for query_id in part_of}
-    return Cut(queries_by_part, part_of, sorted(lengths, reverse=True))
+        part_by_query_id[query.full_id.encode("utf-8", "surrogatepass")] = len(queries_by_part) - 1
+    id_lengths = {len(query_id) for query_id in part_by_query_id}
+    return Cut(queries_by_part, part_by_query_id, sorted(id_lengths, reverse=True))
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Divide the lines of files among the parts; layouts, remarks and digests are added to `loading`.
+    """Return the files with their lines divided among the parts; layouts, remarks and digests are added to `loading`.
 
-    Raises InputError for files that cannot be read or have no layout; faults of lines are found when their part is
-    scored.
+    Raises InputError for a file that cannot be read or has no known layout. Problems of lines are found later, when
+    their part is scored.
     """
     divided_files: list[DividedFile] = []
     for file in files:
@@ -117,18 +121,18 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
             with open_source(member) as source:
                 if tab_file is not None:
                     loading.note_layout(tab_file.name, tab_file.schema)
-                    blocks = _spread(source, tab_file.schema, cut)
+                    blocks = _divide_lines(source, tab_file.schema, cut)
                     divided_files.append(DividedFile(tab_file.name, tab_file.schema, blocks))
                 loading.digests.append(source.digest(role_of(schema)))
     return divided_files
 
 
-def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
-    """Return the lines of a file for each part, in blocks."""
+def _divide_lines(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
+    """Return for each part the lines of a file about its queries, in blocks."""
     at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in cut.queries]
     line_count = 0
-    family: bytes | None = None
+    first_hop_id: bytes | None = None
     part = 0
     for block in line_blocks(source, _BLOCK):
         numbers_by_part: list[array[int]] = [array("L") for _ in cut.queries]
@@ -137,9 +141,9 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
         for number, line in enumerate(lines, line_count + 1):
             columns = line.split(b"\t", at_query + 1)
             query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
-            # Most lines are about the same query as the line before, or about an answer to it.
-            if query_id != family and query_id[:-_FOLLOW_ON] != family:
-                family, part = cut.family(query_id)
+            # Most lines answer the same query as the line before, or a query about an answer to it.
+            if query_id != first_hop_id and query_id[:-_FOLLOW_ON_LENGTH] != first_hop_id:
+                first_hop_id, part = cut.find_first_hop_query(query_id)
             numbers_by_part[part].append(number)
             lines_by_part[part].append(line)
         line_count += len(lines)
@@ -150,11 +154,11 @@ def _spread(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
 
 
 class NeedsWholeError(Exception):
-    """This input cannot be divided: it must be worked on whole."""
+    """An input cannot be divided into parts: it must be processed in one piece."""
 
 
 class _Task(Record):
-    """What all parts have in common; each writes its texts of the debug file into `folder`."""
+    """The inputs that all parts share; each part writes its texts of the debug file into `folder`."""
 
     gold: Gold
     files: Sequence[DividedFile]
@@ -162,14 +166,14 @@ class _Task(Record):
     folder: str
 
     def texts_of(self, part: int) -> tuple[str, str]:
-        """Return the files for the responses and the rankings of a part."""
+        """Return the paths of the two files for the texts of a part: responses and rankings."""
         return os.path.join(self.folder, f"{part}.responses"), os.path.join(self.folder, f"{part}.rankings")
 
 
 class _PartScore(Record):
-    """The result of one part: its run ids, the number of its accepted lines, the rows of its SF tables.
+    """The result of one part: its run ids, the number of its accepted lines, the rows of its SF tables, its problems.
 
-    `has_match` says whether a line has an assessment, `has_ranked_nodes` whether a node is ranked.
+    `has_match` says whether any line has an assessment, `has_ranked_nodes` whether any node is ranked.
     """
 
     run_ids: frozenset[str]
@@ -182,13 +186,13 @@ class _PartScore(Record):
 
 
 def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `parts` parts, `jobs` at a time, over gold without pool.
+    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time; gold has no pool yet.
 
-    The result refers to the text of the debug file in `folder`. None: they must be scored in one piece. Raises
-    OutputError where the texts cannot be written.
+    The result refers to texts of the debug file that are written into `folder`. Returns None if the files must be
+    scored in one piece. Raises OutputError if the texts cannot be written.
     """
     cut = cut_queries(gold.table, parts)
-    # Reports that come first hold the errors of all lines before anything is scored.
+    # Editions that write the report before they score anything need the errors of all lines first.
     if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
         return None
     loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), gold_links=gold.links)
@@ -204,7 +208,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
 
 
 def _combine_parts(task: _Task, loading: Loading, scores: Sequence[_PartScore]) -> Result:
-    """Return the result of all parts. Raises NeedsWholeError where they do not hold exactly one run."""
+    """Return the result of the run from its parts. Raises NeedsWholeError unless they hold exactly one run."""
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
     ap_rows: list[ScoreRow] = []
@@ -236,7 +240,7 @@ def _combine_parts(task: _Task, loading: Loading, scores: Sequence[_PartScore]) 
 def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
     """Return the result of `score_part` for each part, in order, `jobs` at a time.
 
-    Raises what `score_part` raises, and NeedsWholeError where a worker died or none can begin.
+    Raises the exception of a part that fails, and NeedsWholeError if a worker process dies or none can be started.
     """
     from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
@@ -247,23 +251,24 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
             futures = [pool.submit(part) for part in range(part_count)]
             while not all(future.done() for future in futures):
                 for future in pool.wait():
-                    future.result()  # raises what ended a part as soon as it is known
+                    future.result()  # raises the exception of a part that failed, without waiting for the others
             return [future.result() for future in futures]
     except (NoWorkerError, WorkerDiedError):
         raise NeedsWholeError from None
 
 
 def _score_part(task: _Task, part: int) -> _PartScore:
-    """Score the lines of one part, and write its texts of the debug file.
+    """Return the result of one part, after writing its texts of the debug file.
 
-    Raises NeedsWholeError also for fatal conditions: another part may hold an earlier line that is.
+    Raises NeedsWholeError if the part cannot be scored without the others. This includes fatal conditions: another part
+    may hold an earlier line that is fatal.
     """
     gold = _gold_of_part(task, part)
     loading = Loading(gold.table, gold.options.justifications, gold.problems, gold_links=gold.links)
     try:
         with paused_collector():
             for file in task.files:
-                numbered_lines = _numbered(file.blocks[part], file.name)
+                numbered_lines = _numbered_lines(file.blocks[part], file.name)
                 width = len(file.schema.columns)
                 lines = accepted_lines(numbered_lines, file.name, width, loading.problems, [], gold.table.edition)
                 loading.load_lines(TabFile(file.name, file.schema, lines))
@@ -277,7 +282,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     except InputError:
         raise NeedsWholeError from None
     response_file, ranking_file = task.texts_of(part)
-    with outputs_at_once():  # they are read again for the debug file
+    with outputs_at_once():  # the debug file is made of them later in this process
         write_whole(response_file, encoded(responses_text(tallies_of(units))))
         write_whole(ranking_file, encoded(rankings_text(rankings)))
     return _PartScore(
@@ -292,7 +297,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
 
 
 def _gold_of_part(task: _Task, part: int) -> Gold:
-    """Return gold with the queries of one part, and a log of problems of its own."""
+    """Return gold reduced to the queries of one part, with an empty log of problems."""
     gold = task.gold
     queries = task.cut.queries[part]
     table = replace(gold.table, by_id=queries)
@@ -302,8 +307,8 @@ def _gold_of_part(task: _Task, part: int) -> Gold:
     )
 
 
-def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of blocks with their numbers. Raises InputError where they are not UTF-8."""
+def _numbered_lines(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of blocks of the file `name` with their numbers. Raises InputError if they are not UTF-8."""
     for numbers, texts in blocks:
         try:
             yield from zip(numbers, texts.decode("utf-8").split("\n"))

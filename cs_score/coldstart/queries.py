@@ -1,8 +1,9 @@
 """Queries: their ids and hashes, languages and slots, the query table, query files, and which queries are scored.
 
-The reference never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, comments included,
-and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser that
-decodes or repairs would give other ids. A file that is not well-formed gets a remark with what lxml says of it.
+The reference never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, even in comments,
+and in it the pairs of tags from left to right, with the texts between them unchanged. Ids are hashed from these texts,
+so that a parser that decodes or repairs them would give other ids. There is a remark, with the message of lxml, on a
+file that is not well-formed XML.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedforsecurity=False)
-with contextlib.suppress(ImportError):  # OpenSSL's, which hashlib prefers, takes half as long again for short texts
+# hashlib prefers the function of OpenSSL, which takes half as long again for short texts.
+with contextlib.suppress(ImportError):
     _md5 = importlib.import_module("_md5").md5
 
 _NIL_NAMESPACE: Final = bytes(16)
@@ -43,9 +45,10 @@ _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
 class QueryId(NamedTuple):
     """The parts of a query id, such as `CSX_ENG_00fb79cef8_efa464516d81`.
 
-    `prefix` is the text before the digits (`CSX_ENG`), `base` names the query of the first hop (`00fb79cef8`), `short`
-    is the last component, the key of the query table; `level` is 0 or 1. `expanded` says whether the id has the form of
-    slot-filling queries, with ten hexadecimal digits.
+    `prefix` is the text before the digits (`CSX_ENG`), `base` is the id of the query of the first hop (`00fb79cef8`),
+    `short` is the last component (`efa464516d81`), which is the key of the query table. `level` is 0 for a query of the
+    first hop and 1 for a follow-on query. `expanded` says whether the id has the form of slot-filling queries, with ten
+    hexadecimal digits.
     """
 
     prefix: str | None
@@ -56,7 +59,7 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """Return the parts of a query id, None if the text is none."""
+    """Return the parts of a query id, None if the text is not a query id."""
     match = _SLOT_FILLING_ID.fullmatch(text)
     if match is not None:
         prefix, base, follow_ons = match.groups()
@@ -73,7 +76,7 @@ def parse_query_id(text: str) -> QueryId | None:
 def read_query_id(
     text: str, remedy: str, *, file: str | None = None, place: str | None = None, code: str | None = None
 ) -> QueryId:
-    """Return the parts of a query id. Raises InputError, with this remedy and place, if the text is none."""
+    """Return the parts of a query id. Raises InputError, with this remedy and place, if the text is not a query id."""
     parts = parse_query_id(text)
     if parts is None:
         problem = f'unexpected argument: "{text}" sent to parse_queryid'
@@ -82,10 +85,11 @@ def read_query_id(
 
 
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
-    """Return the twelve digits that identify the query about an answer (rule follow-on-queries).
+    """Return the short id of the query about an answer, twelve hexadecimal digits (rule follow-on-queries).
 
-    `query_id` is the full id of the query answered, `provenance` canonical. The digits are hashed of a JSON string,
-    text outside ASCII in a double UTF-8 encoding, as the ids published since 2017 were.
+    `query_id` is the full id of the query that was answered, `provenance` the canonical value provenance. The digits
+    are a hash of the three, written as a JSON string. Text outside ASCII is encoded to UTF-8 twice, as for the ids that
+    have been published since 2017.
     """
     name = encode_basestring(f"{query_id}:{value}:{provenance}")[1:-1].encode("utf-8", "surrogatepass")
     if not (edition.hashes_text_once or name.isascii()):
@@ -98,9 +102,9 @@ DEFAULT_CODE: Final = "ENG"
 
 
 def language_code(docid: str, edition: Edition = LATEST) -> str | None:
-    """Return the language of a document by its id, `CMN`, `SPA` or `ENG`; None where the id gives none.
+    """Return the language of a document by its id, `CMN`, `SPA` or `ENG`; None if the id does not tell it.
 
-    English is assumed then.
+    Callers then assume English.
     """
     text = docid.upper()
     if text.startswith(("CMN", "SPA")):
@@ -122,23 +126,23 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 
 
 class Predicate(Record):
-    """A predicate of the inventory: a slot of entities of the types in `domain`, filled by those in `range`.
+    """A predicate of the inventory: a slot of entities of a type in `domain`, filled by entities of a type in `range`.
 
-    `single` says whether it takes one value. `inverse` is the predicate in the other direction. `usual` is the first
-    type of the range in the inventory, empty for predicates of users.
+    `is_single_valued` says whether it takes only one value. `inverse` is the predicate in the other direction. `usual`
+    is the first type of the range in the inventory, empty for predicates that users define.
     """
 
     name: str
     domain: frozenset[str]
     range: frozenset[str]
-    single: bool
+    is_single_valued: bool
     inverse: str | None
     usual: str = ""
 
 
 @functools.cache
 def inventory() -> dict[tuple[str, str], Predicate]:
-    """Return the predicates by the type of the entity and their name: `per:children` is `("per", "children")`."""
+    """Return all predicates, by the type of the entity and the name: `("per", "children")` for `per:children`."""
     predicate_by_slot: dict[tuple[str, str], Predicate] = {}
     with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
         next(file)  # the header
@@ -149,7 +153,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
                 name=name,
                 domain=frozenset(domain.split(",")),
                 range=frozenset(range_types),
-                single=quantity == "single",
+                is_single_valued=quantity == "single",
                 inverse=inverse or None,
                 usual=range_types[0],
             )
@@ -162,7 +166,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 def find_predicate(slot: str) -> Predicate | None:
     """Return the predicate of a slot text such as `per:children`, or None if there is none.
 
-    One line feed at the end of the text is ignored here, as the reference's pattern does, and nowhere else.
+    A line feed at the end of the text is ignored here, since the pattern of the reference ignores it.
     """
     domain, _, name = slot.removesuffix("\n").partition(":")
     return inventory().get((domain, name))
@@ -171,7 +175,7 @@ def find_predicate(slot: str) -> Predicate | None:
 _LATER_PREDICATES: Final = frozenset(
     ("likes", "dislikes", "is_liked_by", "is_disliked_by", "pronominal_mention", "normalized_mention")
 )
-"""Predicates of entities that came with events; those of events have a full stop in their names."""
+"""Predicates of entities that were added together with events; predicates of events have a full stop in their names."""
 
 
 @functools.cache
@@ -204,7 +208,7 @@ class EntryPoint(Record):
     offset: str | None = None
 
     def query_id(self, slots: tuple[str, ...]) -> str:
-        """Return the ten digits of the query with this entry point and these slots, a hash of the texts in the file."""
+        """Return the short id of the query with this entry point and these slots: ten digits, a hash of their texts."""
         name = ":".join((self.docid or "", self.start or "", self.end or "", *slots)).encode("utf-8", "surrogatepass")
         return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
 
@@ -212,10 +216,11 @@ class EntryPoint(Record):
 class Query(Record):
     """A query of a file, or one made from an entry point of such a query.
 
-    `short_id` is its key in the query table, `base_id` the short id of the query of the first hop. `slots` by hop are
-    empty for those left out before the last, and `absent_slots` are the hops whose slot is not written. `slot` is the
-    one that lines are to fill, None if the first one is unknown. `is_of_slot_only` says that the file has only a
-    `<slot>`. `expansions` are the short ids of the queries made of its entry points, None where it was not expanded.
+    `short_id` is its key in the query table, `base_id` the short id of the query of the first hop. `slots` are its
+    slots by hop; a slot that is left out before the last one is an empty text. `absent_slots` are the hops whose slot
+    is not written into query files. `slot` is the slot that lines fill at the first hop, None if it is unknown.
+    `is_of_slot_only` says that the file has only a `<slot>` and no `<slot0>`. `expansions` are the short ids of the
+    queries that were made from its entry points, None if it was not expanded.
     """
 
     prefix: str | None
@@ -239,7 +244,7 @@ class Query(Record):
 
     @property
     def requested_slots(self) -> tuple[str, ...]:
-        """The slots that lines are to fill, by hop: `slot` and those after the first one."""
+        """The slots that lines fill, by hop: `slot` at the first hop, then the slots after the first one."""
         return (self.slot or "", *self.slots[1:])
 
     def slot_at(self, hop: int) -> str | None:
@@ -250,25 +255,26 @@ class Query(Record):
 class QuerySet(Record, dict=True):
     """The query table: every query by short id.
 
-    `ldc_of` has, by the short id of a slot-filling query, that of the LDC query that it was made from.
+    `ldc_id_by_query` has the short id of the LDC query that a slot-filling query was made from, by its short id.
+    `was_expanded` says whether queries were made from entry points.
     """
 
     by_id: Mapping[str, Query]
-    ldc_of: Mapping[str, str]
+    ldc_id_by_query: Mapping[str, str]
     was_expanded: bool
     edition: Edition = LATEST
 
     def scored_by_default(self) -> Iterator[Query]:
-        """Return the queries that are scored unless others are named: all that their expansions did not replace."""
+        """Return the queries that are scored unless others are named: all except those that were expanded."""
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
-        """Return whether queries were not expanded, and expanding them would make one of that id."""
+        """Return whether expanding the queries, which was not done, would make a query with this id."""
         return not self.was_expanded and short_id in self._ids_of_entry_points
 
     @cached_property
     def _ids_of_entry_points(self) -> frozenset[str]:
-        """The ids of the queries that would be made from entry points; made once, since every wrong line asks."""
+        """The short ids of the queries that would be made from entry points; kept, since many lines may need them."""
         ids: set[str] = set()
         for query in self.by_id.values():
             for point in query.entry_points:
@@ -277,7 +283,7 @@ class QuerySet(Record, dict=True):
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Warn of the entry points whose language is guessed; `times` is how often the reference uses the query here."""
+    """Warn of entry points whose language is guessed; `times` is how often the reference would report each."""
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
         if language_code(docid, edition) is None:
@@ -285,7 +291,7 @@ def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition
 
 
 def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Report the slots that the inventory lacks; `times` is how often the reference uses the query here."""
+    """Report the slots that the inventory lacks; `times` is how often the reference would report each."""
     for slot in query.slots:
         if not has_slot(slot, edition):
             problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
@@ -294,9 +300,10 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Ed
 def build_query_set(
     loaded_queries: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """Return the query table; of queries with the same short id the last one counts.
+    """Return the query table; of several queries with the same short id the last one counts.
 
-    With a `base`, the first part of the new names, a query is made of each entry point (rule queries).
+    If `base` is given, queries are expanded: a slot-filling query is made from each entry point, and its full id begins
+    with `base` (rule queries).
     """
     by_id = {query.short_id: query for query in loaded_queries}
     if base is None:
@@ -308,13 +315,14 @@ def build_query_set(
         for entry_point in query.entry_points:
             expansion = _expand(query, entry_point, base, edition)
             expansions[expansion.short_id] = expansion
-        # The query itself first: a slot-filling query makes way for its own expansion.
+        # The query is entered first, so that the expansion of a slot-filling query, with the same id, replaces it.
         by_id[query.short_id] = replace(query, expansions=tuple(expansions))
         by_id |= expansions
-    ldc_of: dict[str, str] = {}
-    for short_id, query in sorted(by_id.items()):  # the last of two stays (rule shared-slot-filling-ids)
-        ldc_of |= dict.fromkeys(query.expansions or (), short_id)
-    return QuerySet(by_id, ldc_of, True, edition)
+    ldc_id_by_query: dict[str, str] = {}
+    # If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
+    for short_id, query in sorted(by_id.items()):
+        ldc_id_by_query |= dict.fromkeys(query.expansions or (), short_id)
+    return QuerySet(by_id, ldc_id_by_query, True, edition)
 
 
 def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) -> Query:
@@ -339,8 +347,8 @@ _QUERY: Final = re.compile("(<query .*?)</query>", re.DOTALL)
 _QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="(.*?)">', re.DOTALL)
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
-# Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
-# where no pair begins there, none begins behind it.
+# All quantifiers are possessive, so that a pair that never closes is given up after one look. The pattern begins only
+# at the first "<": if no pair begins there, none begins after it.
 _TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
 _DIGITS: Final = re.compile(r"\d+")
@@ -352,19 +360,13 @@ def is_query_file(name: str) -> bool:
 
 
 def _fault_of_xml(data: bytes) -> str | None:
-    """Return lxml's message about a file that is not well-formed XML, None for others.
+    """Return the message of lxml about a file that is not well-formed XML, None for a well-formed file.
 
-    It expands no entity and fetches nothing. It takes long to import, so expat looks first, except at files that it may
-    judge in another way.
+    lxml expands no entity and fetches nothing here. Importing it takes long, so that it parses only files that expat
+    does not find well-formed, or might judge in another way.
     """
-    from xml.parsers.expat import ExpatError, ParserCreate
-
-    text = data.removeprefix(BOM_UTF8)
-    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
-    if declaration.lower() in _USUAL_DECLARATIONS and b"<!DOCTYPE" not in data and b"xml:id" not in data:
-        with contextlib.suppress(ExpatError):
-            ParserCreate(namespace_separator=" ").Parse(data, True)
-            return None
+    if _is_well_formed_for_expat(data):
+        return None
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False)
@@ -375,8 +377,23 @@ def _fault_of_xml(data: bytes) -> str | None:
     return None
 
 
+def _is_well_formed_for_expat(data: bytes) -> bool:
+    """Return whether expat and lxml are sure to agree that a file is well-formed XML."""
+    from xml.parsers.expat import ExpatError, ParserCreate
+
+    text = data.removeprefix(BOM_UTF8)
+    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
+    if declaration.lower() not in _USUAL_DECLARATIONS or b"<!DOCTYPE" in data or b"xml:id" in data:
+        return False
+    try:
+        ParserCreate(namespace_separator=" ").Parse(data, True)
+    except ExpatError:
+        return False
+    return True
+
+
 def _remarks_on_xml(data: bytes, name: str) -> list[str]:
-    """Return a remark on a file that is not well-formed; none on others."""
+    """Return a list with a remark on a file that is not well-formed XML; it is empty for a well-formed file."""
     fault = _fault_of_xml(data)
     if fault is None:
         return []
@@ -384,9 +401,10 @@ def _remarks_on_xml(data: bytes, name: str) -> list[str]:
 
 
 class _QueryReader:
-    """Read the queries of one file; their spans are checked against `documents` if there are any."""
+    """Read the queries of one file."""
 
     def __init__(self, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition) -> None:
+        """Prepare to read the file `name`. If `documents` is given, spans of entry points are checked against it."""
         self._name = name
         self._problems = problems
         self._documents = documents
@@ -395,7 +413,7 @@ class _QueryReader:
         self._blank_texts: list[str] = []
 
     def remarks(self) -> list[str]:
-        """Return remarks on queries that were left out, and on blanks that change the ids of expanded queries."""
+        """Return remarks on queries without slots, and on blanks that change the ids of expanded queries."""
         remarks = []
         if self._ids_without_slots:
             count = len(self._ids_without_slots)
@@ -411,10 +429,10 @@ class _QueryReader:
 
     def queries(self, text: str) -> Iterator[Query]:
         """Yield the queries of a text in file order. Raises InputError for an id that cannot be parsed."""
-        # The line of the last query without an id, and where that query starts: lines are counted from there.
+        # The line number of the last query without an id, and the position of that query: the next count starts there.
         line_number = 1
         counted_to = 0
-        # Up to the last end, lest each query without one be searched for it.
+        # The search ends at the last end tag; otherwise each query without an end tag would be searched to the end.
         end = text.rfind("</query>") + len("</query>")
         for match in _QUERY.finditer(text, 0, end):
             body = match.group(1)
@@ -424,26 +442,29 @@ class _QueryReader:
                 counted_to = match.start()
                 self._report_malformed(match.group()[:25], line_number)
                 continue
-            query = self._query(head.group(1), body[head.end() :])
+            query = self._read_query(head.group(1), body[head.end() :])
             if query is not None:
                 yield query
 
     def _report_malformed(self, beginning: str, line_number: int) -> None:
-        """Report a query without an id; the reference does not name the file."""
+        """Report a query without an id; the message does not name the file, as in the reference."""
         self._problems.add(
             "MALFORMED_QUERY",
             f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
             place=Place(self._name, line_number, "In file $filename"),
         )
 
-    def _query(self, text_id: str, body: str) -> Query | None:
-        """Return the query of an id and the text behind it, None if it names no slot. Raises InputError for its id."""
+    def _read_query(self, text_id: str, body: str) -> Query | None:
+        """Return the query with this id, from the text between its tags; None if it names no slot.
+
+        Raises InputError for an illegal id.
+        """
         place = Place(self._name, f"In query {text_id}")
         remedy = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
         parts = read_query_id(text_id, remedy, file=place.file, place=str(place.line))
         body, mention_tags = _MENTION_TAGS.subn("", body)
-        fields, entry_points = self._fields(body, place)
-        slots = self._slots(fields)
+        fields, entry_points = self._read_fields(body, place)
+        slots = self._slots_of(fields)
         is_without_slot0 = bool(slots) and "SLOT0" not in fields
         is_of_slot_only = not slots and "SLOT" in fields
         query = Query(
@@ -466,21 +487,28 @@ class _QueryReader:
         self._ids_without_slots.append(text_id)
         return None
 
-    def _slots(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots by hop, empty where one is left out before the last; report unknown ones.
+    def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the slots of a query by hop, from the values of its tags; report those that the inventory lacks.
 
-        One that is left out is reported when the query is expanded, and not here.
+        A slot that is left out before the last one is an empty text. It is not reported here, but when the query is
+        expanded.
         """
-        hops = max((hop for hop, tag in enumerate(SLOT_FIELDS, 1) if tag in fields), default=0)
+        hop_count = 0
+        for hop, tag in enumerate(SLOT_FIELDS):
+            if tag in fields:
+                hop_count = hop + 1
         slots = []
-        for tag in SLOT_FIELDS[:hops]:
+        for tag in SLOT_FIELDS[:hop_count]:
             slots.append(fields.get(tag, ""))
             if tag in fields and not has_slot(fields[tag], self._edition):
                 self._problems.add("UNKNOWN_SLOT_NAME", fields[tag])
         return tuple(slots)
 
-    def _fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
-        """Return the values of a query's tags, and its entry points; a repeated tag begins the next entry point."""
+    def _read_fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
+        """Return the values of the tags of a query, by tag in capitals, and its entry points.
+
+        A repeated tag of an entry point begins the next entry point. Other repeated tags and unknown ones are reported.
+        """
         fields: dict[str, str] = {}
         mentions: list[dict[str, str]] = [{}]
         position = 0
@@ -504,12 +532,12 @@ class _QueryReader:
             else:
                 fields[tag] = value
                 if tag == "SLOT0" and has_slot(value, self._edition):
-                    fields["SLOT"] = value  # whatever <slot> said before; an unknown slot leaves <slot> as it is
-        entry_points = [self._entry_point(mention, place) for mention in mentions if mention]
+                    fields["SLOT"] = value  # this replaces the value of an earlier <slot>
+        entry_points = [self._make_entry_point(mention, place) for mention in mentions if mention]
         return fields, tuple(entry_points)
 
-    def _entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
-        """Return the entry point of some tags, and report the problems of its span."""
+    def _make_entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
+        """Return the entry point with the values of these tags, and report the problems of its span."""
         entry_point = EntryPoint(*[fields.get(name) for name in ENTRY_POINT_FIELDS])
         docid = entry_point.docid or ""
         span = Span(docid, entry_point.start or "", entry_point.end or "")
@@ -520,7 +548,7 @@ class _QueryReader:
         return entry_point
 
     def _span_problems(self, span: Span) -> list[SpanProblem]:
-        """Return the problems of the span of an entry point."""
+        """Return the problems of the span of an entry point: offsets, length, and position in its document."""
         problems = []
         offsets = (span.start, span.end)
         illegal_offsets = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
@@ -554,9 +582,8 @@ def load_queries(
 ) -> QueryFiles:
     """Read query files into one query table, with remarks on them and their digests.
 
-    With a `base`, the first part of the new names, a query is made of each entry point. Spans are checked against
-    `documents` if given. Raises InputError for a file that cannot be read or is not UTF-8, and for an id that cannot be
-    parsed.
+    If `base` is given, queries are expanded as in `build_query_set`. If `documents` is given, spans are checked against
+    it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
     """
     loaded_queries: list[Query] = []
     names: list[str] = []
@@ -579,7 +606,7 @@ def load_queries(
         else:
             remarks.append(why_no_queries(text, source.name))
         remarks += _remarks_on_xml(data, source.name)
-        # A query with only a <slot> is not expanded, and so it is lost.
+        # A query with only a <slot> cannot be expanded; it is left out if queries are expanded.
         loaded_queries += [query for query in queries_of_file if base is None or not query.is_of_slot_only]
     if names and not loaded_queries:
         all_names = ", ".join(names)
@@ -589,7 +616,7 @@ def load_queries(
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
-    """Return a remark on different queries with one id; only the last of them counts."""
+    """Return a list with a remark on different queries that have the same id, of which only the last one counts."""
     queries_by_id: dict[str, list[Query]] = {}
     for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
@@ -610,9 +637,10 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):
-    """The queries to score: by short id the highest hop of each, and the LDC id that a list of queries has for it.
+    """The queries to score.
 
-    `remarks` name the queries whose second hop is left out though nobody may have meant that.
+    `hop_limits` has the highest hop that is scored of each query, by short id; `ldc_ids` has the LDC id that the file
+    of `-queries` gives for it. `remarks` name queries whose second hop is left out, perhaps by mistake.
     """
 
     hop_limits: dict[str, int]
@@ -621,9 +649,9 @@ class Selection(NamedTuple):
 
 
 class _ListedQuery(NamedTuple):
-    """An item of -queries: the id as written, and in a file its line, its LDC id and its hop limit.
+    """An item of `-queries`: the id as written and, if it is in a file, the line number, the LDC id and the hop limit.
 
-    `hop_limit` is None where the line has no third column; an empty third column is 0 (`has_empty_limit`).
+    `hop_limit` is None if the line has no third column. An empty third column means 0, and sets `has_empty_limit`.
     """
 
     text: str
@@ -634,17 +662,17 @@ class _ListedQuery(NamedTuple):
 
     @property
     def place(self) -> str | None:
-        """Return the line for messages, None where the item is not of a file."""
+        """The line for messages, such as `line 3`; None if the item is not in a file."""
         return None if self.line_number is None else f"line {self.line_number}"
 
 
 def select_queries(
     choice: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: all, or the ones that the file `choice` lists, or a list of ids with colons.
+    """Return the queries to score: all (None), or those that `choice` names.
 
-    `list_file` is read in the place of the file `choice`. Raises InputError for ids that cannot be parsed and for
-    impossible hop limits.
+    `choice` is the path of a file that lists queries, or a list of ids with colons between them. If `list_file` is
+    given, it is read instead of that file. Raises InputError for an illegal id and an impossible hop limit.
     """
     if choice is None:
         hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
@@ -652,11 +680,13 @@ def select_queries(
     if list_file is None and sources.is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
     if list_file is None and not os.path.isfile(choice):
-        return _select([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
-    return _select(_listed_in_file(list_file or choice), queries, problems, choice)
+        return _select_items([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
+    return _select_items(_listed_in_file(list_file or choice), queries, problems, choice)
 
 
-def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None) -> Selection:
+def _select_items(
+    items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
+) -> Selection:
     """Return the queries that items name; `file` is the name of their file, None for a list of ids."""
     selection = Selection({}, {}, [])
     ids_without_limit: list[str] = []
@@ -671,7 +701,7 @@ def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemL
             limits = {query.short_id: hop_limit}
             if item.has_empty_limit and highest_hop > 0:
                 ids_without_limit.append(item.ldc_id or item.text)
-        else:  # its entry points are not given a limit, unless they are listed themselves
+        else:  # the queries made from an LDC query are scored at hop 0 only, unless they are listed themselves
             limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansions}
             if highest_hop > 0 and not all(limits.values()):
                 ldc_queries.append(item.text)
@@ -688,7 +718,10 @@ def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemL
 
 
 def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
-    """Return the query that an item names, None and a warning if it is unknown. Raises InputError for an illegal id."""
+    """Return the query that an item names; warn of an unknown query, and return None.
+
+    `file` is the name of the file that lists the item, if any. Raises InputError for an illegal id.
+    """
     if file is None:
         remedy = f"no file is called {item.text}, so it was taken for the id of a query"
     else:
@@ -701,9 +734,9 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
 
 
 def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
-    """Return the highest hop that is scored of a query with hops up to `highest_hop`; without a limit that hop.
+    """Return the highest hop of a query that is scored: the limit of its item, or `highest_hop` if it has none.
 
-    Raises InputError for a limit of a file that is not between 0 and the highest hop.
+    `highest_hop` is the highest hop that the query has. Raises InputError for a limit of a file outside 0 to this hop.
     """
     limit = highest_hop if item.hop_limit is None else item.hop_limit
     if file is not None and not 0 <= limit <= highest_hop:
@@ -713,12 +746,12 @@ def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
 
 
 def _listed_in_file(file: Input) -> list[_ListedQuery]:
-    """Return the items of a file of queries. Raises InputError where two limits of an LDC query differ."""
+    """Return the items of a file of queries. Raises InputError if two limits of the same LDC query differ."""
     items: list[_ListedQuery] = []
     limit_by_ldc_id: dict[str, float | None] = {}
     with sources.lines_of(file) as lines:
         for number, line in enumerate(lines, 1):
-            # The carriage return of CRLF, or a blank, makes a third column that is empty.
+            # A blank or a carriage return at the end of a line makes a third column that is empty.
             columns = _SPACES.split(line.removesuffix("\n"))
             item = _ListedQuery(columns[1] if len(columns) > 1 else "", number, columns[0])
             if len(columns) > 2:

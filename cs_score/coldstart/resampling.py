@@ -1,8 +1,8 @@
 """The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them.
 
-Every value is the text with four decimals that a table would show, and all else is computed from these texts: so the
-published intervals were made. All samples are summed at once, row by row in printing order, so that each sum
-rounds exactly as if its table had been added up by itself.
+Every value is the text with four decimals that a table would show, and the limits are computed from these texts, as the
+published intervals were. All samples are summed at the same time, row by row in printing order: each sum is rounded
+exactly as if the table of its sample had been summed alone.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ def bootstrap(
     samples: Sequence[Sample],
     metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's tables; `own_scores` are the averages of the run itself.
+    """Return the values of every sample, from the rows of the tables of one run, and the limits of each value.
 
-    `metrics` says which of P, R and F the tables show so that they can be read; others have no value.
+    `own_scores` are the averages of the run itself. `metrics` are those of P, R and F that its tables show; the others
+    have no value.
     """
     if not samples:
         return Bootstrap((), (), ())
@@ -58,7 +59,7 @@ def bootstrap(
         for (average, level), (scores, exists) in replicates.averages(variant).items():
             for column, metric in enumerate(METRICS):
                 code = ValueCode(entry_points, variant, average, level, metric)
-                texts_by_code[code] = _texts(scores[:, column], exists, metric in shown_metrics)
+                texts_by_code[code] = _value_texts(scores[:, column], exists, metric in shown_metrics)
     values = tuple(zip(*[texts_by_code[code] for code in VALUE_CODES]))
     limits: list[Limits] = []
     for code in sorted(VALUE_CODES, key=str):
@@ -69,8 +70,8 @@ def bootstrap(
     return Bootstrap(tuple(samples), values, tuple(limits))
 
 
-def _texts(scores: Floats, exists: npt.NDArray[np.bool_], is_shown: bool) -> list[str]:
-    """Return the texts of one score of all samples; a score that does not exist, or is not shown, is absent."""
+def _value_texts(scores: Floats, exists: npt.NDArray[np.bool_], is_shown: bool) -> list[str]:
+    """Return the text of one score for each sample; it is `ABSENT` if the score does not exist or is not shown."""
     texts = []
     for score, score_exists in zip(scores.tolist(), exists.tolist()):
         texts.append(f"{score:.4f}" if score_exists and is_shown else ABSENT)
@@ -78,7 +79,7 @@ def _texts(scores: Floats, exists: npt.NDArray[np.bool_], is_shown: bool) -> lis
 
 
 def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Limits:
-    """Return the limits of a value from its texts in all samples, and the score of the run itself, if it has one."""
+    """Return the limits of a value from its texts in all samples; `score` is that of the run itself, if it has one."""
     total = 0.0
     for text in texts:
         total += float(text or 0)
@@ -105,14 +106,17 @@ def _tail(confidence: str) -> float:
 
 
 _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]"
-"""(average, level) -> scores, one row of P, R and F per sample, and whether the sample has the level."""
+"""The scores by average and level, such as `("Mi", "0")`.
+
+They are an array with a row of P, R and F for each sample, and an array that says whether the sample has the level.
+"""
 
 
 class _Replicates:
-    """The rows of a run, with how often each sample draws the query of each."""
+    """The rows of a run, and how often each sample draws the queries that they belong to."""
 
     def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
-        """Prepare the rows of tables; `draws` has for each sample how often it draws each query, by short id."""
+        """Prepare from the tables of a run; `draws` has for each sample how often it draws each query, by short id."""
         self._tables = tables
         self._size = len(draws)
         self._times: dict[str, Counts] = {}
@@ -137,9 +141,9 @@ class _Replicates:
         return self._micro(rows) | self._macro(drawn_rows)
 
     def _best_rows(self) -> list[tuple[ScoreRow, Counts]]:
-        """Return the rows of LDC-MAX with how often each sample draws them.
+        """Return the rows that may be in LDC-MAX, each with the number of times that each sample draws it.
 
-        In each sample the best entry point that is drawn represents its LDC query.
+        In each sample the best entry point that the sample draws represents its LDC query.
         """
         drawn_rows: list[tuple[ScoreRow, Counts]] = []
         for full_id, entry_points in self._tables.by_ldc:
@@ -153,7 +157,11 @@ class _Replicates:
         return sorted(drawn_rows, key=lambda drawn_row: row_order(drawn_row[0].name))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
-        """Yield the rows of LDC-MEAN: how often samples draw them, their scores, whether they count in divisors."""
+        """Yield the rows of LDC-MEAN, each with three arrays that have a value for each sample.
+
+        These are how often the sample draws the row, its scores, and whether it counts in the divisor of a macro
+        average.
+        """
         groups: dict[tuple[str, str], list[ScoreRow]] = {}
         for full_id, entry_points in self._tables.by_ldc:
             groups |= mean_members(full_id, entry_points)
@@ -170,10 +178,11 @@ class _Replicates:
                 sums += drawn[:, None] * np.array(row.scores)
                 has_truth |= drawn & (row.ground_truth > 0)
             divisor = np.maximum(distinct, 1)
-            yield ScoreRow(name, level, None, (), 0), -(-occurrences // divisor), sums / divisor[:, None], has_truth
+            times_rounded_up = -(-occurrences // divisor)
+            yield ScoreRow(name, level, None, (), 0), times_rounded_up, sums / divisor[:, None], has_truth
 
     def _micro(self, rows: Iterable[tuple[ScoreRow, Counts]]) -> _Averages:
-        """Return the micro averages of rows that each sample draws so often."""
+        """Return the micro averages for all samples, from rows and how often each sample draws them."""
         sums: dict[str, Counts] = {}
         exists: dict[str, npt.NDArray[np.bool_]] = {}
         for row, times in rows:
@@ -191,9 +200,9 @@ class _Replicates:
         return averages
 
     def _macro(self, rows: Iterable[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]) -> _Averages:
-        """Return the macro averages of rows that each sample draws so often, with their scores in each sample.
+        """Return the macro averages for all samples.
 
-        The last value of each says whether the row counts in the divisor.
+        `rows` are rows, each with how often each sample draws it, its scores, and whether it counts in the divisor.
         """
         sums = {level: np.zeros((len(METRICS), self._size)) for level in LEVELS}
         divisors = {level: np.zeros(self._size, dtype=np.int64) for level in LEVELS}
@@ -202,7 +211,7 @@ class _Replicates:
             levels = _codes_of(row.level)
             columns = scores.T if scores.ndim == 2 else scores[:, None]
             for repetition in range(int(times.max(initial=0))):
-                # Adding 0 to the samples that have no such repetition leaves them exactly as they are.
+                # 0 is added for samples that draw the row less often, which does not change their sums.
                 added = columns * (times > repetition)
                 for level in levels:
                     sums[level] += added
@@ -218,5 +227,5 @@ def _short_id(row: ScoreRow) -> str:
 
 
 def _codes_of(level: str) -> tuple[str, ...]:
-    """Return the levels whose values a row counts in: its own, if it has values, and all (`A`)."""
+    """Return the codes of the levels in which a row counts: its own, if that has values, and `A` for all levels."""
     return (level, "A") if level in LEVELS else ("A",)

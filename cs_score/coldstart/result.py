@@ -34,11 +34,11 @@ _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
 
 class ScoreRow(NamedTuple):
-    """One row of a table: the scores of a query or class, or the measures of a query's rankings at a level.
+    """One row of a table: the scores of a query or class, or the measures of a query's ranking at a level.
 
-    `name` is that of the query or class, `ALL-Micro` or `ALL-Macro` for averages; `level` the hop or `ALL`. `counts` is
-    None for means and rankings. `scores` are precision, recall and F1, or the measures of `RANKED`. Rows with a
-    `ground_truth` count in the divisor of a macro average.
+    `name` is the name of the query or class (`CSX_ENG_00fb79cef8:1`), or `ALL-Micro` or `ALL-Macro` for averages.
+    `level` is the hop or `ALL`. `counts` is None for means and rankings. `scores` are precision, recall and F1, or the
+    measures of `RANKED`. The sum of a macro average is divided by the number of rows with a `ground_truth` above 0.
     """
 
     name: str
@@ -49,22 +49,22 @@ class ScoreRow(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The precision, of a row that is no ranking."""
+        """The precision; not for rows of rankings."""
         return self.scores[0]
 
     @property
     def recall(self) -> float:
-        """The recall, of a row that is no ranking."""
+        """The recall; not for rows of rankings."""
         return self.scores[1]
 
     @property
     def f1(self) -> float:
-        """The F1, of a row that is no ranking."""
+        """The F1; not for rows of rankings."""
         return self.scores[2]
 
     @property
     def score(self) -> float:
-        """The first measure of rankings: average precision."""
+        """The average precision, which is the first measure; only for rows of rankings."""
         return self.scores[0]
 
 
@@ -86,9 +86,10 @@ class Table(Record):
 
 
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
-    """Return the sort key of a row by its name: the query as text, then the class numbers, then the shorter name.
+    """Return the sort key of a row name: the query as text, and the numbers of the class.
 
-    `CSX_0001:2` comes before `CSX_0001:10`; a component that begins with no number counts as 0.
+    For `CSX_0001:10` it is `("CSX_0001", (10,))`, so that `CSX_0001:2` comes before it. A component that does not begin
+    with a number counts as 0.
     """
     query, colon, components = name.partition(":")
     if not colon:
@@ -108,7 +109,10 @@ def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 
 
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
-    """Return a row with the scores of its counts; the level is the hop of the class so named, unless given."""
+    """Return a row with the precision, recall and F1 of its counts.
+
+    If `level` is not given, it is the hop of the class: the number of colons in the name.
+    """
     if level is None:
         level = str(name.count(":"))
     precision = counts.precision
@@ -132,7 +136,10 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 
 
 def _rows_by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
-    """Return the rows of each level; with `all_count_for_all` each row counts for `ALL`, too, its own rows twice."""
+    """Return the rows of each level. With `all_count_for_all` the level `ALL` has the rows of all levels, too.
+
+    Rows that have the level `ALL` themselves are then in its list twice.
+    """
     rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         rows_by_level[row.level].append(row)
@@ -141,20 +148,20 @@ def _rows_by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[st
     return rows_by_level
 
 
-def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
-    """Return the table of rows in printing order with their averages (rule averages).
+def averaged_table(rows_in_order: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
+    """Return the table of rows, which are in printing order, with their averages (rule averages).
 
-    There is a macro average for each level, `ALL` last, and a micro average of rows with counts. With
+    Each level has a macro average and, if its rows have counts, a micro average; `ALL` comes last. With
     `all_count_for_all` the rows of all levels count in the average of `ALL`.
     """
-    rows = tuple(ordered)
+    rows = tuple(rows_in_order)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
     for level, rows_of_level in sorted(_rows_by_level(rows, all_count_for_all).items()):
         if rows_of_level[0].counts is not None:
             counts = sum_counts(row.counts for row in rows_of_level if row.counts)
             micro.append(counted_row(MICRO, counts, level))
-        # The sums of all rows, divided by the number of rows that have something to find.
+        # The sums are over all rows, but they are divided by the number of rows that have something to find.
         divisor = sum(row.ground_truth > 0 for row in rows_of_level)
         macro.append(ScoreRow(MACRO, level, None, _means(rows_of_level, divisor), 0))
     return Table(rows, tuple(micro), tuple(macro))
@@ -167,7 +174,7 @@ def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
-    """Return F1 of the summed counts of some rows."""
+    """Return the F1 of the summed counts of some rows; rows without counts are left out."""
     counts = [row.counts for row in rows if row.counts is not None]
     right = sum([row_counts.right for row_counts in counts])
     answered_count = sum([row_counts.submitted - row_counts.ignored for row_counts in counts])
@@ -175,18 +182,19 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
     return float(f1(divide(right, answered_count), divide(right, ground_truth)))
 
 
-def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
+def _group_by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
     """Return the LDC queries that have rows in an SF table, by full id, with the rows of their entry points."""
     rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
         rows_by_query[_slot_filling_query(row, queries)].append(row)
     ldc_queries: list[tuple[str, EntryPoints]] = []
-    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
+    for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
         query = queries.by_id[ldc_id]
         entry_points = []
         for short_id in dict.fromkeys(query.expansions or ()):
-            # Another LDC query may have the same entry point, and stand for it (rule shared-slot-filling-ids).
-            if queries.ldc_of[short_id] == ldc_id and short_id in rows_by_query:
+            # If two LDC queries have the same entry point, only one of them has its rows (rule
+            # shared-slot-filling-ids).
+            if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
                 entry_points.append((short_id, rows_by_query[short_id]))
         if entry_points:
             ldc_queries.append((query.full_id, entry_points))
@@ -194,10 +202,13 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoin
 
 
 def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
-    """Return the short id of the query that a row belongs to: of a follow-on query the query that it starts from."""
+    """Return the short id of the slot-filling query that a row belongs to.
+
+    For a row that is named after a follow-on query it is the query of the first hop.
+    """
     query_id = row.name.partition(":")[0]
     short_id = query_id.rpartition("_")[2]
-    if short_id not in queries.ldc_of:
+    if short_id not in queries.ldc_id_by_query:
         parts = parse_query_id(query_id)
         if parts is not None:
             return parts.base
@@ -205,23 +216,26 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
 
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
-    """Return an SF table with LDC-MAX and LDC-MEAN, if LDC queries were expanded (rules ldc-max and ldc-mean)."""
-    if not queries.ldc_of:
+    """Return an SF table with the tables of LDC-MAX and LDC-MEAN (rules ldc-max and ldc-mean).
+
+    These two are None if no LDC queries were expanded.
+    """
+    if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, None, None)
-    by_ldc = _by_ldc_query(sf, queries)
+    by_ldc = _group_by_ldc_query(sf, queries)
     best_rows: list[ScoreRow] = []
     for full_id, entry_points in by_ldc:
-        _, rows = representing(entry_points)
+        _, rows = best_entry_point(entry_points)
         best_rows += ldc_max_rows(full_id, rows)
     ldc_max = averaged_table(in_printing_order(best_rows))
     ldc_mean = averaged_table(in_printing_order(ldc_means(by_ldc)))
     return PrecisionRecall(sf, ldc_max, ldc_mean, by_ldc)
 
 
-def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
+def best_entry_point(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
     """Return the entry point that represents its LDC query in LDC-MAX, with its rows (rule best-entry-point).
 
-    It is the one with the highest F1 over all hops, the first in query-file order where they are equal.
+    It is the entry point with the highest F1 over all hops; of several the first in the order of the query file.
     """
     if len(entry_points) == 1:
         return entry_points[0]
@@ -229,24 +243,27 @@ def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
 
 
 def averaged_rankings(
-    run_id: str, ordered: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
+    run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """Return the AP report with these SF rows, in printing order; `run_id` is the run that its rows name."""
+    """Return the average precision of a run, from the SF rows of its rankings in printing order.
+
+    `run_id` is the id that the rows of the report have.
+    """
     all_count_for_all = queries.edition.ranks_all_levels
-    sf = averaged_table(ordered, all_count_for_all=all_count_for_all)
-    by_ldc = _by_ldc_query(sf, queries)
+    sf = averaged_table(rows_in_order, all_count_for_all=all_count_for_all)
+    by_ldc = _group_by_ldc_query(sf, queries)
     ldc_mean = None
-    if queries.ldc_of:
+    if queries.ldc_id_by_query:
         mean_rows = sorted(ldc_means(by_ldc), key=lambda row: row.level)
         ldc_mean = averaged_table(in_printing_order(mean_rows), all_count_for_all=all_count_for_all)
     return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), all_count_for_all, by_ldc)
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """Return the rows of an entry point in the name of its LDC query, with the first class number only (rule ldc-max).
+    """Return the rows of an entry point, renamed to its LDC query and to the first class number (rule ldc-max).
 
-    `CSX_ENG_00fb79cef8:1:2` becomes `CSX_0001:1`: classes of the second hop so have the name of the class above them,
-    and come before it.
+    `CSX_ENG_00fb79cef8:1:2` becomes `CSX_0001:1`. Thus a class of the second hop gets the name of the class above it,
+    and comes before it in the list. `full_id` is the id of the LDC query.
     """
     renamed_rows = []
     for row in sorted(rows, key=_children_first):
@@ -257,7 +274,7 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 
 
 def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
-    """Return the sort key by which a query comes before its classes, and a class behind the classes below it."""
+    """Return the sort key that puts a query before its classes, and a class after the classes below it."""
     query, components = row_order(row.name)
     if not components:
         return query, ()
@@ -265,9 +282,10 @@ def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
 
 
 def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
-    """Return the rows that LDC-MEAN averages, by name and level of the mean.
+    """Return the rows that each mean of LDC-MEAN is made of, by the name and the level of the mean.
 
-    These are the rows of the entry points with the same first class number, or the rankings of one level.
+    A mean is made of the rows of all entry points with the same first class number, or of their rankings at one level.
+    `full_id` is the id of the LDC query.
     """
     members: dict[tuple[str, str], list[ScoreRow]] = {}
     for _, rows in sorted(entry_points):
@@ -280,7 +298,7 @@ def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str
 
 
 def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
-    """Yield the rows of LDC-MEAN for LDC queries with the rows of their entry points (rule ldc-mean)."""
+    """Yield the rows of LDC-MEAN (rule ldc-mean); `by_ldc` has the rows of the entry points of each LDC query."""
     for full_id, entry_points in by_ldc:
         for (name, level), rows in mean_members(full_id, entry_points).items():
             # The mean of a single row is that row's scores, negative zero included.
@@ -291,7 +309,8 @@ def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
 class QueryResult(Record, dict=True):
     """The result of one query: its tallies (a row each), and the rankings of the levels that are scored.
 
-    `problems` are reported when the query is counted. `uncounted` and `unranked` are why counting or ranking stopped.
+    `problems` are reported when the query is counted. `uncounted` and `unranked` are the errors that stopped counting
+    or ranking, if any.
     """
 
     query: Query
@@ -315,8 +334,8 @@ class QueryResult(Record, dict=True):
 class UnitResult(Record):
     """The result of one unit: an LDC query with its entry points, or a query by itself.
 
-    By the index of a response, `matched` has its assessment, if there is one, and `labels` what it counts as.
-    `problems` were found while matching; `unmatched` is why that had to stop.
+    `matched` has the assessment of each response that has one, and `labels` the labels of each response, both by the
+    index of the response. `problems` were met while matching; `unmatched` is the error that stopped it, if any.
     """
 
     id: str
@@ -328,7 +347,7 @@ class UnitResult(Record):
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
-    """Return the tallies of all queries of some units, sorted by name as a string, each with its unit."""
+    """Return the tallies of all queries of some units, sorted by name as text, each with the result of its unit."""
     tallies: list[tuple[Tally, UnitResult]] = []
     for unit in units:
         for query_result in unit.queries:
@@ -351,7 +370,7 @@ class PrecisionRecall(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        """The tables that there are, each with the name of its variant."""
+        """The tables that exist, each with the name of its variant, such as `LDC-MAX`."""
         tables = ((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
         return [(name, table) for name, table in tables if table is not None]
 
@@ -368,16 +387,16 @@ class PrecisionRecall(Record):
 
 
 NO_RANKED_NODE: Final = "no node is ranked: no line has a node id (column 9) that begins with a colon, such as :E1"
-"""Why a run has no average precision although its rankings can be written: all of them are empty."""
+"""The reason why a run has no average precision although its rankings can be written: all of them are empty."""
 
 
 class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them.
 
-    `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
-    `averages_all_levels` says that the average of level ALL is made of the rows of all levels, the rows of ALL twice.
-    Without `has_ranked_nodes` the run has nothing that could be ranked: the report shows zeros then, as the reference
-    does, and there is no score.
+    `run_id` is the id that the rows have: that of the first run line of the input, whichever run is scored.
+    `averages_all_levels` says that the average of level ALL is made of the rows of all levels, with the rows of ALL
+    twice. `has_ranked_nodes` is False if the run has no node that can be ranked: the report then shows zeros, as in the
+    reference, but the run has no score.
     """
 
     run_id: str
@@ -390,7 +409,7 @@ class AveragePrecision(Record):
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        """The tables that there are, each with the name of its variant."""
+        """The tables that exist, each with the name of its variant, such as `LDC-MEAN`."""
         variants = [(SF, self.sf)]
         if self.ldc_mean is not None:
             variants.append((LDC_MEAN, self.ldc_mean))
@@ -417,9 +436,9 @@ class DebugText(Record):
 class RunResult(Record):
     """The result of one run.
 
-    `average_precision` is None where scoring stopped before it. `unit_of` maps each query that was scored to the unit
-    that a resample draws, by full id. `origin` is that of a run which was scored by itself beside others. A run that
-    was scored in parts has its `debug_text`, and no units and rankings.
+    `average_precision` is None if scoring stopped before it. `unit_of` has the unit of resampling of each query that
+    was scored, both by full id. `origin` is given if the run was scored separately, in a call with other runs. If the
+    run was scored in parts, `debug_text` is given, and there are no units and rankings.
     """
 
     run_id: str
@@ -433,12 +452,12 @@ class RunResult(Record):
 
     @property
     def duplicates(self) -> int:
-        """The number of lines that give an answer of a class again."""
+        """The number of right responses to a class that had one already."""
         return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average that the run has a value of, by measure."""
+        """Every average that has a value for this run, by measure."""
         average_precision = self.average_precision
         if average_precision is None or not average_precision.has_ranked_nodes:
             return self.tables.measures
@@ -474,7 +493,7 @@ class Result(Record):
     origin: Origin
 
     def signature(self, run: RunResult) -> Signature:
-        """Return the signature of a run of this result; it names the run if the origin is that of several."""
+        """Return the signature of a run of this result; it contains the run id if several runs share the origin."""
         if run.origin is not None:
             return run.origin.signature
         signature = self.origin.signature

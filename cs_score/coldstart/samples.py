@@ -21,7 +21,7 @@ _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
-    """An LDC query that is drawn: its id, and the ids of its slot-filling queries as written and as short ids."""
+    """An LDC query that a resample draws: its id, and the ids of its slot-filling queries, as written and short."""
 
     ldc_id: str
     written: tuple[str, ...]
@@ -36,11 +36,17 @@ class Sample(Record):
     draws: tuple[Draw, ...]
 
     def one_entry_point(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for its first one."""
+        """Return how often each slot-filling query is drawn if a draw of an LDC query counts only for its first one.
+
+        The queries are given by short id.
+        """
         return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
     def all_entry_points(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn if each draw of an LDC query counts for all of its own."""
+        """Return how often each slot-filling query is drawn if a draw of an LDC query counts for all its queries.
+
+        The queries are given by short id.
+        """
         counts: Counter[str] = Counter()
         for draw in self.draws:
             counts.update(draw.short_ids)
@@ -59,7 +65,7 @@ class SampleFile(Record):
     repeated: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """Yield remarks on lines of the file `name` that are read as they are, although they are hardly meant so."""
+        """Yield remarks on lines of the file `name` that are read as they are written, but are probably mistakes."""
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank:
@@ -81,9 +87,9 @@ class SampleFile(Record):
 
 
 def read_samples(file: Input) -> SampleFile:
-    """Read a file of samples, which need not exist; of several with one number the last counts.
+    """Return the samples of a file, which need not exist; of several samples with the same number the last one counts.
 
-    Each byte is a character, as in the reference. Raises InputError for an id that cannot be parsed and for a file that
+    Each byte is read as a character, as in the reference. Raises InputError for an illegal query id and for a file that
     cannot be read.
     """
     if isinstance(file, str) and not os.path.exists(file):
@@ -112,7 +118,7 @@ def read_samples(file: Input) -> SampleFile:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the columns of a line of samples, one at least; empty ones at its end do not count."""
+    """Return the columns of a line of samples, at least one, without empty columns at the end."""
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
@@ -120,7 +126,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
-    """Read `LDC_ID:QUERY_ID,QUERY_ID,...`. Raises InputError for a query id that cannot be parsed."""
+    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes. Raises InputError for an illegal id."""
     ldc_id, _, query_ids = text.partition(":")
     query_ids = query_ids.split(":")[0]
     texts = tuple([query_id for query_id in query_ids.split(",") if query_id])
@@ -131,13 +137,13 @@ def _read_draw(text: str, name: str, line_number: int) -> Draw:
 
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0
-# What the parts of a value code stand for.
+# The meaning of the parts of a value code.
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
 _VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
-# Entry points counted, variant, averages: the value codes in the order of the score file.
+# Which entry points count, the variant, and its averages: the value codes in the order of the score file.
 VALUE_GROUPS: Final = (
     ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
     ("ALLEP", "LDCMAXI", ("Mi", "Ma")),
@@ -160,7 +166,7 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
-        """The average that the value is of."""
+        """The average whose value in a sample the code stands for."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 

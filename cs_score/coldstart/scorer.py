@@ -1,8 +1,8 @@
-"""Score Cold Start runs: each unit by itself, then the tables and rankings of a run.
+"""Score Cold Start runs: each unit separately, then the tables and rankings of a run.
 
-`score_unit` scores one unit: an LDC query with its entry points, or one query where there is no LDC index.
-`score_runs` puts the units of a run together, and does what no unit can do by itself. Lines are read, linked and held
-to the limits before, since what a line may name depends on all lines before it.
+`score_unit` scores one unit: an LDC query with its entry points, or a single query if there are no LDC queries.
+`score_runs` combines the units of a run to its result. Lines have been read, linked and checked against the limits
+before, since the queries that a line may name depend on all lines before it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from cs_score.problems.log import ProblemLog
 
 
 def _remarks(run: Run, policy: Policy) -> list[str]:
-    """Return remarks on calls that are hardly meant so, although they are scored as asked.
+    """Return remarks on a call that is scored as asked, but probably not meant as it is.
 
-    These are categories on several sides of the policy, several runs, and lines before their parent lines.
+    The remarks are about categories on several sides of the policy, several runs in one call, and lines of the second
+    hop that come before their parent line.
     """
     remarks = _remarks_on_policy(policy)
     run_ids = run.run_ids
@@ -60,7 +61,7 @@ def _remarks(run: Run, policy: Policy) -> list[str]:
 
 
 def _remarks_on_policy(policy: Policy) -> list[str]:
-    """Return a remark on each category that a policy names several times."""
+    """Return a remark on each category that a policy puts on several sides."""
     sides_by_item: dict[str, list[str]] = {}
     for side in SIDES:
         for item in policy.items(side):
@@ -78,10 +79,11 @@ def _remarks_on_policy(policy: Policy) -> list[str]:
     return remarks
 
 
-def _above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
-    """Return the error of an average precision above 1: query, nodes, lines, and what to do (rule above-one).
+def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
+    """Return the error of an average precision above 1 (rule above-one).
 
-    `most` is the number of justifications that a node may have.
+    It names the query, the nodes and the lines, and says what to do. `lines_by_node` are the lines of the run by FQ
+    node id; `most` is the number of justifications that a node may have, None for any number.
     """
     import shlex  # short runs start without it
 
@@ -117,7 +119,10 @@ def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
-    """Return the rankings of the levels that are scored, by query and level. Raises InputError where one exceeds 1."""
+    """Return the rankings of all units, sorted by query and level.
+
+    Raises the InputError of a query that could not be ranked, since an average precision exceeds 1.
+    """
     for query_result in _sorted_queries(units, "short_id"):  # the order in which the reference scores them
         if query_result.unranked is not None:
             raise query_result.unranked
@@ -128,7 +133,7 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
 
 def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryResult]:
-    """Return the results of the queries of all units, sorted by an attribute of the query."""
+    """Return the results of the queries of all units, sorted by the attribute of the query that is named."""
     query_results: list[QueryResult] = []
     for unit in units:
         query_results += unit.queries
@@ -137,11 +142,11 @@ def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryRe
 
 
 class Combining:
-    """Score the runs of one call one after the other, with what they share.
+    """Score the runs of one call one after the other.
 
-    Three habits of the reference reach from one run to the next: the nodes of all runs are ranked together and the rows
-    of AP have the id of the first run (rule pooled-runs), and resampling narrows the queries of later runs (rule
-    samples-narrow-later-runs).
+    In the reference a run has three effects on the later runs of the call: the nodes of all runs are ranked together,
+    the rows of average precision have the id of the first run (rule pooled-runs), and resampling restricts later runs
+    to the queries of the last resample (rule samples-narrow-later-runs).
     """
 
     def __init__(
@@ -149,8 +154,8 @@ class Combining:
     ) -> None:
         """Prepare to score the runs of one call.
 
-        `problems` is added to. `earlier_results` are results of the same lines under another policy, whose matches are
-        taken over.
+        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy, whose
+        matches are used again.
         """
         self._run = run
         self._gold = run.gold
@@ -165,11 +170,11 @@ class Combining:
         for result in earlier_results:
             self._earlier_units[result.run_id] = {unit.id: unit for unit in result.units}
         self._has_resampled = False
-        # Where the report is written before anything is scored, it lacks what scoring finds.
+        # In editions that write the report before they score, it lacks the problems that scoring finds.
         self._reported = tuple(problems) if self.edition.reports_first else None
 
     def score_units(self, run_id: str) -> list[UnitResult]:
-        """Score every unit of a run. Raises InputError where matching or counting has to stop."""
+        """Return the results of all units of a run. Raises InputError if matching or counting has to stop."""
         lines_by_unit = self._run.lines.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
@@ -195,14 +200,20 @@ class Combining:
         return units
 
     def _check_discipline(self) -> None:
-        """Raise InputError for an unknown discipline, and where the class of an assessed query is needed, not known."""
+        """Raise InputError for an unknown discipline.
+
+        If the discipline compares values, also raise it for an assessment whose query belongs below no class.
+        """
         judging.check_discipline(self.options.discipline)
         if judging.compares_values(self.options.discipline):
             for assessment in self._gold.links.assessments:
                 self._run.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
-        """Add a remark on a run without lines, or without assessment of any line: usually a wrong id or pool."""
+        """Add a remark if a run has no lines, or if none of its lines has an assessment.
+
+        The usual causes are a wrong run id and a wrong pool.
+        """
         if not line_count:
             self.remarks.append(
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
@@ -230,14 +241,14 @@ class Combining:
         ap_rows: Iterable[ScoreRow] | None = None,
         has_ranked_nodes: bool | None = None,
     ) -> Iterator[RunResult]:
-        """Yield the result of a run as it grows: with its tables, then average precision, then resamples.
+        """Yield the result of a run in up to three stages: with its tables, with average precision, with resamples.
 
-        `rows` are the SF rows in printing order. Without units, `ap_rows` are the rows of the rankings, and
-        `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where no query is
-        scored, no query has a row, AP exceeds 1, and there are no LDC queries to resample.
+        `rows` are the SF rows in printing order. If `units` is empty, since the run was scored in parts, `ap_rows` are
+        the rows of its rankings, and `has_ranked_nodes` says whether these rank any node. Raises InputError if there is
+        nothing to score, if an average precision exceeds 1, and if there are no LDC queries to resample.
         """
         gold = self._gold
-        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
+        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         sf = tables.averaged_table(rows)
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
@@ -260,8 +271,8 @@ class Combining:
             yield self._with_bootstrap(run, self.options.samples)
 
     def _check_rows(self, run: RunResult) -> None:
-        """Raise InputError where no query is scored, or no row can be projected (rule nothing-to-score)."""
-        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_of):
+        """Raise InputError if no query is scored, or if LDC tables would have no rows (rule nothing-to-score)."""
+        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_id_by_query):
             return
         reason = f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"
         raise InputError(
@@ -270,7 +281,7 @@ class Combining:
         )
 
     def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
-        """Return whether a line of the run is in a node that the rankings of these queries can have."""
+        """Return whether any line of the run is in a node that can be ranked for one of these queries, by full id."""
         for lines_by_query in self._run.lines.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
@@ -278,14 +289,15 @@ class Combining:
         return False
 
     def _with_bootstrap(self, run: RunResult, samples_name: str) -> RunResult:
-        """Return the result of a run with the values of its resamples. Raises InputError without LDC queries.
+        """Return the result of a run with the values of its resamples, which are read from the file `samples_name`.
 
-        Later runs are scored on the queries of the last resample only (rule samples-narrow-later-runs).
+        Later runs of the call are then scored only on the queries of the last resample (rule
+        samples-narrow-later-runs). Raises InputError if there are no LDC queries.
         """
         from cs_score.coldstart import resampling  # few calls resample
 
         table = self._gold.table
-        if not table.ldc_of:
+        if not table.ldc_id_by_query:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
@@ -302,17 +314,17 @@ class Combining:
         return replace(run, bootstrap=bootstrap)
 
     def result(self, runs: Sequence[RunResult]) -> Result:
-        """Return the result of the call, with these results of its runs."""
-        has_ldc_index = bool(self._gold.table.ldc_of)
+        """Return the result of the call, which holds the results of its runs, the problems and the remarks."""
+        has_ldc_index = bool(self._gold.table.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
-        if self._gold.alone is not None:
+        if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported
         return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
 
 
 def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
-    """Return whether any of the lines of a unit has an assessment; the unit may also have lines of an earlier run."""
+    """Return whether any of these lines has an assessment; the unit may also have matches of an earlier run."""
     for lines in lines_by_query.values():
         for line in lines:
             if line.index in unit.matched:
@@ -323,10 +335,11 @@ def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]
 def score_runs(
     run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[RunResult] = ()
 ) -> Result:
-    """Score the runs of one call, one run id after the other.
+    """Return the result of a call: its runs are scored one after the other, by run id.
 
-    `problems` is added to if given. `earlier_results` are results of the same lines under another policy or other
-    limits, whose matches are taken over. Raises ScoringStopped with what had been computed by then.
+    Problems are added to `problems` if it is given. `earlier_results` are results of the same lines under another
+    policy or other limits, whose matches are used again. Raises ScoringStopped, which holds the results computed by
+    then.
     """
     if problems is None:
         problems = run.problems.branch()
@@ -346,7 +359,7 @@ def score_runs(
 
 
 def _check_loaded(run: Run) -> None:
-    """Raise InputError where no line was accepted, or the edition stops at errors before it scores."""
+    """Raise InputError if no line was accepted, or if the edition refuses to score after errors."""
     has_lines = run.links.responses or run.gold.links.assessments
     has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
     if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
@@ -359,7 +372,7 @@ def _check_loaded(run: Run) -> None:
 
 
 def _why_no_run(run: Run) -> str:
-    """Return the remark that nothing was scored, and why the files have no run."""
+    """Return the remark that nothing was scored, with the reason why the files hold no run."""
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {some(run_files)} was accepted"
@@ -368,9 +381,9 @@ def _why_no_run(run: Run) -> str:
 
 
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
-    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
+    """Return the result of one unit: its lines are matched, placed into classes, labelled, counted and ranked.
 
-    Never raises because of the lines: the result says where scoring has to stop.
+    With `is_ranked` set to False there are no rankings. Errors are not raised: the result holds them, for each query.
     """
     edition = unit.gold.table.edition
     problems = ProblemLog()
@@ -384,38 +397,38 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
             return UnitResult(unit.id, {}, {}, (), problems, error)
     other_run = unit.other_run
     labels_of_other_run = {} if other_run is None else dict(other_run.labels)
-    counting = Counting(assessment_by_index, policy, unit.run.limits.most, labels_of_other_run, edition)
+    counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_of_other_run, edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
-    query_results = [_count(unit, gold, counting) for gold in golds]
+    query_results = [_count_query(unit, gold, counting) for gold in golds]
     if other_run is not None:
         assessment_by_index = {**other_run.matched, **assessment_by_index}
     if is_ranked and edition.has_rankings:
         for number, gold in enumerate(golds):
             if query_results[number].uncounted is None:
-                query_results[number] = _rank(
+                query_results[number] = _rank_query(
                     unit, gold, query_results[number], assessment_by_index, counting.labels_by_index
                 )
     return UnitResult(unit.id, assessment_by_index, counting.labels_by_index, tuple(query_results), problems)
 
 
 def _match_lines(unit: Unit, problems: ProblemLog) -> Mapping[int, Assessment]:
-    """Return the assessments of the lines of a unit by index of the line. Raises InputError as `judging.match` does."""
+    """Return the assessments of the lines of a unit by the index of the line. Raises InputError as `judging.match`."""
     links = unit.run.links
     discipline = unit.gold.options.discipline
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in dict.fromkeys(query.base_id for query in unit.queries):
         if base_id in unit.lines:
-            judgement_by_value = unit.gold.values_of(base_id, links)
+            judgement_by_value = unit.gold.judgements_by_value(base_id, links)
             assessment_by_index |= judging.match(unit.lines[base_id], judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
 
-def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
-    """Return the result of a query with its tallies, those up to its hop limit, or with why it cannot be counted."""
+def _count_query(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
+    """Return the result of a query: its tallies up to its hop limit, or the error if it cannot be counted."""
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
-    tree = gold.tree.branch()
+    tree = gold.tree.copy()
     lines = unit.lines.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
@@ -429,9 +442,9 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
 
 
 def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
-    """Return the highest hop that is scored of the query in the name of a row, which is nearly always `query`.
+    """Return the highest hop that is scored of the query that a row is named after, which is nearly always `query`.
 
-    Classes of other queries have rows there; where these queries are not chosen, it is hop 0.
+    A row may also be named after a class of another query; the hop is 0 if that query is not to be scored.
     """
     query_id = row_name.partition(":")[0]
     if query_id == query.full_id:
@@ -440,21 +453,24 @@ def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
     return 0 if parts is None else unit.hop_limits.get(parts.base, 0)
 
 
-def _rank(
+def _rank_query(
     unit: Unit,
     gold: QueryGold,
     counted: QueryResult,
     assessment_by_index: Mapping[int, Assessment],
     labels_by_index: Mapping[int, Labels],
 ) -> QueryResult:
-    """Return the result of a query with the rankings of its levels, or with why it cannot be ranked."""
+    """Return the result of a query that was counted, with the rankings of its levels, or with the error if one fails.
+
+    The assessments and labels are those of all lines of the unit, by the index of the line.
+    """
     query = gold.query
-    most = unit.run.limits.most
+    most = unit.run.limits.per_node
     ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
-        if ranking.exceeds_ground_truth:  # the run names more than there is to be found, which the task does not allow
-            return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
+        if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
+            return replace(counted, unranked=_error_above_one(ranking, unit.run.links.nodes, most))
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]
         rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
@@ -466,30 +482,31 @@ def _is_scored_level(level: str, hop_limit: int) -> bool:
     return level in ("0", tables.ALL_LEVELS) or int(level) <= hop_limit
 
 
-# ---- Runs that are scored each by itself
+# ---- Runs that are scored separately
 
-# Loads a run over gold that has its pool; further assessments come before it.
+# A function that loads a run to be scored against gold; the assessments in the files come before it.
 Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
 
 
 class OneRun(Record):
-    """A run among the files: its id, and whether its file holds others, whose lines are left out."""
+    """One run: its file, its id, and whether other runs share the file (`is_shared`); their lines are left out."""
 
     file: Input
     run_id: str
     is_shared: bool = False
 
-    def over(self, gold: Gold) -> Gold:
-        """Return gold for loading this run alone."""
+    def restrict(self, gold: Gold) -> Gold:
+        """Return gold for which only the lines of this run are loaded and scored, even if others share its file."""
         if not self.is_shared:
             return gold
-        return replace(gold, options=replace(gold.options, runids=(self.run_id,)), alone=self.run_id)
+        return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return the runs and the assessments among files and in folders; knowledge bases are runs.
+    """Return the files that are runs and those that are assessments; a folder stands for the files in it.
 
-    Raises InputError for a file that is neither, and for an empty one.
+    `knowledge_bases` are the files that count as runs whatever they look like. Raises InputError for a file that is
+    neither, and for an empty file.
     """
     runs: list[Input] = []
     assessments: list[Input] = []
@@ -508,7 +525,7 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
 def runs_of(
     files: Iterable[Input], knowledge_bases: Collection[Input] = (), run_ids: Sequence[str] | None = None
 ) -> list[OneRun]:
-    """Return the runs of run files; with `run_ids` the runs of these ids, in their order.
+    """Return the runs in run files, in the order of the files; with `run_ids` only those runs, in the order of the ids.
 
     The first line of a knowledge base is the id of its run. Raises UsageError for an id that no file has.
     """
@@ -532,12 +549,12 @@ _BLOCK: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
-    """Return the ids of the runs in a file, in the order of their first lines; a single empty id if it has none."""
+    """Return the ids of the runs in a file, in the order of their first lines; an empty id for a file without lines."""
     with open_source(file) as source:
         if is_knowledge_base:
             first_line = source.read_bytes().partition(b"\n")[0]
             return [first_line.decode("utf-8", "replace").strip()]
-        # Most files hold one run, which the third columns tell without the whole of reading.
+        # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
         third_columns = set()
         for block in line_blocks(source, _BLOCK):
             for line in block.split(b"\n"):
@@ -555,12 +572,15 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
 
 
 def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
-    """Load one run over gold, behind the assessments of `pool`; lines of other runs in its file are left out."""
-    return load_run(run.over(gold), [*pool, run.file], problems=problems)
+    """Return one run, loaded after the assessments of `pool`; the lines of other runs in its file are left out."""
+    return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
-    """Return the result of each run by itself, in order, over gold that has its pool. Raises InputError."""
+    """Return the results of runs that are scored separately, in order; gold has its pool.
+
+    Raises InputError, which names the file, for the first run that cannot be scored.
+    """
     with paused_collector():
         return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
 
@@ -568,9 +588,10 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
 def score_apart(
     gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, pool: Sequence[Input] = ()
 ) -> Result:
-    """Return one result of runs that are scored each by itself; `pool` has assessments that gold lacks.
+    """Return one result that holds the results of runs that are scored separately.
 
-    Raises InputError, which names the file, for the first run that cannot be scored.
+    `pool` are the assessments if gold has none, problems are added to `problems`, and `load` loads a run. Raises
+    InputError, which names the file, for the first run that cannot be scored.
     """
     results = [_score_alone(gold, run, problems, load, pool) for run in runs]
     first = results[0]
@@ -598,7 +619,7 @@ def score_apart(
 
 
 def _score_alone(gold: Gold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()) -> Result:
-    """Load and score one run. Raises InputError, which names its file, where it cannot be scored or has no line."""
+    """Return the result of one run. Raises InputError, which names its file, if it cannot be scored or has no line."""
     try:
         run = load(gold, one_run, pool, problems)
         result = score_runs(run, gold.options.policy, problems)

@@ -1,4 +1,4 @@
-"""Run and assessment files: column layouts, which lines count, what columns hold (rule lines)."""
+"""Read run and assessment files: recognise the layout, find the lines that count, read their columns (rule lines)."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.options import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 
-# Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked.
+# The number of bytes that are decoded and split at a time. Few enough to stay in the processor's cache until their
+# lines are linked.
 _BLOCK: Final = 1 << 16
-# First characters of lines that need a second look: it may be blank or a comment.
+# First characters of lines that may be blank or comments, so that a pattern must decide.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
-# What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next
-# character with it. Possessive, so that a quotation which is never closed hides every # behind it.
+# The text before a comment at the end of a line: text and closed quotations, in which a backslash escapes the next
+# character. The quantifiers are possessive: a # after a quotation that is never closed begins no comment.
 _BEFORE_COMMENT: Final = re.compile(r'(?:[^#"]|"(?:[^"\\]|\\.)*+")*+(?=#)', re.DOTALL)
 
 _BLANK_OR_COMMENT: Final = re.compile(rf"{SPACE}*(?:#.*)?", re.DOTALL)
 
 
 class UnreadLine(NamedTuple):
-    """A line that nothing is taken from: blank, a comment, a repetition, or of another number of columns."""
+    """A line that is not used: it is blank, a comment, or a repetition, or it has the wrong number of columns."""
 
     file: str
     number: int
     text: str
 
 
-# A line that has as many columns as its file's layout: its number from 1, its text, its columns.
 Line: TypeAlias = tuple[int, str, list[str]]
+"""A line with as many columns as the layout of its file: its number from 1, its text, its columns."""
 
 
 class TabFile(Record):
-    """A run or assessment file of a known layout; `lines` are still to be read, `unread` those passed over so far."""
+    """A run or assessment file of a known layout.
+
+    `lines` reads the file and yields the lines that count; `unread` are the lines that did not count so far.
+    """
 
     name: str
     schema: Schema
@@ -57,11 +61,11 @@ def read_tab_file(
     allow_comments: bool = False,
     only_run_id: str | None = None,
 ) -> TabFile | None:
-    """Find out the layout of a tab file by its first line, and return its lines to be read; None for a file of size 0.
+    """Return a run or assessment file whose lines are ready to be read; None for a file of size 0.
 
-    With `allow_comments` a comment at the end of a line is cut off. `only_run_id` is the run whose lines are read, None
-    for all. Raises InputError where the layout is unknown, no line counts, or the bytes are not UTF-8 (also while the
-    lines are read).
+    The layout is recognised by the first line that is neither blank nor a comment. With `allow_comments` a comment at
+    the end of a line is cut off. `only_run_id` is the run whose lines are read, None for all. Raises InputError if the
+    layout is unknown, if all lines are blank or comments, or if the bytes are not UTF-8 (also while lines are read).
     """
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
@@ -111,7 +115,7 @@ def _may_be_of_run(text: str, run_id: str) -> bool:
 
 
 def split_comment(text: str) -> tuple[str, str]:
-    """Return a line without the comment at its end, and that comment from its # on."""
+    """Return a line without the comment at its end, and the comment, which begins with `#` or is empty."""
     match = _BEFORE_COMMENT.match(text)
     if match is None:
         return text, ""
@@ -124,7 +128,7 @@ def split_columns(text: str) -> list[str]:
 
 
 def is_blank_or_comment(text: str) -> bool:
-    """Return whether a line is blank, or begins with # behind any blanks."""
+    """Return whether a line is blank, or a comment: its first character that is no blank is `#`."""
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
@@ -136,9 +140,10 @@ def accepted_lines(
     unread: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """Yield the lines of the file `name` that count: no comment, no repetition, and `width` columns.
+    """Yield the lines of the file `name` that count: neither comments nor repetitions, and with `width` columns.
 
-    `lines` have their numbers. The others are added to `unread`, and reported unless they are blank or comments.
+    `lines` are numbers and texts. Lines that do not count are added to `unread`, and are reported unless they are blank
+    or comments.
     """
     texts: set[str] = set()
     for number, text in lines:
@@ -160,16 +165,16 @@ def accepted_lines(
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
-    """Return the lines of a file with their numbers, read block by block.
+    """Return the lines of a file with their numbers from 1, read block by block.
 
-    The first block is added to `first_block` when it is read, for messages about a file that cannot be read.
+    The first block is added to `first_block` when it is read: messages about unreadable files need it.
     """
-    # Chaining the lines of blocks spares a step in Python for each line.
+    # Chaining the blocks in C saves a step of a Python loop for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
 
 
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield the numbered lines of each block. Only a line feed ends a line: U+0085 and form feeds are data."""
+    """Yield the numbered lines of each block. Only a line feed ends a line; U+0085 and form feeds are text."""
     count = 0
     for block in line_blocks(source, _BLOCK):
         if not count:
@@ -183,9 +188,9 @@ def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Itera
 
 
 def line_blocks(source: Source, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks of whole lines, of about `size` bytes, without the line feed at their end.
+    """Yield the bytes of a file in blocks of whole lines, each of about `size` bytes and without its last line feed.
 
-    Raises InputError where the file cannot be read.
+    Raises InputError if the file cannot be read.
     """
     pending: list[bytes] = []
     try:
@@ -210,11 +215,11 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
 _SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
 _LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
-CERTAIN: Final = "1.0"  # what an illegal confidence is replaced with
+CERTAIN: Final = "1.0"  # the confidence that replaces an illegal one
 
 
 class Confidence(NamedTuple):
-    """A confidence: its text from now on, its value in (0, 1], the codes of its problems."""
+    """A confidence as it was read: its legal text, its value in (0, 1], and the codes of its problems."""
 
     text: str
     value: float
@@ -222,7 +227,10 @@ class Confidence(NamedTuple):
 
 
 def plain_confidence(written: str) -> float | None:
-    """Return the value of a confidence that is legal as it stands and below 1, as nearly all are; None of others."""
+    """Return the value of a confidence that is written like `0.75`, as nearly all are.
+
+    Returns None for all others, including zero, which `read_confidence` must read.
+    """
     digits = written[2:]
     if written[:2] == "0." and digits.isdigit() and digits.isascii():
         return float(written) or None
@@ -230,18 +238,18 @@ def plain_confidence(written: str) -> float | None:
 
 
 def without_exponent(text: str) -> str | None:
-    """Return a confidence with an exponent as decimals, or None for one without.
+    """Return a confidence with an exponent in decimals (`1.5e-01` -> `0.150000000000`); None for one without exponent.
 
-    The pattern takes digits of any script, the number ends before the first one that is not 0 to 9.
+    Digits of any script are recognised, but the number ends before the first character that is not 0 to 9.
     """
     if _SCIENTIFIC.fullmatch(text) is None:
         return None
     return f"{leading_number(text):.12f}"
 
 
-@functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
+@functools.lru_cache(maxsize=1 << 10)  # a run may have the same illegal confidence, or 1.0, on all lines
 def read_confidence(text: str) -> Confidence:
-    """Read the confidence of a column. Never raises: an illegal one is replaced by 1.0, with a code."""
+    """Return the confidence of a column. Never raises: an illegal confidence becomes 1.0, with a problem code."""
     codes: list[str] = []
     decimals = without_exponent(text)
     if text == "1":
@@ -256,21 +264,23 @@ def read_confidence(text: str) -> Confidence:
     return Confidence(text, float(text), tuple(codes))
 
 
-DocumentLengths: TypeAlias = Mapping[str, float]  # the documents of the task: length in characters by document id
+DocumentLengths: TypeAlias = Mapping[str, float]
+"""The length in characters of each document of the task, by document id."""
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = LATEST.most_value_spans
 
 NO_DOCUMENT: Final = "NO DOCUMENT"  # document id of a provenance without any valid span
-NO_SPAN: Final = ":-"  # what the reference makes of such a provenance where it becomes an entry point
+NO_SPAN: Final = ":-"  # the text that such a provenance has as the entry point of a query
 _DROPPED_DOCUMENT: Final = "NO_DOCUMENT"  # spans of this document count for nothing
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
-# Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
-# character.
+# The quantifiers are possessive, so that a column of white space is looked at only once. If a document id is nothing
+# but white space, it is the last of these characters.
 _SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 _PLAIN_OFFSETS: Final = ":([0-9]{1,15})-([0-9]{1,15})"
 _PLAIN_SPAN: Final = rf"(?!{_DROPPED_DOCUMENT}:)([A-Za-z0-9_.+-]++){_PLAIN_OFFSETS}"
-# A span of a relation and one of a value in the same document, a blank between them.
+# Matches a relation provenance and a value provenance of one span each, in the same document, with a blank between
+# them.
 _ONE_SPAN_EACH: Final = re.compile(rf"{_PLAIN_SPAN} \1{_PLAIN_OFFSETS}")
 _PLAIN_COLUMN: Final = re.compile(rf"{_PLAIN_SPAN}(?:,\1:[0-9]{{1,15}}-[0-9]{{1,15}}){{0,2}}")
 _OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
@@ -288,7 +298,7 @@ class Span(NamedTuple):
 
 
 class SpanProblem(NamedTuple):
-    """A problem code with its arguments, the offending text as written, and the text that is read in its place."""
+    """A problem code with its arguments, the offending text as written, and the text that is read instead, if any."""
 
     code: str
     arguments: tuple[object, ...]
@@ -297,7 +307,7 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as read, with its problems.
+    """A provenance as it was read, with its problems.
 
     `canonical` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
     `spans` are the valid spans as written, cut to their legal length.
@@ -315,7 +325,7 @@ class Provenance(NamedTuple):
 
 
 def offset_value(text: str) -> float:
-    """Return the value of an offset; one of thousands of digits is as good as infinite."""
+    """Return the value of an offset; an offset with hundreds of digits may be infinite."""
     if len(text) <= 15 and text.isdecimal() and text.isascii():
         return int(text)
     return leading_number(text)
@@ -328,19 +338,22 @@ def leading_number(text: str) -> float:
 
 
 def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
-    """Return a span cut to the longest legal length, None if it ends before it starts; and the problem, if any."""
+    """Return a span cut to `longest` characters, and a list with its problem, if there is one.
+
+    The span is None if it ends before it starts.
+    """
     start = offset_value(span.start)
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
-    if end - start + 1 > longest:  # false of two infinite offsets, whose difference is no number
+    if end - start + 1 > longest:  # False for two infinite offsets, whose difference is not a number
         shorter_span = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
         return shorter_span, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(shorter_span))]
     return span, []
 
 
 def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:
-    """Return the problems of a span whose document is not one of the task's, or ends before one of the offsets."""
+    """Return the problems of a span if its document is unknown, or shorter than one of the offsets."""
     length = documents.get(span.docid)
     if length is None:
         return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
@@ -351,10 +364,10 @@ def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLe
 def are_plain(
     relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
-    """Return whether both provenances of an answer are canonical as they stand, as they are in nearly all lines.
+    """Return whether both provenances of an answer are written in canonical form, as they are in nearly all lines.
 
-    Both must be in one document, whose length is checked where `documents` has the lengths. Where this is in doubt the
-    answer is no.
+    `relation` and `provenance` are the two columns. Both must be in the same document; if `documents` is given, offsets
+    are checked against its length. A few unusual canonical forms are not recognised: the result is then False.
     """
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and documents is None:
@@ -371,9 +384,10 @@ def are_plain(
 def plain_column(
     text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> tuple[str, int] | None:
-    """Return document and first offset of a provenance that is canonical as it stands; None if it is not, or in doubt.
+    """Return the document and the first offset of a provenance that is written in canonical form, otherwise None.
 
-    Its last offsets are held against the length of the document where `documents` has the lengths.
+    If `documents` is given, the offsets are checked against the length of the document. A few unusual canonical forms
+    are not recognised: the result is then None.
     """
     match = _PLAIN_COLUMN.fullmatch(text)
     if match is None:
@@ -385,14 +399,16 @@ def plain_column(
     for start_text, end_text in _OFFSETS.findall(text):
         start = int(start_text)
         end = int(end_text)
-        if not previous_start < start <= end < start + edition.longest_span or end > length:
+        is_in_order = previous_start < start <= end
+        is_too_long = end - start + 1 > edition.longest_span
+        if not is_in_order or is_too_long or end > length:
             return None
         previous_start = start
     return docid, first_start
 
 
 def document_of(canonical: str) -> str:
-    """Return the document id of a canonical provenance."""
+    """Return the document id of a canonical provenance: `ENG_1` for `ENG_1:3-5`, `NO DOCUMENT` without a span."""
     if canonical in ("", NO_SPAN):
         return NO_DOCUMENT
     return canonical.partition(":")[0]
@@ -401,10 +417,10 @@ def document_of(canonical: str) -> str:
 def read_provenance(
     text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> Provenance:
-    """Read a column of at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`. Never raises: problems are returned.
+    """Return the provenance of a column with at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
-    The spans are checked against `documents` where those are given. A span in an unknown document, which is fatal, is
-    kept, so that what follows from it is not reported as well.
+    Never raises: the problems are part of the result. If `documents` is given, the spans are checked against it. A span
+    in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
     spans: list[Span] = []
@@ -413,7 +429,7 @@ def read_provenance(
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if spans and span.docid != spans[0].docid and edition.joins_documents:
-            if spans[0].docid == "0":  # it counts as none, so that the next document takes its place
+            if spans[0].docid == "0":  # the document `0` stands for none and is replaced by the next one
                 spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
                 problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
@@ -431,7 +447,7 @@ def read_provenance(
 
 
 def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
-    """Return the texts of the spans of a column, at most `most`; problems with the whole column are added."""
+    """Return the texts of the spans of a column, at most `most`; add problems of the whole column to `problems`."""
     if ";" in text and edition.reads_semicolons:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
             with_commas = text.replace(";", ",")
@@ -450,7 +466,10 @@ def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[
 def _read_span(
     text: str, documents: DocumentLengths | None, edition: Edition, problems: list[SpanProblem]
 ) -> Span | None:
-    """Return the span of a text, cut to the longest legal length; None, and a problem added, if it is not valid."""
+    """Return the span of a text such as `ENG_1:3-5`, cut to the longest legal length; None if it is not valid.
+
+    Its problems are added to `problems`.
+    """
     match = _SPAN.fullmatch(text)
     if match is None or (";" in text and not edition.reads_semicolons):
         problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (text,), text))
@@ -460,7 +479,7 @@ def _read_span(
     problems += span_problems
     if documents is None:
         return span
-    # The offsets of a span that ends before it starts are checked all the same.
+    # The offsets are checked against the document even if the span ends before it starts.
     checked_span = written_span if span is None else span
     document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), documents)
     problems += document_problems

@@ -23,13 +23,13 @@ MISSED_ABSTRACT = "missed_abstract"
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
 Entry: TypeAlias = dict[str, Any]
-"""An evidence set of gold, or a prediction for an abstract, as files have it: `label` and `sentences`."""
+"""An evidence set of gold, or an entry of a prediction, as in files: {"label": "SUPPORT", "sentences": [2]}."""
 
 
 class Claim(NamedTuple):
-    """A claim of gold or of the predictions. A key that its line lacks is UNSET, which is not the same as null.
+    """A claim of gold or of the predictions. The value of a missing key is UNSET, which is not the same as null.
 
-    `cited` are the documents under the key `cited_doc_ids`.
+    `cited` has the documents under the key `cited_doc_ids`.
     """
 
     id: Hashable
@@ -39,10 +39,10 @@ class Claim(NamedTuple):
 
 
 class NearestSet(NamedTuple):
-    """The gold set that a prediction for an abstract comes nearest to.
+    """The gold set of an abstract of which the prediction misses the fewest sentences.
 
     `entry` is the predicted entry that is compared with the set, None if there is none. `missing_sentences` are the
-    sentences of the set that this entry lacks.
+    sentences of the set that are not in this entry.
     """
 
     gold_set: Entry
@@ -58,17 +58,20 @@ class AbstractsMode(Mode):
     kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is of gold: only there claims have a text."""
+        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+
+        Return None if the line is no object.
+        """
         return "claim" in first if isinstance(first, dict) else None
 
     def written(self, prediction: Claim | None) -> Any:
-        """Return the prediction for a claim as a JSON object, without the keys that its line lacked."""
+        """Return the prediction for a claim as the JSON object of its line; None if there is no prediction."""
         if prediction is None:
             return None
         fields = {"id": prediction.id, "label": prediction.label, "evidence": prediction.evidence}
         return {name: value for name, value in fields.items() if value is not UNSET}
 
-    # ---- What the two tasks say of a claim
+    # ---- Evidence of a claim, which each of the two tasks reads in its own way
 
     @abstractmethod
     def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
@@ -76,9 +79,9 @@ class AbstractsMode(Mode):
 
     @abstractmethod
     def predicted_entries(self, unit: Unit) -> dict[str, Any]:
-        """Return the predicted entries for a claim, by abstract: copies that the caller may change.
+        """Return the predicted entries for a claim by abstract, as copies that the caller may change.
 
-        The value of an abstract is a list of entries, or whatever else the predictions file has there.
+        The value of an abstract is a list of entries, or another JSON value if the predictions file has one there.
         """
 
     @abstractmethod
@@ -87,11 +90,14 @@ class AbstractsMode(Mode):
 
     @abstractmethod
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
-        """Return for each gold set of an abstract the predicted entry that it is compared with, None without one."""
+        """Return for each gold set of an abstract the predicted entry that it is compared with.
+
+        The entry is None for a set that is compared with none.
+        """
 
     @abstractmethod
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
-        """Return the JSON value by which a fault names the sentences that a prediction lacks of a gold set."""
+        """Return the JSON value that a fault shows for the sentences of a gold set that are not predicted."""
 
     @abstractmethod
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
@@ -106,15 +112,18 @@ class AbstractsMode(Mode):
         return ()
 
     def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
-        """Return the predicted abstracts that are wrong, which are here those without gold evidence."""
+        """Return the predicted abstracts that are wrong because gold has no evidence in them.
+
+        `gold` has the evidence of gold by abstract.
+        """
         return [abstract for abstract in predicted if abstract not in gold]
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold in the order in which their faults are listed."""
+        """Return the abstracts of gold in the order in which their faults are listed; here that of gold."""
         return gold
 
     def abstract_key(self, abstract: str) -> Hashable:
-        """Return the key by which the scorer compares the ids of abstracts, which is here the id itself."""
+        """Return the key by which the scorer compares the ids of abstracts; here it is the id."""
         return abstract
 
     # ---- Faults of predictions
@@ -135,7 +144,10 @@ class AbstractsMode(Mode):
         return self.by_kind(faults)
 
     def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
-        """Return the faults of the predicted entries for an abstract that has gold sets."""
+        """Return the faults of the predicted entries for an abstract that has gold sets.
+
+        A label is wrong if no gold set has it, provided that one of gold's labels is not predicted.
+        """
         faults = []
         gold_labels = _labels_by_key(sets)
         predicted_labels = _labels_by_key(entries)
@@ -152,7 +164,8 @@ class AbstractsMode(Mode):
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set that the predicted entries come nearest to, which has the fewest missing sentences."""
+        """Return the gold set of an abstract of which the predicted entries miss the fewest sentences."""
+        # An entry may be compared with many sets; its keys are made once. Entries cannot be hashed, their `id` can.
         keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
@@ -163,7 +176,7 @@ class AbstractsMode(Mode):
         return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim without some of its faults, as a JSON object."""
+        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         sets_by_abstract = self.gold_sets(unit)
         evidence = self.predicted_entries(unit)
         extra_keys: dict[str, set[Hashable]] = {}
@@ -173,7 +186,7 @@ class AbstractsMode(Mode):
                 extra_keys.setdefault(abstract, set()).add(as_key(fault.predicted))
             else:
                 self._correct_fault(fault, evidence, sets_by_abstract.get(abstract, []))
-        # Sentences are removed last: whichever entry has them then loses them.
+        # Sentences are removed last, so that they are also removed from entries that another correction has changed.
         for abstract, keys in extra_keys.items():
             for entry in scorable_entries(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
@@ -181,7 +194,10 @@ class AbstractsMode(Mode):
         return {**self.written(unit.prediction), "evidence": values}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
-        """Remove a fault from the predicted evidence; `sets` are the gold sets of the abstract that the fault is in."""
+        """Change predicted evidence so that a fault is corrected; it is of any kind but an extra sentence.
+
+        `evidence` has the predicted entries by abstract, `sets` are the gold sets of the abstract with the fault.
+        """
         abstract = str(fault.part)
         if fault.kind == EXTRA_ABSTRACT:
             del evidence[abstract]
@@ -194,16 +210,16 @@ class AbstractsMode(Mode):
                 evidence[abstract].append(new_entry)
             else:
                 nearest.entry["sentences"] = [*nearest.entry["sentences"], *nearest.missing_sentences]
-        else:
+        else:  # a wrong label
             gold_labels = _labels_by_key(sets)
             for entry in scorable_entries(evidence[abstract]):
                 if as_key(entry["label"]) not in gold_labels:
                     entry["label"] = fault.gold
 
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
-        """Return the function from a fault of a claim to its row once the fault is corrected.
+        """Return a function that returns the row of a claim after the correction of a single fault.
 
-        The function scores nothing but the abstract that the fault is in.
+        The function scores only the abstract with the fault again.
         """
         try:
             return OneAbstract(self, units[0], rows[0]).rows_without
@@ -213,7 +229,7 @@ class AbstractsMode(Mode):
     # ---- Groups and confusions
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a claim: its labels in gold, and how many sets, sentences and citations it has there."""
+        """Return the groups of a claim by gold: its labels, its numbers of sets and citations, its shortest set."""
         all_sets: list[Entry] = []
         for sets in self.gold_sets(unit).values():
             all_sets += sets
@@ -229,32 +245,37 @@ class AbstractsMode(Mode):
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield each label of an abstract in gold with the predicted label, and the labels of extra abstracts."""
+        """Yield ("abstract", label of gold, predicted label) for each label of gold, and for each extra abstract.
+
+        A label of gold that is not predicted is confused with the first label that is predicted for the abstract. One
+        of the two labels is `NONE` if the abstract is not predicted, or if gold has no evidence in it.
+        """
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
         for abstract, sets in sets_by_abstract.items():
             entries = scorable_entries(predicted.get(abstract))
             predicted_labels = _labels_by_key(entries)
-            first_label = text_of(entries[0]["label"]) if entries else NONE
             for key, label in _labels_by_key(sets).items():
-                gold_label = text_of(label)
-                yield "abstract", gold_label, gold_label if key in predicted_labels else first_label
+                if key in predicted_labels:
+                    yield "abstract", text_of(label), text_of(label)
+                else:
+                    yield "abstract", text_of(label), _first_label(entries)
         for abstract, value in predicted.items():
             entries = scorable_entries(value)
             if abstract not in sets_by_abstract and entries:
-                yield "abstract", NONE, text_of(entries[0]["label"])
+                yield "abstract", NONE, _first_label(entries)
 
 
 class OneAbstract:
-    """Scores a claim again after the correction of one fault, by the one abstract that the fault is in.
+    """Scores a claim again after the correction of one fault, quickly: only the abstract with the fault is scored.
 
-    This is enough because the row of a claim is the sum over its abstracts. Abstracts whose ids the scorer compares as
-    equal, such as "10" and "010" in claim verification, are scored together.
+    This is enough because the row of a claim is the sum over its abstracts. Abstracts with ids that are equal for the
+    scorer, such as "10" and "010" in claim verification, are scored together.
     """
 
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
         """Take a claim and its row. Raises InputError if the scorer would refuse any prediction for the claim."""
-        if unit.prediction is None:  # which counts otherwise than a prediction without evidence
+        if unit.prediction is None:  # a missing prediction does not score like a prediction without evidence
             unit = unit._replace(prediction=mode.reread({"id": unit.id, "evidence": {}}))
             row = mode.row(unit)
         self._mode = mode
@@ -267,7 +288,7 @@ class OneAbstract:
             self._cited.setdefault(mode.abstract_key(text_of(document)), []).append(document)
 
     def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
-        """Return the evidence by the key of the abstract and then by its id."""
+        """Return the evidence for each abstract, grouped by the key of the abstract (`abstract_key`)."""
         evidence_by_key: dict[Hashable, dict[str, Any]] = {}
         for abstract, entries in evidence.items():
             key = self._mode.abstract_key(abstract)
@@ -275,7 +296,10 @@ class OneAbstract:
         return evidence_by_key
 
     def rows_without(self, fault: Fault) -> list[Row]:
-        """Return the row of the claim once a fault is corrected. Raises InputError if the scorer would refuse that."""
+        """Return the row of the claim after the correction of a fault, in a list of length 1.
+
+        Raises InputError if the scorer would refuse the corrected prediction.
+        """
         mode = self._mode
         key = mode.abstract_key(str(fault.part))
         gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), cited=self._cited.get(key, []))
@@ -283,7 +307,8 @@ class OneAbstract:
         unit_before = self._unit._replace(gold=gold, prediction=prediction)
         unit_after = unit_before._replace(prediction=mode.reread(mode.corrected(unit_before, [fault])))
         counts = zip(self._row, mode.row(unit_before), mode.row(unit_after))
-        return [tuple([total + (after - before) for total, before, after in counts])]
+        row_after = [total + (after - before) for total, before, after in counts]
+        return [tuple(row_after)]
 
 
 def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:
@@ -291,8 +316,16 @@ def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:
     return _first_by_key([entry["label"] for entry in entries])
 
 
+def _first_label(entries: Sequence[Entry]) -> str:
+    """Return the label of the first entry as text; `NONE` without entries."""
+    return text_of(entries[0]["label"]) if entries else NONE
+
+
 def scorable_entries(entries: object) -> list[Entry]:
-    """Return the predicted entries that the scorer would accept; a file may have anything where it never looks."""
+    """Return the predicted entries of an abstract that the scorer would accept; none if `entries` is no list.
+
+    Other entries occur only in places that the scorer does not read.
+    """
     if not isinstance(entries, list):
         return []
     return [entry for entry in entries if _is_scorable(entry)]
@@ -309,7 +342,7 @@ def _is_scorable(entry: object) -> bool:
 
 
 def _first_by_key(values: Iterable[object]) -> dict[Hashable, Any]:
-    """Return the values by the key by which they are compared; of equal values, such as 2 and 2.0, the first."""
+    """Return values by the key by which they are compared (`as_key`); of equal values, such as 2 and 2.0, the first."""
     first_by_key: dict[Hashable, Any] = {}
     for value in values:
         first_by_key.setdefault(as_key(value), value)
@@ -317,7 +350,7 @@ def _first_by_key(values: Iterable[object]) -> dict[Hashable, Any]:
 
 
 def sentence_keys(sentences: Iterable[object]) -> frozenset[Hashable]:
-    """Return the keys by which sentence numbers are compared: 2 and 2.0 have the same key, "2" has another."""
+    """Return the keys by which sentence numbers are compared: 2 and 2.0 have the same key, the text "2" another."""
     return frozenset([as_key(sentence) for sentence in sentences])
 
 

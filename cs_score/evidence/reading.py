@@ -1,7 +1,6 @@
-"""Reads gold and predictions as users have them: a JSON object on each line or one document, from a file or memory.
+"""Reads JSON files of gold and predictions, checks the values in them, and shows values in messages.
 
-Whatever is wrong with the text is an InputError with file and place. The second half checks JSON values, and shows them
-in messages.
+A file has a JSON object on each line, or it is one document. If it cannot be read, an InputError says where and why.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _DECODER: Final = json.JSONDecoder()
 class Gold(Record):
     """The content of a file, gold or predictions, as a task reads it; scoring never changes it.
 
-    `notices` say how a file of another form was read.
+    `notices` tell the user how a file that is not of the usual form was read.
     """
 
     name: str
@@ -55,12 +54,13 @@ class Converted(Record):
 def read(
     file_or_value: Input | object, role: str, read_content: Callable[[Source], Any], *, has_lines: bool = False
 ) -> Gold:
-    """Read gold or predictions (`role`) from a path, an open file, or the JSON value itself.
+    """Read gold or predictions from a path, an open file, or a JSON value.
 
-    `read_content` returns the content of the source. With `has_lines` the file has a JSON value on each line, and a
-    value from memory is an iterable of these. Raises InputError, with the file, for what cannot be read.
+    `role` is "gold" or "predictions". `read_content` makes the content of a source. If `has_lines`, a file has a JSON
+    value on each line, and a value from memory is an iterable of such values. Raises InputError, with the name of the
+    file, if the file or the value cannot be read.
     """
-    with opened(file_or_value, role, has_lines=has_lines) as source, located(source.name):
+    with open_input(file_or_value, role, has_lines=has_lines) as source, located(source.name):
         content = read_content(source)
         notices: tuple[str, ...] = ()
         if isinstance(content, Converted):
@@ -69,11 +69,12 @@ def read(
         return Gold(source.name, content, source.digest(GOLD if role == "gold" else RUN), notices)
 
 
-def opened(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:
-    """Open a path, an open file, or a JSON value, which is written as JSON and read back like a file named `<role>`.
+def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:
+    """Return the source for a path, an open file, or a JSON value.
 
-    So the same rules hold for files and values, the digest is that of the text, and later changes of a value do not
-    reach the result. Raises InputError for a value that cannot be written as JSON.
+    A value is written as JSON, and the source reads this text like a file named `<gold>` or `<predictions>`, which is
+    the `role` in brackets. So values follow the same rules as files, and the caller may change them later. Raises
+    InputError for a value that cannot be written as JSON.
     """
     if isinstance(file_or_value, (str, os.PathLike)) or hasattr(file_or_value, "read"):
         return open_source(file_or_value)  # type: ignore[arg-type]  # an object with a method `read` is a file
@@ -87,7 +88,10 @@ def opened(file_or_value: Input | object, role: str, *, has_lines: bool = False)
 
 
 def _write_json(value: object, role: str) -> str:
-    """Return a value as JSON in ASCII characters. Raises InputError for a value that JSON does not have."""
+    """Return a value as JSON in ASCII characters. Raises InputError if JSON has no such value.
+
+    `role` is "gold" or "predictions", for the message.
+    """
     try:
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -95,10 +99,11 @@ def _write_json(value: object, role: str) -> str:
 
 
 class located(Struct):  # noqa: N801  # a context, read as `with located(name, {"claim": 5}):`
-    """A context that adds its file and its place to an InputError that is raised within.
+    """A context that adds its file and its place to every InputError that is raised in its block.
 
-    The place stands in front of the place that the error has: {"line": 3, "claim": 5} is "line 3, claim 5". Both may be
-    changed within, so that one context serves all lines of a file. A list or an object names no place.
+    The place {"line": 3, "claim": 5}, for example, is "line 3, claim 5" in the message, before the place that the error
+    has already. A value that is a list or an object is left out. The block may change `file` and `place`, so that one
+    context serves all lines of a file.
     """
 
     file: str | None = None
@@ -108,16 +113,18 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Raise an InputError anew, with the file and the place of the context."""
-        if isinstance(error, InputError):
-            places = [
-                f"{noun} {plain(value)}" for noun, value in self.place.items() if not isinstance(value, (dict, list))
-            ]
-            if error.place:
-                places.append(error.place)
-            file = self.file or error.file
-            place = ", ".join(places) or None
-            raise InputError(error.problem, file=file, place=place, remedy=error.remedy) from None
+        """Raise an InputError of the block again, with the file and the place of the context."""
+        if not isinstance(error, InputError):
+            return
+        places = []
+        for noun, value in self.place.items():
+            if not isinstance(value, (dict, list)):
+                places.append(f"{noun} {plain(value)}")
+        if error.place:
+            places.append(error.place)
+        file = self.file or error.file
+        place = ", ".join(places) or None
+        raise InputError(error.problem, file=file, place=place, remedy=error.remedy) from None
 
 
 # ---- JSON text
@@ -126,55 +133,69 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
 def json_lines(
     source: Source, location: located, *, skipped_marks: str = "", skips_blank: bool = False
 ) -> Iterator[object]:
-    """Yield the value of each line; the place of `location` becomes the number of the line, from 1.
+    """Yield the JSON value of each line of a source, and set the place of `location` to the number of the line, from 1.
 
-    Lines end at LF, CR LF or CR and nowhere else. One of the characters `skipped_marks` may stand at the start of a
-    line. Raises InputError for a line that is not UTF-8, not JSON, or blank unless the task `skips_blank` ones.
+    Lines end with LF, CR LF or CR, and with no other character. At the start of a line one of the characters
+    `skipped_marks` is ignored. Raises InputError for a line that is not UTF-8 or not JSON, for a blank line unless
+    `skips_blank`, and, without a place, if the source cannot be read.
     """
-    for number, line in enumerate(_split_lines(source, location), start=1):
-        location.place = {"line": number}
-        if skips_blank and not line.strip():
-            continue
-        try:
-            text = line.decode("utf-8")
-            if skipped_marks and text[:1] in skipped_marks:
-                text = text[1:]
-            value = _DECODER.decode(text)
-        except (ValueError, RecursionError) as error:
-            if not line.strip():
-                raise InputError("a blank line") from None
-            if line.startswith(BYTE_ORDER_MARK.encode()):
-                raise InputError(_HAS_MARK, remedy=_MARK_REMEDY) from None
-            raise InputError(_describe_decoding_error(error)) from None
-        yield value
-
-
-def _split_lines(source: Source, location: located) -> Iterator[bytes]:
-    """Yield the lines of a source, which end at LF, CR LF and CR only. Raises InputError if it cannot be read."""
     try:
-        for block in source.binary:
-            if b"\r" in block:
-                yield from block.splitlines()  # of bytes: at LF, CR LF and CR only
-            else:
-                yield block
+        for number, line in enumerate(_split_lines(source), start=1):
+            location.place = {"line": number}
+            if skips_blank and not line.strip():
+                continue
+            yield _parse_line(line, skipped_marks)
     except OSError as error:
-        location.place = {}
+        location.place = {}  # the line that was read last has nothing to do with the error
         raise InputError(f"cannot be read: {reason_of(error)}") from None
 
 
+def _parse_line(line: bytes, skipped_marks: str) -> object:
+    """Return the JSON value of a line. Raises InputError for a line that is blank, not UTF-8 or not JSON.
+
+    At the start of the line one of the characters `skipped_marks` is ignored.
+    """
+    try:
+        text = line.decode("utf-8")
+        if skipped_marks and text[:1] in skipped_marks:
+            text = text[1:]
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        if not line.strip():
+            raise InputError("a blank line") from None
+        if line.startswith(BYTE_ORDER_MARK.encode()):
+            raise InputError(_HAS_MARK, remedy=_MARK_REMEDY) from None
+        raise InputError(_describe_decoding_error(error)) from None
+
+
+def _split_lines(source: Source) -> Iterator[bytes]:
+    """Yield the lines of a source, which end with LF, CR LF or CR; some still have their line end.
+
+    Raises OSError if the source cannot be read.
+    """
+    for line in source.binary:  # which splits at LF only
+        if b"\r" in line:
+            yield from line.splitlines()  # bytes are split at LF, CR LF and CR, and nowhere else
+        else:
+            yield line
+
+
 def document_text(source: Source) -> str:
-    """Return the text of `source`. Raises InputError unless it is UTF-8."""
+    """Return the whole text of `source`. Raises InputError, with the line, unless the text is UTF-8."""
     data = source.read_bytes()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line_number = data.count(10, 0, error.start) + 1
+        line_number = data.count(b"\n", 0, error.start) + 1
         problem = _describe_decoding_error(error)
         raise InputError(problem, file=source.name, place=f"line {line_number}") from None
 
 
 def document_in(text: str, file: str, decoder: json.JSONDecoder = _DECODER) -> object:
-    """Return the one JSON value of a text. Raises InputError, which names `file`, unless it is JSON."""
+    """Return the JSON value of a text. Raises InputError unless the text is one JSON value.
+
+    `file` is the name of the file that the text is from, for the message.
+    """
     try:
         return decoder.decode(text)
     except (ValueError, RecursionError) as error:
@@ -185,12 +206,12 @@ def document_in(text: str, file: str, decoder: json.JSONDecoder = _DECODER) -> o
 
 
 def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> object:
-    """Return the one JSON value of `source`. Raises InputError unless the text is UTF-8 and JSON."""
+    """Return the JSON value of `source`. Raises InputError unless its text is UTF-8 and one JSON value."""
     return document_in(document_text(source), source.name, decoder)
 
 
 def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
-    """Return the JSON values of the lines of a text, blank ones left out; None if a line is no JSON."""
+    """Return the JSON value of each line of a text that is not blank; None if such a line is not JSON."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     try:
         return [decoder.decode(line) for line in lines if line.strip()]
@@ -199,7 +220,7 @@ def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | Non
 
 
 def _describe_decoding_error(error: ValueError | RecursionError) -> str:
-    """Return in words why a text is no UTF-8 or no JSON that can be used."""
+    """Return a message for an error in decoding: why a text is not UTF-8, or not JSON that can be used."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
     if isinstance(error, json.JSONDecodeError):
@@ -213,21 +234,21 @@ def _describe_decoding_error(error: ValueError | RecursionError) -> str:
 
 
 def as_object(value: object, noun: str) -> Object:
-    """Return a value that must be an object. Raises InputError, which calls the value `noun`, for anything else."""
+    """Return `value` if it is a JSON object. Raises InputError for anything else; `noun` names the value in it."""
     if isinstance(value, dict):
         return value
     raise InputError(f"{noun} is {kind_of(value)} where an object is expected")
 
 
 def as_list(value: object, noun: str) -> list[object]:
-    """Return a value that must be a list. Raises InputError, which calls the value `noun`, for anything else."""
+    """Return `value` if it is a list. Raises InputError for anything else; `noun` names the value in it."""
     if isinstance(value, list):
         return value
     raise InputError(f"{noun} is {kind_of(value)} where a list is expected")
 
 
 def member(fields: Mapping[str, object], key: str) -> object:
-    """Return the value of a key. Raises InputError if the key is missing."""
+    """Return the value of a key of a JSON object. Raises InputError if the key is missing."""
     try:
         return fields[key]
     except KeyError:
@@ -235,7 +256,7 @@ def member(fields: Mapping[str, object], key: str) -> object:
 
 
 def identifier(fields: Object, key: str) -> Hashable:
-    """Return the value of a key that names a unit. Raises InputError if it is missing, a list or an object."""
+    """Return the id under a key of a JSON object. Raises InputError if it is missing, a list or an object."""
     value = member(fields, key)
     if isinstance(value, (dict, list)):
         raise InputError(f"'{key}' is {kind_of(value)} where a number or text is expected")
@@ -243,12 +264,12 @@ def identifier(fields: Object, key: str) -> Hashable:
 
 
 def as_key(value: object) -> Hashable:
-    """Return a key that two JSON values share exactly if they are equal: `2` for 2 and 2.0, `'2'` for the text "2".
+    """Return a key for a JSON value; two values have the same key exactly if they are equal.
 
-    The key is a text, or for a list or an object a tuple of texts. Python hashes these so that no file can choose many
-    values with the same hash, which would be possible with whole numbers.
+    2 and 2.0 have the key `2`, the text "2" has the key `'2'`. The key is a text, or for a list or an object a tuple of
+    texts. A file could make dictionaries slow with many whole numbers that have the same hash; with texts it cannot.
     """
-    if type(value) is int:  # as most are
+    if type(value) is int:  # the most frequent type
         return str(value)
     if isinstance(value, str):
         return f"'{value}'"
@@ -257,14 +278,14 @@ def as_key(value: object) -> Hashable:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return str(int(value))
+        return str(int(value))  # since True equals 1 in Python
     return _nested_key(value)
 
 
 def _nested_key(value: object) -> Hashable:
     """Return the key of a list or an object: a flat tuple, however deeply the value is nested.
 
-    A list is its length and its values, an object its sorted names and its values.
+    A list adds its length to the tuple and an object its sorted names; then the values in it follow.
     """
     key: list[Hashable] = []
     values_left: list[object] = [value]
@@ -283,9 +304,9 @@ def _nested_key(value: object) -> Hashable:
 
 
 def sentences_of(entry: Object) -> list[object]:
-    """Return the sentences of an entry or evidence set, as listed.
+    """Return the list `sentences` of an entry or an evidence set.
 
-    Raises InputError for a missing list, and for a list with anything but numbers and texts.
+    Raises InputError if it is missing or no list, and if it has a list or an object in it.
     """
     sentences = as_list(member(entry, "sentences"), "'sentences'")
     for sentence in sentences:
@@ -298,14 +319,16 @@ def sentences_of(entry: Object) -> list[object]:
 
 
 def kind_of(value: object) -> str:
-    """Return the kind of a JSON value in words: "a list", "text", "a number", "null" ..."""
+    """Return the kind of a JSON value in words: "a list", "text", "a number", "null", "true" ..."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
         return "a list"
     if isinstance(value, str):
         return "text"
-    return text_of(value) if value is None or isinstance(value, bool) else "a number"
+    if value is None or isinstance(value, bool):
+        return text_of(value)
+    return "a number"
 
 
 def text_of(value: object) -> str:
@@ -314,25 +337,29 @@ def text_of(value: object) -> str:
 
 
 def plain(value: object) -> str:
-    """Return a JSON value as messages name it: on one line and shortened; for a list or an object its kind."""
+    """Return a JSON value as messages show it, on one line of at most 200 characters.
+
+    A list or an object is named by its kind, "a list" or "an object".
+    """
     if isinstance(value, (dict, list)):
         return kind_of(value)
-    # Backslashes are doubled: a line end and a backslash with an n after it look different.
-    return cell(value, 200) if isinstance(value, str) else one_line(text_of(value), 200)
+    if isinstance(value, str):
+        return cell(value, 200)  # doubles backslashes, so that a line end differs from a backslash and an n
+    return one_line(text_of(value), 200)
 
 
 def quoted(value: object) -> str:
-    """Return a JSON value as `plain` does, but with text in quotes, so that "2" and 2 differ."""
+    """Return a JSON value as messages show it, with quotes around a text, so that "2" and 2 differ."""
     return f"'{plain(value)}'" if isinstance(value, str) else plain(value)
 
 
 def listed(values: Iterable[object]) -> str:
-    """Return values between brackets, each as `plain` shows it: "[1, 2]"."""
+    """Return JSON values as messages show them, in brackets and with commas: "[1, 2]"."""
     return f"[{', '.join([plain(value) for value in values])}]"
 
 
 def key_set(keys: Iterable[Hashable]) -> str:
-    """Return keys between braces, small numbers first: "{2, 10, 'a'}"."""
+    """Return keys of JSON values (`as_key`) in braces, short ones first: "{2, 10, 'abc'}"."""
     shown_keys = [plain(key) for key in keys]
     shown_keys.sort(key=lambda shown_key: (len(shown_key), shown_key))
     return f"{{{', '.join(shown_keys)}}}"

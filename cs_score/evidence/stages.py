@@ -1,7 +1,7 @@
-"""The stages of SciFact's pipeline: documents retrieved, rationales selected, labels predicted.
+"""Scoring of the three stages of SciFact's pipeline: documents retrieved, sentences selected, labels predicted.
 
-The numbers are those of the public evaluators by which the stages are developed. Predictions are the file of a stage,
-or a file of the leaderboard's form, from which the prediction of the stage is taken.
+The numbers are those of the public evaluators of the stages. Predictions are the file of a stage, or a file of the
+leaderboard's form, from which the prediction of the stage is taken.
 """
 
 from __future__ import annotations
@@ -38,16 +38,20 @@ class GoldClaim(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """The prediction of a stage for a claim: a list of document numbers, or sentences or a label by document."""
+    """The prediction of a stage for a claim.
+
+    `content` is a list of document numbers (retrieval), or the sentences or the label of each document.
+    """
 
     id: Hashable
     content: Any
 
 
 class Stage(Mode):
-    """A stage of the pipeline. `key` is the key of its predictions in a line of the stage's own file.
+    """A stage of the pipeline, which is a task of its own.
 
-    Claims are matched by position, as the stage's evaluator does, or by id where the stage `matches_by_id`.
+    `key` is the key of the predictions in a line of the stage's file. Claims are matched by position, as the stage's
+    evaluator does, or by id if the stage `matches_by_id`.
     """
 
     key: ClassVar[str]
@@ -59,7 +63,10 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is of gold: only there claims have a text."""
+        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+
+        Return None if the line is no object.
+        """
         return "claim" in first if isinstance(first, dict) else None
 
     def gold(self, source: Source) -> list[GoldClaim]:
@@ -78,7 +85,7 @@ class Stage(Mode):
         return labelled_sets(value)
 
     def predictions(self, source: Source) -> list[Prediction]:
-        """Return the predictions of a file of either form. Raises InputError for a malformed line."""
+        """Return the predictions of a file of the stage's form or the leaderboard's. Raises InputError."""
         claims = []
         with reading.located() as location:
             for value in reading.json_lines(source, location):
@@ -88,34 +95,38 @@ class Stage(Mode):
         return claims
 
     def reread(self, prediction: Any) -> Prediction:
-        """Return the prediction in a line of the stage's form or the leaderboard's. Raises InputError."""
+        """Return the prediction in a line of the stage's form or the leaderboard's.
+
+        Only the leaderboard's lines have their id under `id`. Raises InputError for a malformed line.
+        """
         if "claim_id" not in prediction and "id" in prediction:
             return Prediction(reading.identifier(prediction, "id"), self.read_leaderboard_line(prediction))
         claim_id = reading.identifier(prediction, "claim_id")
         return Prediction(claim_id, self.read_stage_value(reading.member(prediction, self.key)))
 
     def written(self, prediction: Prediction | None) -> Any:
-        """Return the prediction for a claim as a line of the stage's file has it."""
+        """Return the prediction for a claim as the JSON object of a line of the stage's file; None stays None."""
         if prediction is None:
             return None
         return {"claim_id": prediction.id, self.key: self.content_to_json(prediction)}
 
     def content_to_json(self, prediction: Prediction) -> Any:
-        """Return the JSON value under the key of the stage."""
+        """Return the JSON value of a prediction under the key of the stage."""
         return prediction.content
 
     @abstractmethod
     def read_stage_value(self, value: object) -> Any:
-        """Return the content of a prediction from the value under the key of the stage. Raises InputError."""
+        """Return the content of a prediction, read from the value under the key of the stage. Raises InputError."""
 
     @abstractmethod
     def read_leaderboard_line(self, fields: reading.Object) -> Any:
-        """Return the content of a prediction from a line of the leaderboard's form. Raises InputError."""
+        """Return the content of a prediction, read from a line of the leaderboard's form. Raises InputError."""
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        Raises InputError if the files have different claims, or another order where claims are matched by position.
+        Raises InputError if the files have different claims. If claims are matched by position, the order must be the
+        same, too.
         """
         notices: list[str] = []
         claims = gold.content
@@ -141,13 +152,19 @@ class Stage(Mode):
 
 
 def _evidence_of(fields: reading.Object) -> reading.Object:
-    """Return the JSON values of a line's evidence by document; none for null and an empty list. Raises InputError."""
+    """Return the JSON value of each document in the evidence of a line; none if the evidence is null or [].
+
+    Raises InputError if there is no evidence, and if it is neither an object nor null nor [].
+    """
     value = reading.member(fields, "evidence")
     return {} if is_none(value) else reading.as_object(value, "'evidence'")
 
 
 def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any]) -> dict[str, Any]:
-    """Return the evidence of a line by document, as `read_document` makes it from the JSON value. Raises InputError."""
+    """Return the evidence of a line by document. Raises InputError, with the document.
+
+    `read_document` makes the evidence of a document from its JSON value.
+    """
     evidence_by_document = {}
     with reading.located() as location:
         for document, content in _evidence_of(fields).items():
@@ -165,7 +182,7 @@ def _read_entry(value: object) -> reading.Object:
 
 
 def _match_by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
-    """Return the predictions in their order. Raises InputError for other claims than gold's, or in another order."""
+    """Return the predictions. Raises InputError unless they have the claims of gold in the same order."""
     for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
             raise InputError(
@@ -179,27 +196,30 @@ def _match_by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
 
 
 def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
-    """Return the predictions in gold's order. Raises InputError for a repeated, unknown or missing id."""
-    gold_positions = _positions_by_key(gold)
+    """Return the predictions in the order of the claims of gold, matched by id.
+
+    `predictions` is the content of a file, as gold is. Raises InputError for a repeated, unknown or missing id.
+    """
+    gold_keys = _positions_by_id_key(gold).keys()
     prediction_by_key = {}
-    for key, position in _positions_by_key(predictions).items():
-        predicted = predictions.content[position]
-        if key not in gold_positions:
-            place = f"line {position + 1}, claim {plain(predicted.id)}"
+    for key, position in _positions_by_id_key(predictions).items():
+        prediction = predictions.content[position]
+        if key not in gold_keys:
+            place = f"line {position + 1}, claim {plain(prediction.id)}"
             raise InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
-        prediction_by_key[key] = predicted
+        prediction_by_key[key] = prediction
     _check_claim_counts(gold, predictions)
-    return [prediction_by_key[key] for key in gold_positions]
+    return [prediction_by_key[key] for key in gold_keys]
 
 
-def _positions_by_key(claims: Gold) -> dict[Hashable, int]:
-    """Return the positions of the claims of a file by the key of their id. Raises InputError for a repeated id."""
+def _positions_by_id_key(claims_file: Gold) -> dict[Hashable, int]:
+    """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id."""
     positions: dict[Hashable, int] = {}
-    for position, claim in enumerate(claims.content):
+    for position, claim in enumerate(claims_file.content):
         key = as_key(claim.id)
         if key in positions:
             problem = f"claim {plain(claim.id)} occurs twice (line {positions[key] + 1}, too)"
-            raise InputError(problem, file=claims.name, place=f"line {position + 1}")
+            raise InputError(problem, file=claims_file.name, place=f"line {position + 1}")
         positions[key] = position
     return positions
 
@@ -217,7 +237,10 @@ def _check_claim_counts(gold: Gold, predictions: Gold) -> None:
 
 
 class Retrieval(Stage):
-    """Documents retrieved for each claim. A claim is a hit if one, or all, of gold's documents are among them."""
+    """The stage that retrieves documents for each claim.
+
+    `hit_one` is the share of claims with at least one document of gold retrieved, `hit_all` that with all of them.
+    """
 
     name = "scifact-retrieval"
     key = "doc_ids"
@@ -237,13 +260,13 @@ class Retrieval(Stage):
         return documents
 
     def read_leaderboard_line(self, fields: reading.Object) -> list[int]:
-        """Return the numbers of the documents that have evidence. Raises InputError for an id that is no number."""
+        """Return the numbers of the documents with evidence. Raises InputError for an id that is no whole number."""
         return [_document_number(document) for document in _evidence_of(fields)]
 
     def row(self, unit: Unit) -> Row:
-        """Return 1 for the claim, then whether one and whether all documents of gold are retrieved.
+        """Return 1 for the claim, then 1 or 0 for one, and for all, of gold's documents being retrieved.
 
-        Both hold for a claim without documents. Raises InputError for a document of gold that is no number.
+        A claim without documents in gold has 1 for both. Raises InputError for a document of gold that is no number.
         """
         gold_numbers = self._gold_numbers(unit)
         hit_count = len(gold_numbers & set(unit.prediction.content))
@@ -251,7 +274,7 @@ class Retrieval(Stage):
         return 1, int(has_one), int(hit_count == len(gold_numbers))
 
     def _gold_numbers(self, unit: Unit) -> set[int]:
-        """Return the numbers of gold's documents. Raises InputError for a document that is no number."""
+        """Return the numbers of gold's documents for a claim. Raises InputError for an id that is no whole number."""
         with self.at(unit):
             return {_document_number(document) for document in unit.gold.evidence}
 
@@ -267,7 +290,7 @@ class Retrieval(Stage):
         yield f"  hit all    {'yes' if has_all else 'no'}{reason}"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each document of gold with whether it is retrieved."""
+        """Yield each document of gold for a claim; it is right if it is retrieved."""
         retrieved = set(unit.prediction.content)
         for document in unit.gold.evidence:
             number = _document_number(document)
@@ -277,13 +300,13 @@ class Retrieval(Stage):
                 yield Part("document", document, False, None, (Fault(MISSED_DOCUMENT, document, None, number),))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim with the documents that some faults say it misses."""
+        """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
         missed = [fault.gold for fault in faults]
         return self.written(Prediction(unit.prediction.id, [*unit.prediction.content, *missed]))
 
 
 def _document_number(document: str) -> int:
-    """Return the id of a document as a number. Raises InputError for an id that is no number."""
+    """Return the id of a document as a number, such as 11 for "11". Raises InputError if it is no whole number."""
     try:
         return int(document)
     except ValueError:
@@ -294,9 +317,9 @@ def _document_number(document: str) -> int:
 
 
 class Rationale(Stage):
-    """Sentences selected in each document, whatever their labels.
+    """The stage that selects sentences in each document; labels do not count.
 
-    A predicted sentence is correct if the first gold set that holds it is predicted completely.
+    A predicted sentence is correct if all sentences of the first gold set with this sentence are predicted.
     """
 
     name = "scifact-rationale"
@@ -317,11 +340,14 @@ class Rationale(Stage):
         return _read_evidence({"evidence": value}, _read_sentences)
 
     def read_leaderboard_line(self, fields: reading.Object) -> dict[str, list[object]]:
-        """Return the sentences of each document in the leaderboard's form. Raises InputError."""
+        """Return the sentences of each document in a line of the leaderboard's form. Raises InputError."""
         return _read_evidence(fields, _read_sentences_of_entry)
 
     def row(self, unit: Unit) -> Row:
-        """Return how many sentences of a claim are relevant, retrieved and correct, as often as they are listed."""
+        """Return the numbers of relevant, retrieved and correct sentences of a claim.
+
+        A sentence that is listed several times counts as often.
+        """
         sets_by_document = unit.gold.evidence
         correct_count = 0
         retrieved_count = 0
@@ -345,13 +371,13 @@ class Rationale(Stage):
             yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the gold sets of a claim and its sentences that are in none of them, with the judgment of each."""
+        """Yield each gold set of a claim, then each predicted sentence that is in none of them, with its judgment."""
         sets_by_document = unit.gold.evidence
         predicted = unit.prediction.content
         for document, sets in sets_by_document.items():
             predicted_keys = sentence_keys(predicted.get(document, ()))
             for number, gold_set in enumerate(sets, start=1):
-                yield _set_part(document, number, gold_set, predicted_keys)
+                yield _judge_set(document, number, gold_set, predicted_keys)
         for document, sentences in predicted.items():
             for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
                 fault = Fault(EXTRA_SENTENCE, document, sentence, None)
@@ -359,7 +385,7 @@ class Rationale(Stage):
                 yield Part("sentence", value, False, "in no gold set", (fault,))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim without some of its faults."""
+        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
             document = str(fault.part)
@@ -367,26 +393,27 @@ class Rationale(Stage):
             if fault.kind == EXTRA_SENTENCE:
                 extra_key = as_key(fault.predicted)
                 evidence[document] = [sentence for sentence in sentences if as_key(sentence) != extra_key]
-            else:
+            else:  # sentences of a gold set that are missed
                 predicted_keys = sentence_keys(sentences)
                 sentences += [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
         return self.written(Prediction(unit.prediction.id, evidence))
 
 
 def _read_sentences(value: object) -> list[object]:
-    """Return a list of sentence numbers. Raises InputError for anything else."""
+    """Return the sentence numbers of a document in the stage's form. Raises InputError unless they are a list."""
     return reading.sentences_of({"sentences": value})
 
 
 def _read_sentences_of_entry(value: object) -> list[object]:
-    """Return the sentence numbers of an entry of the leaderboard's form. Raises InputError."""
+    """Return the sentence numbers of a document in the leaderboard's form. Raises InputError for a malformed entry."""
     return reading.sentences_of(_read_entry(value))
 
 
 def _are_correct(sets: Sequence[Labelled], sentences: Sequence[object]) -> list[bool]:
-    """Return for each predicted sentence of a document whether the first gold set that holds it is complete.
+    """Return for each predicted sentence of a document whether it is correct.
 
-    A set is complete if all of its sentences are predicted. A sentence in no set is wrong.
+    A sentence is correct if all sentences of the first gold set with this sentence are predicted. A sentence in no gold
+    set is wrong. `sets` are the gold sets of the document.
     """
     predicted_keys = sentence_keys(sentences)
     is_complete_by_key: dict[Hashable, bool] = {}
@@ -408,7 +435,10 @@ def _extra_sentences(sets: Iterable[Labelled], sentences: Iterable[object]) -> l
 
 
 def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | None) -> Iterator[str]:
-    """Yield the lines that explain the sentences of a document; `sentences` is None if it is not predicted."""
+    """Yield the lines that show the gold sets of a document, and for each predicted sentence whether it is correct.
+
+    `sentences` is None if the document is not predicted.
+    """
     shown_sets = [reading.listed(gold_set.sentences) for gold_set in sets]
     yield f"  gold sets  {' '.join(shown_sets) or '-'}"
     if sentences is None:
@@ -420,8 +450,12 @@ def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | N
         yield f"  sentence {quoted(sentence)}: {outcome}"
 
 
-def _set_part(document: str, number: int, gold_set: Labelled, predicted_keys: frozenset[Hashable]) -> Part:
-    """Return the judgment of a gold set of a document: whether all of its sentences are predicted."""
+def _judge_set(document: str, number: int, gold_set: Labelled, predicted_keys: frozenset[Hashable]) -> Part:
+    """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
+
+    `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
+    that are predicted for the document.
+    """
     sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
     missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
@@ -438,7 +472,7 @@ def _set_part(document: str, number: int, gold_set: Labelled, predicted_keys: fr
 
 
 class JudgedLabel(NamedTuple):
-    """The predicted label of a document with gold's."""
+    """The label of gold and the predicted label of a document."""
 
     document: str
     gold: str
@@ -451,9 +485,10 @@ class JudgedLabel(NamedTuple):
 
 
 class Label(Stage):
-    """A label for each predicted document; gold's label is NOT_ENOUGH_INFO for a document without evidence sets.
+    """The stage that predicts a label for each document; in gold, documents without evidence are NOT_ENOUGH_INFO.
 
-    The columns count documents by gold's label and the predicted one: a confusion table, row by row.
+    The columns are the cells of a confusion table, row by row: a row for each label of gold, and in it a cell for each
+    predicted label, which counts documents.
     """
 
     name = "scifact-label"
@@ -476,32 +511,32 @@ class Label(Stage):
         return labelled_sets(value, one_label=True)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return accuracy, precision, recall and F1 of each label, and both means of F1, from the confusion table.
+        """Return the accuracy, then precision, recall and F1 of each label, then two means of F1, as in `rows`.
 
-        The mean `macro_f1` is over the labels that occur in gold or predictions, the other one over the two labels
-        beside NOT_ENOUGH_INFO.
+        `sums` are the cells of the confusion table. The mean `macro_f1` is over the labels that occur in gold or in
+        the predictions, the mean `macro_f1_without_nei` over the two labels other than NOT_ENOUGH_INFO.
         """
-        size = len(LABELS)
-        documents = sum(sums)
-        right = sum(sums[place * size + place] for place in range(size))
-        scores = [divide(right, documents)]
-        f1_by_label = {}
-        occurring = 0
-        for place, label in enumerate(LABELS):
-            relevant = sum(sums[place * size : (place + 1) * size])
-            predicted = sum(sums[place::size])
-            precision, recall, f1 = precision_recall_f1(sums[place * size + place], predicted, relevant, divide)
+        label_count = len(LABELS)
+        document_count = sum(sums)
+        right_counts = sums[:: label_count + 1]  # the diagonal of the table
+        scores = [divide(sum(right_counts), document_count)]
+        f1s = []
+        f1s_without_nei = []
+        occurring_count = 0
+        for position, label in enumerate(LABELS):
+            relevant = sum(_row_of_table(sums, position))
+            predicted = sum(sums[position::label_count])  # a column of the table
+            precision, recall, f1 = precision_recall_f1(right_counts[position], predicted, relevant, divide)
             scores += [precision, recall, f1]
-            f1_by_label[label] = f1
-            occurring = occurring + ((relevant + predicted) > 0)
-        macro_f1 = _mean(list(f1_by_label.values()), occurring, divide)
-        del f1_by_label[NOT_ENOUGH_INFO]
-        two = 2 + 0 * documents  # an array of twos if the sums are arrays
-        macro_f1_without_nei = _mean(list(f1_by_label.values()), two, divide)
-        return *scores, macro_f1, macro_f1_without_nei
+            f1s.append(f1)
+            if label != NOT_ENOUGH_INFO:
+                f1s_without_nei.append(f1)
+            occurring_count += (relevant + predicted) > 0
+        two = 2 + 0 * document_count  # an array of twos if the sums are arrays
+        return *scores, _mean(f1s, occurring_count, divide), _mean(f1s_without_nei, two, divide)
 
     def read_stage_value(self, value: object) -> dict[str, str]:
-        """Return the label of each document in the stage's form. Raises InputError."""
+        """Return the label of each document, read from the value under `labels`. Raises InputError."""
         labels = {}
         with reading.located() as location:
             for document, entry in reading.as_object(value, "'labels'").items():
@@ -510,11 +545,11 @@ class Label(Stage):
         return labels
 
     def read_leaderboard_line(self, fields: reading.Object) -> dict[str, str]:
-        """Return the label of each document in the leaderboard's form. Raises InputError."""
+        """Return the label of each document in a line of the leaderboard's form. Raises InputError."""
         return _read_evidence(fields, _read_label)
 
     def content_to_json(self, prediction: Prediction) -> Any:
-        """Return the label of each document as the stage's file has it."""
+        """Return the value under `labels` in the stage's file, such as {"11": {"label": "SUPPORT"}}."""
         return {document: {"label": label} for document, label in prediction.content.items()}
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
@@ -528,25 +563,28 @@ class Label(Stage):
         return pairs, notices
 
     def row(self, unit: Unit) -> Row:
-        """Return the number of documents of a claim for each pair of gold's label and predicted label."""
+        """Return the confusion table of the predicted documents of a claim, row by row, as in `columns`."""
         counts = [0] * len(self.columns)
         for judged in self._judge_labels(unit):
-            place = LABELS.index(judged.gold) * len(LABELS) + LABELS.index(judged.predicted)
-            counts[place] += 1
+            first_column_of_row = LABELS.index(judged.gold) * len(LABELS)
+            counts[first_column_of_row + LABELS.index(judged.predicted)] += 1
         return tuple(counts)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield gold's label of each predicted document with the predicted one."""
+        """Yield ("document", label of gold, predicted label) for each predicted document of a claim."""
         for judged in self._judge_labels(unit):
             yield "document", judged.gold, judged.predicted
 
     def _judge_labels(self, unit: Unit) -> Iterator[JudgedLabel]:
-        """Yield both labels of each predicted document. Raises InputError for a label of gold that is unknown."""
+        """Yield each predicted document of a claim with both labels. Raises InputError for an unknown label of gold."""
         for document, label in unit.prediction.content.items():
             yield JudgedLabel(document, self._gold_label(unit, document), label)
 
     def _gold_label(self, unit: Unit, document: str) -> str:
-        """Return gold's label of a document. Raises InputError for a label that is none of the three."""
+        """Return gold's label of a document: NOT_ENOUGH_INFO, or the label of its evidence sets.
+
+        Raises InputError, with the gold file and the claim, for a label that is none of the three.
+        """
         sets = unit.gold.evidence.get(document)
         label = sets[0].label if sets else NOT_ENOUGH_INFO
         if label not in LABELS:
@@ -564,7 +602,7 @@ class Label(Stage):
             yield "  no document is predicted, so nothing counts"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the label of each predicted document, with its fault if it is wrong."""
+        """Yield the label of each predicted document of a claim, with a fault if it is wrong."""
         for judged in self._judge_labels(unit):
             faults: tuple[Fault, ...] = ()
             if not judged.is_right:
@@ -572,35 +610,44 @@ class Label(Stage):
             yield Part("label", judged.document, judged.is_right, judged.predicted, faults)
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim with gold's labels for the documents of some faults."""
+        """Return the prediction for a claim, with gold's label for each document of these faults, as a JSON object."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold
         return self.written(Prediction(unit.prediction.id, labels))
 
     def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return the confusion table of all documents, its heading first."""
-        size = len(LABELS)
+        """Return the confusion table of all documents as rows of text, its heading first."""
         table: list[tuple[str, ...]] = [("gold \\ predicted", *LABELS)]
-        for place, label in enumerate(LABELS):
-            counts = [str(int(count)) for count in sums[place * size : (place + 1) * size]]
+        for position, label in enumerate(LABELS):
+            counts = [str(int(count)) for count in _row_of_table(sums, position)]
             table.append((label, *counts))
         return table
 
 
-def _mean(f1s: Sequence[Any], number: Any, divide: Divide) -> Any:
-    """Return the mean of F1 values over this number of labels.
+def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
+    """Return the cells of a confusion table for the label of gold at a position of `LABELS`."""
+    start = position * len(LABELS)
+    return sums[start : start + len(LABELS)]
 
-    The values are numbers, arrays or ratios. For ratios the mean is a ratio, too: their sum over the number.
+
+def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
+    """Return the mean of F1 values, their sum divided by a number of labels.
+
+    The values are numbers, arrays or ratios. The mean of ratios is a ratio, too, with the number of labels as its
+    denominator.
     """
     if isinstance(f1s[0], Ratio):
-        quotients = [f1.numerator / (f1.denominator + (f1.denominator == 0)) for f1 in f1s]
-        return Ratio(sum(quotients), number)
-    return divide(sum(f1s), number)
+        f1_values = []
+        for f1 in f1s:
+            is_undefined = f1.denominator == 0
+            f1_values.append(f1.numerator / (f1.denominator + is_undefined))  # 0 / 1 instead of 0 / 0
+        return Ratio(sum(f1_values), label_count)
+    return divide(sum(f1s), label_count)
 
 
 def _read_label(value: object) -> str:
-    """Return the label of a predicted entry. Raises InputError for a label that is none of the three."""
+    """Return the label of a document from its JSON value. Raises InputError for a label that is none of the three."""
     label = reading.member(_read_entry(value), "label")
     if not isinstance(label, str) or label not in LABELS:
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}")

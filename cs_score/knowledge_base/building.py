@@ -152,7 +152,7 @@ class Repetitions:
         # Mostly there is no earlier assertion and no search to count.
         if (earlier is not None or self._searches) and not verb.may_repeat:
             is_repetition = self._repeats(new, column, earlier)
-        if self._one_value and verb.predicate.single:
+        if self._one_value and verb.predicate.is_single_valued:
             self._compare_values(new, is_repetition=is_repetition)
         if not (is_repetition or verb.may_repeat or new.is_inferred or new.is_omitted):
             if new.provenance is not column:

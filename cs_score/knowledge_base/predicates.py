@@ -245,7 +245,7 @@ def _make_verb(predicate: Predicate, label: str) -> Verb:
         has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
         span_complaints=sum([part in name for part in _ONE_SPAN]),
         may_repeat=may_repeat,
-        is_compared=predicate.single or not may_repeat,
+        is_compared=predicate.is_single_valued or not may_repeat,
     )
 
 
@@ -317,7 +317,7 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
         name=starred_name.removesuffix("*"),
         domain=frozenset(domain),
         range=frozenset(range_),
-        single=starred_name.endswith("*"),
+        is_single_valued=starred_name.endswith("*"),
         inverse=None if inverse == NONE else inverse,
     )
 
@@ -333,7 +333,7 @@ def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
         if predicate.inverse != defined.inverse:
             change = f"from {inverse_of(defined)} to {inverse_of(predicate)}"
             raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
-        if predicate.single != defined.single:
+        if predicate.is_single_valued != defined.is_single_valued:
             change = f"from {_quantity(defined)} to {_quantity(predicate)}"
             raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
         return True
@@ -342,4 +342,4 @@ def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
 
 def _quantity(predicate: Predicate) -> str:
     """Return how many values a predicate takes, as messages say it: "single" or "list"."""
-    return "single" if predicate.single else "list"
+    return "single" if predicate.is_single_valued else "list"

@@ -10,7 +10,7 @@ from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input
-from cs_score.coldstart.gold import by_query
+from cs_score.coldstart.gold import group_by_query
 from cs_score.coldstart.judging import build_tree
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment
@@ -77,7 +77,7 @@ def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: Prob
     """Return the kinds of problems; `problems` holds the reports on lines that could be loaded."""
     refused = [*fatal]
     tree_problems = ProblemLog()
-    assessments_by_query = by_query(loading.links.assessments)
+    assessments_by_query = group_by_query(loading.links.assessments)
     for query in loading.table.scored_by_default():
         refused += _refused_by_classes(query, assessments_by_query.get(query.base_id, []), loading, tree_problems)
     places_by_text: dict[str, list[str]] = {}

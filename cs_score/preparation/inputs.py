@@ -25,16 +25,16 @@ class Conversion(NamedTuple):
 class PreparationSettings(Record, eq=False):
     """How inputs are prepared.
 
-    Knowledge bases answer the `queries`. With `validates` runs are validated under the `limits`; `alone` is the run
-    that is validated of a file with several, None for all. `new_log` makes the log of problems of each run.
-    `on_prepared` is called with each run that was converted or validated, and raises InputError for one that must not
-    be scored.
+    `queries` are those that knowledge bases answer. `validates` says whether runs are validated under the `limits`.
+    `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log of
+    problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
+    for a run that must not be scored.
     """
 
     queries: QuerySet
     limits: Justifications
     validates: bool
-    alone: str | None = None
+    only_run_id: str | None = None
     new_log: Callable[[], ProblemLog] = ProblemLog
     on_prepared: Callable[[PreparedRun], object] = PreparedRun.check
 
@@ -70,7 +70,7 @@ def prepare_inputs(
 
 def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:
     """Validate the runs among files, a folder as one run, and convert nothing. Raises InputError."""
-    validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.alone)
+    validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.only_run_id)
     for run in validated.runs:
         settings.on_prepared(run)
     return validated

@@ -186,7 +186,7 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     table = build_query_set(ordered, options.base, problems)
     chosen = {query.short_id: query for query in table.scored_by_default() if _is_chosen(query, options)}
     index = []
-    for short_id, ldc_id in sorted(table.ldc_of.items()):
+    for short_id, ldc_id in sorted(table.ldc_id_by_query.items()):
         if short_id in chosen:
             index.append((chosen[short_id].full_id, table.by_id[ldc_id].full_id))
     return ValidatedQueries(tuple([_shaped(query, options) for query in chosen.values()]), tuple(index))

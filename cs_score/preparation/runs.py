@@ -106,7 +106,7 @@ class CheckedRun(Record, dict=True):
         """The lines that are not discarded, by query."""
         lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
         for response in self.loading.links.responses:
-            if response.index not in self.loading.discard.marked:
+            if response.index not in self.loading.discard.discarded_indexes:
                 lines_by_query[response.query].append(response)
         return lines_by_query
 
@@ -188,9 +188,9 @@ class _PoolingAfterRun:
         """Discard the lines of `loading` that are out of depth, unless there was a fatal condition."""
         if self._limits.depth is None or self.loading is None or self._problems.fatal:
             return
-        most = self._limits.justifications.most
+        most = self._limits.justifications.per_node
         responses = self.loading.links.responses
-        discard_beyond(self._limits.depth, most, responses, self.loading.discard.marked, self._problems)
+        discard_beyond(self._limits.depth, most, responses, self.loading.discard.discarded_indexes, self._problems)
 
 
 def check_run(
@@ -527,7 +527,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     document_by_query: dict[str, str] = {}
     skipped_lines = deque(loading.links.skipped)
     for index, assessment in enumerate(loading.links.assessments):
-        while skipped_lines and skipped_lines[0].before <= index:
+        while skipped_lines and skipped_lines[0].accepted_before <= index:
             skipped_line = skipped_lines.popleft()
             document_by_query.setdefault(skipped_line.target, skipped_line.docid)
         document_by_query.setdefault(assessment.target, assessment.docid)

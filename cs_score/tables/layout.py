@@ -1,10 +1,11 @@
-"""Tables of documents, and how they are written as text, TSV, Markdown, LaTeX, HTML and data frames.
+"""Make tables of documents, and write them as text, TSV, Markdown, LaTeX, HTML and data frames.
 
-Texts of inputs are untrusted: each format escapes them.
+Cells may hold texts from input files, which are not trusted: each format escapes them.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -29,33 +30,33 @@ if TYPE_CHECKING:
     import pandas
 
 LONGEST_CELL: Final = 40
-"""Characters of a text that a cell of a table for people has."""
+"""The largest number of characters in a cell of a table for people; longer texts are cut."""
 
 TOP: Final = 20
-"""Rows that people see of a long table unless they ask for another number."""
+"""The largest number of rows in a table for people, unless they ask for another number."""
 
 # ---- A table
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Any] | Record
-"""Values by the keys of the columns; a key that a row lacks is an empty cell."""
+"""The values of a row by the keys of the columns; if a key is missing, the cell is empty."""
 
 Rows: TypeAlias = Callable[[Any], Iterable[Row]]
-"""A function that finds the rows of a table in a document."""
+"""A function that returns the rows of a table from a document."""
 
 
 class Format(Enum):
-    """The format of the numbers of a column in tables for people; files for programs have numbers in full."""
+    """The format of the numbers of a column in tables for people; files for programs have all digits."""
 
-    PLAIN = ".4f"  # of numbers with a fraction
+    PLAIN = ".4f"  # whole numbers have no fraction
     GAIN = "+z.4f"
     CONTRIBUTION = "+z.6f"
-    P = "p"  # as PLAIN; what is smaller but not 0 is <0.0001
+    P = "p"  # as PLAIN, but `<0.0001` for smaller numbers except 0
     SHARE = ".1%"
 
 
 class Column(Record):
-    """A column: the key of its values, its heading if that differs from the key, and what the values mean."""
+    """A column of a table: the key of its values, its heading (by default the key), and what the values mean."""
 
     key: str
     heading: str = ""
@@ -69,18 +70,18 @@ class Column(Record):
 
 
 class Layout(Record):
-    """The layout of a table: its name, which is that of its file, its columns, and how `rows` are found in a document.
+    """The layout of a table: its name, its columns, and the function `rows` that returns its rows from a document.
 
-    Files for programs have all columns and rows. In tables for people:
+    The name is also that of the file, `NAME.tsv`, which has all columns and rows for programs. A table that is not
+    `is_file` is only for people, and one that is not `for_people` is only a file. In tables for people:
 
-    * `shown` are the keys of the columns; all unless given.
-    * `by` is a column whose values each have a table of their own, with the value in the place of % in the title.
-    * Tables with fewer rows than `fewest` are left out, and so is a table that is not `for_people`.
-    * `most` chooses the rows of a long table: the first ones (top), all (whole), or some at equal distances (spread).
-    * `longest` is the number of characters that are left of a text.
-    * `total` counts all rows, if a document does not hold them all.
-
-    A table that is not an `is_file` is for people alone.
+    * `shown` are the keys of the columns that are shown; by default all.
+    * `by` is the key of a column. Each value of it has a table of its own, with the value in place of % in the title.
+    * A table with fewer rows than `fewest` is left out.
+    * `most` says which rows of a long table are shown: the first ones (`top`), all rows (`whole`), or rows at equal
+      distances (`spread`).
+    * `longest` is the largest number of characters of a text; longer texts are cut.
+    * `total` returns the number of all rows, for documents that hold only some of them.
     """
 
     name: str
@@ -98,11 +99,11 @@ class Layout(Record):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the columns, as the first line of a file for programs names them."""
+        """The keys of the columns in their order; they are the first line of the file for programs."""
         return tuple([column.key for column in self.columns])
 
     def table(self, document: Any) -> Table:
-        """Return the table of a document."""
+        """Return the table of a document: its rows, with a value for each column of the layout."""
         keys = self.keys
         rows = []
         for row in self.rows(document):
@@ -116,14 +117,17 @@ class Layout(Record):
 
 
 class PeopleTable(NamedTuple):
-    """The columns and rows of a table that people see; each row has a value for each of these columns."""
+    """The columns and rows that are shown to people; each row has a value for each of these columns."""
 
     columns: list[Column]
     rows: list[list[Value]]
 
 
 class Table(Record):
-    """A layout with the rows of a document; each row has a value for each column, None for an empty cell."""
+    """A table: its layout, and rows with a value for each column; None is an empty cell.
+
+    `total` is the number of all rows, which is larger than that of `rows` if the document does not hold them all.
+    """
 
     layout: Layout
     rows: Sequence[tuple[Value, ...]]
@@ -131,7 +135,7 @@ class Table(Record):
 
     @property
     def part(self) -> str:
-        """The value that all rows have in the column `by`; empty if there is no such column, or no row."""
+        """The value of the column `by`, if this is the table of one of its values; otherwise an empty text."""
         if not self.layout.by or not self.rows:
             return ""
         position = self.layout.keys.index(self.layout.by)
@@ -139,12 +143,14 @@ class Table(Record):
 
     @property
     def title(self) -> str:
-        """The title of the table; one of several tables has the value of the column `by` in it."""
+        """The title of the table, in which the value of the column `by` takes the place of %."""
         title = self.layout.title
-        return title.replace("%", cell(self.part)) if self.layout.by and self.rows else title
+        if self.layout.by and self.rows:
+            return title.replace("%", cell(self.part))
+        return title
 
     def parts(self) -> Iterator[Table]:
-        """Yield a table for each value of the column `by`; the table itself if there is no such column."""
+        """Yield a table with some of the rows for each value of the column `by`; without `by` the table itself."""
         if not self.layout.by:
             yield self
             return
@@ -156,9 +162,9 @@ class Table(Record):
             yield Table(self.layout, rows, len(rows))
 
     def for_people(self, top: int | None = None) -> PeopleTable:
-        """Return the columns and rows that people see; of a long table about `top` rows, None for all.
+        """Return the columns and rows that are shown to people; columns without any value are left out.
 
-        Columns without any value are left out.
+        `top` is about the largest number of rows, None for all rows. Which rows are shown, the layout says.
         """
         rows = self._rows_for_people(top)
         keys = self.layout.keys
@@ -170,25 +176,28 @@ class Table(Record):
             if not rows or any(row[position] is not None for row in rows):
                 positions.append(position)
         shown_columns = [self.layout.columns[position] for position in positions]
-        return PeopleTable(shown_columns, [[row[position] for position in positions] for row in rows])
+        shown_rows = []
+        for row in rows:
+            shown_rows.append([row[position] for position in positions])
+        return PeopleTable(shown_columns, shown_rows)
 
     def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
-        """Return the rows that people see of a long table, as the layout chooses them."""
+        """Return the rows that are shown to people: at most `top`, chosen as the layout says, or all for None."""
         if top is None or self.layout.most == "whole":
             return self.rows
         if self.layout.most == "top":
             return self.rows[:top]
-        distance = -(-len(self.rows) // top)
+        distance = math.ceil(len(self.rows) / top)
         return self.rows[:: max(1, distance)]
 
 
 def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
-    """Return columns whose headings are their keys; `formats` are those of some by key."""
+    """Return columns with keys as headings: `columns("unit", "gain", gain=Format.GAIN)`. `formats` are by key."""
     return tuple([Column(key, format=formats.get(key, Format.PLAIN)) for key in keys])
 
 
 def headed(**headings: str) -> tuple[Column, ...]:
-    """Return columns with headings: `headed(a="A", score="Score")`."""
+    """Return columns from their keys and headings: `headed(a="A", score="Score")`."""
     return tuple([Column(key, heading) for key, heading in headings.items()])
 
 
@@ -196,7 +205,10 @@ def headed(**headings: str) -> tuple[Column, ...]:
 
 
 def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
-    """Return a value as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, `-` for none; texts are cut."""
+    """Return a value of a column as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, or `-` for None.
+
+    A text is cut if it has more than `longest` characters.
+    """
     if value is None:
         return "-"
     if isinstance(value, str):
@@ -209,11 +221,11 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
 
 
 def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table for people: a blank line, the title, and aligned columns; for each part of the table.
+    """Yield the lines of a table for people: for each of its parts a blank line, the title, and aligned columns.
 
-    `top` is the number of rows of a long table, None for all. If lines are wider than `width` columns of a terminal,
-    texts are cut, the longest first, and then the last columns are left out; ids are never cut. None for a width:
-    nothing is cut to fit.
+    `top` is the largest number of rows, None for all rows. `width` is that of the terminal: if a line is wider, texts
+    are cut, the longest first, and then the last columns are left out. Ids are never cut. If `width` is None, nothing
+    is cut.
     """
     layout = table.layout
     if not layout.for_people:
@@ -226,7 +238,10 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
         title = part.title
         if len(rows) < part.total:
             title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
-        yield from [title] if width is None else wrap(title, width)
+        if width is None:
+            yield title
+        else:
+            yield from wrap(title, width)
         if rows:
             yield from _aligned_lines(shown_columns, rows, layout.longest, width)
         else:
@@ -236,118 +251,143 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
 def _aligned_lines(
     shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
 ) -> Iterable[str]:
-    """Return the headings and rows of a table as aligned lines; without a width texts are not cut."""
+    """Return the headings and rows of a table as lines with aligned columns.
+
+    Texts are cut to `longest` characters, and further if a line is wider than `width`; if that is None, nothing is cut.
+    """
     if width is None:
         longest = LONGEST_LINE
     cells = [[column.title for column in shown_columns]]
     for row in rows:
         cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, shown_columns)])
     if width is not None:
-        cells = _fitted(shown_columns, rows, cells, width)
+        cells = _fit_cells(shown_columns, rows, cells, width)
     are_numbers = _are_numbers(shown_columns, rows)
     return align_columns(cells, are_numbers[: len(cells[0])])
 
 
 _PLACE: Final = re.compile(r".*:\d+")
 
+_GAP: Final = 2
+"""The number of blanks between two columns."""
+
 _SHORTEST_CELL: Final = 8
-"""Characters that are left of a text in a table that is too wide."""
+"""The smallest number of characters to which a text is cut in a table that is too wide."""
 
 _ID_KEYS: Final = frozenset({"unit", "query", "run", "run_id", "name", "system", "a", "b", "node", "class", "about"})
-"""Columns of ids, which users paste into options such as --unit and --run: no table cuts them."""
+"""The keys of columns with ids. Ids are never cut, because users copy them into options such as --unit and --run."""
 
 _GROUP_KEYS: Final = frozenset({"group", "dimension", "category", "kind", "what"})
-"""Columns whose words may be ids: a text without blanks is not cut."""
+"""The keys of columns with texts that may be ids: if there is no blank in such a text, it is not cut."""
 
 
-def _is_whole(value: Value, column: Column) -> bool:
-    """Return whether a value is never cut: ids, and words that may be ids."""
+def _is_never_cut(value: Value, column: Column) -> bool:
+    """Return whether a value must be shown in full, because it is an id or may be one."""
     if column.key in _ID_KEYS:
         return True
     return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
 
 
 def _cell_for_people(value: Value, column: Column, longest: int) -> str:
-    """Return a value as people see it: ids whole, other texts cut to `longest` characters."""
-    return shown(value, column, LONGEST_LINE if _is_whole(value, column) else longest)
+    """Return a value as people see it: ids in full, other texts cut to `longest` characters."""
+    if _is_never_cut(value, column):
+        longest = LONGEST_LINE
+    return shown(value, column, longest)
 
 
-def _narrowest(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
-    """Return the width below which a column of texts is not cut: ids are left whole, and of places the file name."""
+def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
+    """Return the smallest width to which a column of texts may be cut.
+
+    Ids stay whole. Of a place in a file, such as `runs/a.tab:12`, the name of the file and the line number stay.
+    `texts` are the `values` as they are shown.
+    """
     narrowest = min(_SHORTEST_CELL, max([len(text) for text in texts]))
     if column.key in _ID_KEYS | _GROUP_KEYS:
         narrowest = max(narrowest, len(column.title))
     for text, value in zip(texts, values):
-        if _is_whole(value, column):
+        if _is_never_cut(value, column):
             narrowest = max(narrowest, len(text))
         elif _PLACE.fullmatch(text) and "/" in text:
-            narrowest = max(narrowest, len(text.rsplit("/", 1)[-1]) + 1)  # 1: the sign of what was cut
+            file_and_line = text.rsplit("/", 1)[-1]
+            narrowest = max(narrowest, len("\u2026") + len(file_and_line))
         elif _PLACE.fullmatch(text):
             narrowest = max(narrowest, len(text))
     return narrowest
 
 
-def _shown_count(widths: Sequence[int], are_numbers: Sequence[bool], width: int) -> int:
-    """Return how many columns, from the first, fit into a width when their texts are as short as texts get."""
-    total = 0
-    for count, (column_width, is_number) in enumerate(zip(widths, are_numbers)):
-        total += column_width if is_number else min(column_width, _SHORTEST_CELL)
-        if total + 2 * count > width:
-            return max(1, count)
-    return len(widths)
+def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool], width: int) -> int:
+    """Return how many of the first columns fit into a line of `width` if their texts are cut as far as possible.
+
+    At least one column is shown. `widths` are the widths of the columns before texts are cut.
+    """
+    width_of_line = -_GAP
+    count = 0
+    for column_width, is_number in zip(widths, are_numbers):
+        smallest_width = column_width if is_number else min(column_width, _SHORTEST_CELL)
+        width_of_line += _GAP + smallest_width
+        if width_of_line > width:
+            break
+        count += 1
+    return min(max(1, count), len(widths))
 
 
 def _fitted_widths(
     widths: Sequence[int], narrowest: Sequence[int], are_numbers: Sequence[bool], width: int
 ) -> list[int]:
-    """Return the widths of columns that fit into a width: texts become narrower, the widest first.
+    """Return widths of columns with which a line has at most `width` characters.
 
-    Where ids need more, the table stays wider than that.
+    Columns of texts become narrower, always the widest one first, but none becomes narrower than in `narrowest`. The
+    line stays wider than `width` if that is not enough.
     """
     fitted = list(widths)
-    while sum(fitted) + 2 * (len(fitted) - 1) > width:
-        widest = None
-        for place, column_width in enumerate(fitted):
-            if are_numbers[place] or column_width <= narrowest[place]:
+    while sum(fitted) + _GAP * (len(fitted) - 1) > width:
+        widest_column = None
+        for position, column_width in enumerate(fitted):
+            if are_numbers[position] or column_width <= narrowest[position]:
                 continue
-            if widest is None or column_width > fitted[widest]:
-                widest = place
-        if widest is None:
+            if widest_column is None or column_width > fitted[widest_column]:
+                widest_column = position
+        if widest_column is None:
             break
-        fitted[widest] -= 1
+        fitted[widest_column] -= 1
     return fitted
 
 
-def _cut(text: str, most: int) -> str:
-    """Return a text of at most so many characters; of a place, `FILE:LINE`, the end is left."""
-    if len(text) <= most:
+def _cut(text: str, longest: int) -> str:
+    """Return a text cut to at most `longest` characters, with an ellipsis for the rest.
+
+    A text is cut at its end, but a place in a file, `FILE:LINE`, at its beginning.
+    """
+    if len(text) <= longest:
         return text
+    kept_length = longest - 1
     if _PLACE.fullmatch(text):
-        return f"\u2026{text[1 - most :]}"
-    return f"{text[: most - 1]}\u2026"
+        return "\u2026" + text[-kept_length:]
+    return text[:kept_length] + "\u2026"
 
 
-def _fitted(
+def _fit_cells(
     shown_columns: list[Column], rows: list[list[Value]], cells: list[list[str]], width: int
 ) -> list[list[str]]:
-    """Return the cells, those of the heading first, in lines of at most `width` columns.
+    """Return the cells of a table, cut so that its lines have at most `width` characters.
 
-    Texts are cut and then the last columns left out. Ids are never cut: lines with long ids are wider.
+    `cells` are the headings, and then the values of `rows` as texts. The last columns are left out if shorter texts are
+    not enough. Ids are never cut, so lines with long ids may still be wider.
     """
     are_numbers = _are_numbers(shown_columns, rows)
     widths = []
     for texts_of_column in zip(*cells):
         widths.append(max([len(text) for text in texts_of_column]))
-    count = _shown_count(widths, are_numbers, width)
-    narrowest_widths = []
+    count = _count_of_fitting_columns(widths, are_numbers, width)
+    smallest_widths = []
     for position in range(count):
         texts = [row[position] for row in cells[1:]]
         values = [row[position] for row in rows]
-        narrowest_widths.append(_narrowest(texts, values, shown_columns[position]))
-    fitted_widths = _fitted_widths(widths[:count], narrowest_widths, are_numbers[:count], width)
+        smallest_widths.append(_smallest_width(texts, values, shown_columns[position]))
+    fitted_widths = _fitted_widths(widths[:count], smallest_widths, are_numbers[:count], width)
     fitted_cells = []
     for row_of_cells in cells:
-        fitted_cells.append([_cut(text, most) for text, most in zip(row_of_cells, fitted_widths)])
+        fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
     return fitted_cells
 
 
@@ -355,9 +395,9 @@ def _fitted(
 
 
 def tsv(table: Table) -> Iterator[bytes]:
-    """Yield the lines of a table as UTF-8 separated by tabs, for programs.
+    """Yield the lines of a table for programs, as UTF-8 with tabs between the cells; the first line has the keys.
 
-    Numbers are read back as the same, and no text is a formula to a spreadsheet.
+    Numbers have all digits, so that the same numbers are read back. No spreadsheet takes a text for a formula.
     """
     yield ("\t".join(table.layout.keys) + "\n").encode()
     for row in table.rows:
@@ -366,54 +406,63 @@ def tsv(table: Table) -> Iterator[bytes]:
 
 
 def exact(value: Value) -> str:
-    """Return the cell of a value in a file for programs; empty for None."""
+    """Return a value as the text of a cell in a file for programs: all digits of a number, empty for None."""
     if value is None:
         return ""
     if isinstance(value, str):
         return spreadsheet_cell(value)
-    return repr(float(value)) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return repr(float(value))  # NumPy shows the type of its own numbers
+    return str(value)
 
 
 def markdown(table: Table, top: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table in Markdown as GitHub reads it; `top` is the number of rows, None for all."""
+    """Yield the lines of a table in the Markdown of GitHub; `top` is the largest number of rows, None for all."""
     shown_columns, rows = table.for_people(top)
+    are_numbers = _are_numbers(shown_columns, rows)
     yield _markdown_row([escape_markdown(column.title) for column in shown_columns])
-    yield _markdown_row(["---:" if is_number else ":---" for is_number in _are_numbers(shown_columns, rows)])
+    yield _markdown_row(["---:" if is_number else ":---" for is_number in are_numbers])
     for row in rows:
         yield _markdown_row([_markdown_cell(value, column) for value, column in zip(row, shown_columns)])
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
+    """Return cells as a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def _markdown_cell(value: Value, column: Column) -> str:
-    """Return the cell of a value in Markdown."""
+    """Return a value as the text of a cell in Markdown."""
     if isinstance(value, str):
         return escape_markdown(value)
     return shown(value, column).replace("<", "&lt;")
 
 
 def latex(table: Table, top: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table as a LaTeX `tabular` for the package booktabs; `top` is the number of rows."""
+    """Yield the lines of a table as a LaTeX `tabular` for the package booktabs.
+
+    `top` is the largest number of rows, None for all.
+    """
     shown_columns, rows = table.for_people(top)
-    alignment = ["r" if is_number else "l" for is_number in _are_numbers(shown_columns, rows)]
-    yield rf"\begin{{tabular}}{{{''.join(alignment)}}}"
+    are_numbers = _are_numbers(shown_columns, rows)
+    alignment = "".join(["r" if is_number else "l" for is_number in are_numbers])
+    yield rf"\begin{{tabular}}{{{alignment}}}"
     yield r"\toprule"
-    yield _latex_row([escape_latex(column.title) for column in shown_columns])
+    yield latex_row([escape_latex(column.title) for column in shown_columns])
     yield r"\midrule"
     for row in rows:
-        yield _latex_row([_latex_cell(value, column) for value, column in zip(row, shown_columns)])
+        yield latex_row([_latex_cell(value, column) for value, column in zip(row, shown_columns)])
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def _latex_row(cells: Iterable[str]) -> str:
+def latex_row(cells: Iterable[str]) -> str:
+    """Return cells as a row of a LaTeX table."""
     return " & ".join(cells) + r" \\"
 
 
 def _latex_cell(value: Value, column: Column) -> str:
-    """Return the cell of a value in LaTeX; numbers are mathematics, where a hyphen is a minus sign."""
+    """Return a value as the text of a cell in LaTeX. Numbers are in math mode, which shows a hyphen as a minus sign."""
     if value is None or isinstance(value, str):
         return escape_latex(value or "-")
     return f"${shown(value, column)}$".replace("%", r"\%")
@@ -423,7 +472,7 @@ def _latex_cell(value: Value, column: Column) -> str:
 
 
 class Cell(Record):
-    """A cell of an HTML table that does more than show its value: markup before and after it, attributes and class."""
+    """A cell of an HTML table with markup before and after its value, further attributes, and a class (`kind`)."""
 
     value: Value
     before: str = ""
@@ -435,10 +484,10 @@ class Cell(Record):
 def html(
     table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
 ) -> Iterator[str]:
-    """Yield the lines of a table in HTML, with the exact value of each rounded number for sorting.
+    """Yield the lines of a table in HTML. Rounded numbers have their exact value in an attribute, for sorting.
 
-    Values may be cells. A column without a heading has its key in words. `top` is the number of rows, None for all;
-    `caption` is the title unless given; `longest` is the number of characters that are left of a text.
+    A value may be a `Cell` with markup. The heading of a column is by default its key in words. `top` is the largest
+    number of rows, None for all. `caption` is by default the title. Texts are cut to `longest` characters.
     """
     shown_columns, rows = table.for_people(top)
     title = table.title.removesuffix(":") if caption is None else caption
@@ -454,39 +503,45 @@ def html(
 
 
 def _head_cell(column: Column, kind: str) -> str:
-    """Return the heading of a column in HTML; a pointer over it shows what the values mean."""
+    """Return the heading of a column in HTML, with the meaning of its values as a tooltip.
+
+    `kind` is the class of the heading: `number` or `text`.
+    """
     meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
     heading = escaped(column.heading or title_case(column.key))
     return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{heading}</th>'
 
 
 def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
-    """Return a value, or a cell with markup, in HTML."""
-    data = value if isinstance(value, Cell) else Cell(value)
-    if data == Cell(None):
+    """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup."""
+    markup = value if isinstance(value, Cell) else Cell(value)
+    if markup == Cell(None):
         return "<td></td>"
-    is_text = isinstance(data.value, str)
-    kinds = [] if is_text else ["number"]
-    if data.kind:
-        kinds.append(data.kind)
-    attributes = f' class="{" ".join(kinds)}"' if kinds else ""
-    if isinstance(data.value, float | int):
-        attributes += _exact_attribute(data.value)
-    content = escaped(shown(data.value, column, longest))
+    is_text = isinstance(markup.value, str)
+    classes = [] if is_text else ["number"]
+    if markup.kind:
+        classes.append(markup.kind)
+    attributes = f' class="{" ".join(classes)}"' if classes else ""
+    if isinstance(markup.value, float | int):
+        attributes += _exact_attribute(markup.value)
+    content = escaped(shown(markup.value, column, longest))
     if not is_text:
         content = with_minus_signs(content)
-    return f"<td{attributes}{data.attributes}>{data.before}{content}{data.after}</td>"
+    return f"<td{attributes}{markup.attributes}>{markup.before}{content}{markup.after}</td>"
 
 
 def _exact_attribute(value: float) -> str:
-    """Return the attribute with which a script sorts and copies a number that is shown in another form."""
+    """Return the attribute with the exact value of a number, which the script of the page sorts and copies.
+
+    It is empty for a number that is shown exactly.
+    """
     if isinstance(value, int) and value >= 0:
         return ""
     return f' data-exact="{exact(value)}"'
 
 
 def words(key: str) -> str:
-    """Return a key as words: `ldc_query` -> `LDC query`."""
+    """Return a key as words for people: `ldc_query` -> `LDC query`."""
     return key.replace("_", " ").replace("ldc ", "LDC ")
 
 
@@ -497,34 +552,40 @@ def title_case(key: str) -> str:
 
 
 def escaped(value: str) -> str:
-    """Return a text for HTML, on one line."""
+    """Return a text on one line with the special characters of HTML escaped."""
     return escape(one_line(value))
 
 
 # ---- Data frames
 
 _LARGEST_WHOLE: Final = (1 << 63) - 1
-"""The largest whole number in a column of whole numbers of pandas."""
+"""The largest whole number that a column of whole numbers of pandas can hold."""
 
 
 def frame(table: Table) -> pandas.DataFrame:
-    """Return a data frame with all columns of the table.
+    """Return a pandas data frame with all columns and rows of a table.
 
-    Texts that repeat are categories in the order in which they were met; whole numbers of which some are missing are
-    `Int64`, other missing numbers NaN. Raises MissingExtraError without pandas, which the extra `frames` brings.
+    A column of texts that repeat becomes a categorical column, with the categories in the order of their first rows.
+    Whole numbers have the type `Int64` if some are missing; other missing numbers are NaN. Raises MissingExtraError if
+    pandas is not installed, which is part of the extra `frames`.
     """
     try:
         import pandas
     except ModuleNotFoundError:
         raise MissingExtraError("pandas", "frames") from None
     keys = table.layout.keys
-    values_of_columns = list(zip(*table.rows)) or [()] * len(keys)
+    values_of_columns = list(zip(*table.rows))
+    if not table.rows:
+        values_of_columns = [()] * len(keys)
     series_by_key = {key: _series(pandas, values) for key, values in zip(keys, values_of_columns)}
     return pandas.DataFrame(series_by_key, copy=False)
 
 
 def _series(pandas: Any, values: Sequence[Value]) -> Any:
-    """Return the values of a column in the form of pandas, the package, that fits their types."""
+    """Return the values of a column as an array or series of pandas with the type that fits them.
+
+    `pandas` is the module, which is imported only if it is needed.
+    """
     distinct_values = dict.fromkeys([value for value in values if value is not None])
     types = {type(value) for value in distinct_values}
     is_large = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in distinct_values)
@@ -541,7 +602,7 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether it holds no text: it is then aligned to the right."""
+    """Return for each column whether it has no texts; its values are then numbers, and are aligned to the right."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))
@@ -549,7 +610,7 @@ def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[b
 
 
 def _is_text(value: Value | Cell) -> bool:
-    """Return whether a value, or the value of a cell, is a text."""
+    """Return whether a value, or the value of a `Cell`, is a text."""
     if isinstance(value, Cell):
         value = value.value
     return isinstance(value, str)

@@ -1,4 +1,4 @@
-"""The tables and sentences that commands print of comparisons, test sets and pools. Nothing here computes a number."""
+"""Write comparisons and plans of tests as tables with sentences, in all formats. No number is computed here."""
 
 from __future__ import annotations
 
@@ -16,14 +16,28 @@ from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
 from cs_score.statistics.units import with_noun
 from cs_score.statistics.verdicts import effect_in_words
-from cs_score.tables.layout import TOP, Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
+from cs_score.tables.layout import (
+    TOP,
+    Column,
+    Format,
+    Layout,
+    Row,
+    Table,
+    columns,
+    headed,
+    latex,
+    latex_row,
+    markdown,
+    text,
+    tsv,
+)
 
 
 class Printout(Record):
-    """How a document of statistics is printed: tables with sentences below them.
+    """The form in which a document of statistics is printed: tables with sentences below them.
 
-    Files for programs have the `main` table alone; people see those `before` it, too. `notes` finds the sentences. In
-    titles % is the measure.
+    The `main` table is also the file for programs; the tables `before` it are only for people. `notes` returns the
+    sentences from a document. A % in a title is replaced by the measure.
     """
 
     main: Layout
@@ -31,7 +45,7 @@ class Printout(Record):
     before: tuple[Layout, ...] = ()
 
     def tables(self, document: Any) -> dict[str, Table]:
-        """Return the tables of a document by name, the main one last."""
+        """Return the tables of a document by name; the main table is the last one."""
         table_by_name = {}
         for layout in (*self.before, self.main):
             title = layout.title
@@ -41,20 +55,23 @@ class Printout(Record):
         return table_by_name
 
     def text(self, document: Any, width: int | None) -> str:
-        """Return the document for people, in lines of at most `width` columns; None: cells of tables are whole."""
+        """Return the document as text for people: its tables with rows, and the sentences.
+
+        `width` is the width of the terminal. If it is None, the cells of tables are not cut.
+        """
         lines: list[str] = []
         for name, table in self.tables(document).items():
             is_main = name == self.main.name
             if table.rows or is_main:
                 top = None if is_main or width is None else TOP
                 lines += text(table, top, width)
-        lines = [one_line(line) for line in lines[1:]]  # the first line is blank
+        lines = [one_line(line) for line in lines[1:]]  # without the blank line above the first table
         lines.append("")
-        lines += _wrapped_all(self.notes(document))
+        lines += _wrap_sentences(self.notes(document))
         return "\n".join(lines)
 
     def written(self, document: Any, format_: str, width: int | None) -> str:
-        """Return the document as `text`, `json` or `tsv`. Raises UsageError for another format."""
+        """Return the document in a format: `text`, `json` or `tsv`. Raises UsageError for any other format."""
         if format_ == "text":
             return self.text(document, width)
         if format_ == "json":
@@ -71,7 +88,10 @@ _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 
 
 def _power_rows(power: Power) -> Iterator[Row]:
-    """Yield a row for each pair, or one for all if a standard deviation was given."""
+    """Yield a row for each pair of systems, or a single row if the plan is for a given standard deviation.
+
+    The cells of values that are unknown, which are 0 or empty in a plan, are None.
+    """
     for design in power.pairs or (power,):
         row: dict[str, Any] = {"measure": power.measure or None, "units": power.units or None}
         row["test"] = _PLANNED_TESTS[design.test]
@@ -81,7 +101,7 @@ def _power_rows(power: Power) -> Iterator[Row]:
 
 
 def _power_sentences(power: Power) -> Iterator[str]:
-    """Yield the sentences below the table of power: the tests, their level, and corrections for several pairs."""
+    """Yield the sentences below the table of power: on the tests, their level, and the correction for several pairs."""
     tests = {design.test for design in power.pairs or (power,)}
     conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
     if "sign" in tests:
@@ -119,12 +139,12 @@ POWER: Final = Printout(
     ),
     _power_sentences,
 )
-"""How the power of a test is printed."""
+"""The form in which the plan of a test is printed."""
 
 CURVE: Final = Layout(
     "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda power: power.curve
 )
-"""The table of the points of the power curves."""
+"""The table with the points of the power curves."""
 
 # ---- Tables of comparisons
 
@@ -140,7 +160,10 @@ def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, An
 
 
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
-    """Return the cells of a test of equivalence; if no test was needed, the reason is in the place of a p-value."""
+    """Return the cells of a pair about its test of equivalence, by column; none if there is no such test.
+
+    If a result needed no p-value, the cell of the p-value has the reason.
+    """
     if equivalence is None:
         return {}
     return {
@@ -151,7 +174,7 @@ def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
 
 
 def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each pair of systems under each measure."""
+    """Yield a row for each pair of systems under each measure, with its test of equivalence if there is one."""
     for measure in measures:
         for pair in measure.pairs:
             yield {
@@ -163,10 +186,11 @@ def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]
             }
 
 
-def _titled(layout: Layout, measure: MeasureComparison) -> Table:
-    """Return the table of a measure, whose title says whether the measure is exploratory."""
-    title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
-    return replace(layout, title=title).table([measure])
+def _table_of_measure(layout: Layout, measure: MeasureComparison) -> Table:
+    """Return the table of a measure in a layout; the title says so if the measure is exploratory."""
+    if measure.exploratory:
+        layout = replace(layout, title=layout.title.replace("%", "% (exploratory)"))
+    return layout.table([measure])
 
 
 SYSTEMS: Final = Layout(
@@ -231,21 +255,21 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: Comparison) -> Iterator[Row]:
-    """Yield all of a comparison as rows.
+    """Yield the whole comparison as the rows of one table; the column `kind` tells rows of different kinds apart.
 
-    For each measure the family of tests, the systems, the pairs, the verdict and notes; then explanations, notes and
-    signatures of the whole.
+    For each measure there are rows for the family of tests, the systems, the pairs, the verdict and the notes. Rows for
+    explanations, notes and signatures, which are about all measures, follow.
     """
     for measure in comparison.measures:
-        head = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-        yield {**head, "kind": "family", **asdict(measure.family), "note": measure.tests}
+        first_cells = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+        yield {**first_cells, "kind": "family", **asdict(measure.family), "note": measure.tests}
         for row in _system_rows([measure]):
-            yield {**row, **head, "kind": "system"}
+            yield {**row, **first_cells, "kind": "system"}
         for row in _pair_rows([measure]):
-            yield {**row, **head, "kind": "pair"}
-        yield {**head, "kind": "verdict", "note": measure.verdict}
+            yield {**row, **first_cells, "kind": "pair"}
+        yield {**first_cells, "kind": "verdict", "note": measure.verdict}
         for note in measure.notes:
-            yield {**head, "kind": "note", "note": note.text}
+            yield {**first_cells, "kind": "note", "note": note.text}
     for sentence in explanation(comparison):
         yield {"kind": "explanation", "note": sentence}
     for note in comparison.notes:
@@ -290,8 +314,9 @@ WHOLE: Final = Layout(
     ),
     _rows_of_all,
 )
-"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation` or
-`signature`.
+"""The table of a whole comparison, with the keys of its JSON as columns.
+
+Its column `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation` or `signature`.
 """
 
 
@@ -299,10 +324,10 @@ WHOLE: Final = Layout(
 
 
 def explanation(comparison: Comparison) -> tuple[str, ...]:
-    """Return the sentences that a reader of the tables needs, each unescaped."""
+    """Return the sentences that explain the tables of a comparison, without escapes of any format."""
     settings = comparison.resampling
     family = comparison.primary.family
-    sentences = [f"{len(comparison.systems)} systems on {with_noun(comparison.units, settings.unit)}."]
+    sentences = [_systems_sentence(comparison)]
     sentences += _limit_sentences(comparison)
     sentences.append(f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.")
     if not settings.baseline:
@@ -318,8 +343,14 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def _systems_sentence(comparison: Comparison) -> str:
+    """Return the sentence with the numbers of systems and units, such as `3 systems on 20 claims.`"""
+    units = with_noun(comparison.units, comparison.resampling.unit)
+    return f"{len(comparison.systems)} systems on {units}."
+
+
 def _limit_sentences(comparison: Comparison) -> list[str]:
-    """Return how the limits of scores and of differences came about."""
+    """Return sentences on the method and the level of the limits of scores and of differences."""
     limits_of_scores = limits_in_words(comparison.resampling, comparison.units)
     limits_of_differences = difference_limits_in_words(comparison.resampling, comparison.units)
     sentences = [f"Low and High: {limits_of_scores}."]
@@ -333,8 +364,9 @@ def _limit_sentences(comparison: Comparison) -> list[str]:
 
 
 def _tier_sentence(comparison: Comparison) -> str:
-    """Return what a tier is."""
-    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
+    """Return the sentence that explains the tiers of systems."""
+    codes_of_notes = {note.code for note in comparison.notes}
+    if "NEVER_SIGNIFICANT" in codes_of_notes:
         return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."
     return (
         "Tier: systems that do not differ significantly from the best of the tier (corrected p above "
@@ -343,7 +375,7 @@ def _tier_sentence(comparison: Comparison) -> str:
 
 
 def _equivalence_sentences(comparison: Comparison) -> list[str]:
-    """Return a sentence on the tests of equivalence, which names them; none if there are none."""
+    """Return a list with the sentence that explains the tests of equivalence; an empty list without such tests."""
     equivalences = []
     for measure in comparison.measures:
         equivalences += [pair.equivalence for pair in measure.pairs if pair.equivalence]
@@ -370,9 +402,10 @@ _EQUIVALENCE_TESTS: Final = {
 
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
-    """Return what a screen holds: systems by rank, pairs that differ, what to know of them, and the signatures.
+    """Return a comparison as text for one screen.
 
-    Of systems, pairs and signatures at most `top` are shown.
+    It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
+    and the signatures. At most `top` systems, pairs and signatures are shown.
     """
     systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
     equivalent_pairs = replace(
@@ -385,29 +418,32 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
     for measure in comparison.measures:
-        lines += text(_titled(systems, measure), top, SCREEN)
-        lines += text(_titled(_pairs_on_screen(measure, level), measure), top, SCREEN)
+        lines += text(_table_of_measure(systems, measure), top, SCREEN)
+        lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
         sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
         sentences += _effect_sentences(measure, level)
         sentences += note_sentences(measure.notes)
-        lines += ["", *_wrapped_all(sentences)]
+        lines.append("")
+        lines += _wrap_sentences(sentences)
         if equivalence_sentences:
             lines += text(equivalent_pairs.table([measure]), top, SCREEN)
-            lines += _wrapped_all(equivalence_sentences)
+            lines += _wrap_sentences(equivalence_sentences)
     for paragraph in _paragraphs_on_screen(comparison):
-        lines += ["", *wrap_lines(one_line(paragraph))]
-    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
-    shared_signatures = list(dict.fromkeys(signatures))
-    if shared_signatures:
         lines.append("")
-        lines += [f"signature  {one_line(signature)}" for signature in shared_signatures[:top]]
+        lines += wrap_lines(one_line(paragraph))
+    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
+    distinct_signatures = list(dict.fromkeys(signatures))
+    if distinct_signatures:
+        lines.append("")
+        lines += [f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]
     return "\n".join(lines[1:]) + "\n"
 
 
 def _paragraphs_on_screen(comparison: Comparison) -> list[str]:
-    """Return the paragraphs below the tables of a screen: systems and limits, tiers, notes, and options for more."""
-    first_sentence = explanation(comparison)[0]
-    paragraphs = [" ".join([first_sentence, *_limit_sentences(comparison)])]
+    """Return the paragraphs below the tables of a screen: on systems and limits, tiers, notes, and further options."""
+    systems_and_limits = [_systems_sentence(comparison)]
+    systems_and_limits += _limit_sentences(comparison)
+    paragraphs = [" ".join(systems_and_limits)]
     if not comparison.resampling.baseline:
         paragraphs.append(_tier_sentence(comparison))
     paragraphs += answered_lines(comparison.origins)
@@ -418,8 +454,8 @@ def _paragraphs_on_screen(comparison: Comparison) -> list[str]:
     return paragraphs
 
 
-def _wrapped_all(sentences: Iterable[str]) -> list[str]:
-    """Return sentences as lines that fit on a screen, each on lines of its own."""
+def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
+    """Return sentences as lines that fit on a screen; each sentence begins a new line."""
     lines: list[str] = []
     for sentence in sentences:
         lines += wrap_lines(one_line(sentence))
@@ -427,7 +463,10 @@ def _wrapped_all(sentences: Iterable[str]) -> list[str]:
 
 
 def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
-    """Return the table of pairs for a screen: the only one, or those of several that differ significantly."""
+    """Return the layout of the table of pairs for one screen.
+
+    It shows the only pair or, if there are several, the pairs whose corrected p is at most `level`.
+    """
     if len(measure.pairs) == 1:
         return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), most="top")
     return replace(
@@ -441,7 +480,10 @@ def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
 
 
 def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
-    """Return the effect of a single pair in words, or what the columns of several pairs mean."""
+    """Return a sentence below the table of pairs: the effect of the only pair, or what its columns mean.
+
+    There is none if the table of several pairs is empty, or if the pair has no wins and losses.
+    """
     if len(measure.pairs) != 1:
         if all(pair.p_adjusted > level for pair in measure.pairs):
             return []
@@ -459,37 +501,36 @@ def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
 
 
 def paper_table(comparison: Comparison) -> str:
-    """Return one LaTeX `tabular` below one comment: a line for each system, a column for each measure.
+    """Return the LaTeX table of a comparison for a paper: a row for each system, and a column for each measure.
 
-    A cell is the score with its interval, and a star where the measure's family finds a difference from the system of
-    the first line: the baseline, or the system that was named first. The comment says what a caption has to say.
+    A cell has the score with its interval, and a star if the score differs significantly from that of the first row,
+    which is the baseline or else the first system. A comment above the table has the text for its caption.
     """
     reference = comparison.resampling.baseline or comparison.systems[0]
     others = [system for system in comparison.systems if system != reference]
     measures = comparison.measures
-    headings = [escape_latex("System")]
+    headings = ["System"]
     headings += [escape_latex(measure.measure) for measure in measures]
     lines = [
         f"% {_caption(comparison, reference)}",
         rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
         r"\toprule",
-        _latex_row(headings),
+        latex_row(headings),
         r"\midrule",
     ]
     for system in (reference, *others):
-        cells = [_paper_cell(measure, system, reference, comparison.resampling.level) for measure in measures]
-        lines.append(_latex_row([escape_latex(system), *cells]))
+        cells = [escape_latex(system)]
+        cells += [_paper_cell(measure, system, reference, comparison.resampling.level) for measure in measures]
+        lines.append(latex_row(cells))
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
 
-def _latex_row(cells: Iterable[str]) -> str:
-    """Return cells as a row of a LaTeX table."""
-    return " & ".join(cells) + r" \\"
-
-
 def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
-    """Return the score of a system with its star and its interval; without an interval if it has none."""
+    """Return a cell of the table for a paper: the score of a system, perhaps with a star, and its interval.
+
+    For example `$0.4125^{*}$ $[0.3811, 0.4402]$`.
+    """
     (entry,) = [entry for entry in measure.systems if entry.name == system]
     star = "^{*}" if _differs(measure, system, reference, level) else ""
     score = f"${entry.score:.4f}{star}$"
@@ -499,13 +540,13 @@ def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: 
 
 
 def _differs(measure: MeasureComparison, system: str, reference: str, level: float) -> bool:
-    """Return whether the corrected test of the pair of both systems is significant."""
+    """Return whether two systems differ significantly: the corrected p of their pair is at most `level`."""
     pairs = [pair for pair in measure.pairs if {pair.a, pair.b} == {system, reference}]
     return any(pair.p_adjusted <= level for pair in pairs)
 
 
 def _caption(comparison: Comparison, reference: str) -> str:
-    """Return one line with level, method, units and families of tests, for the caption of the table."""
+    """Return the text for the caption of the table on one line: level, method, units, and families of tests."""
     settings = comparison.resampling
     tests = "; ".join([measure.tests for measure in comparison.measures])
     family = "one family for each measure: " if len(comparison.measures) > 1 else ""
@@ -519,17 +560,17 @@ def _caption(comparison: Comparison, reference: str) -> str:
 
 
 class _Format:
-    """A format of comparisons: how headings, tables, sentences and signatures are written in it."""
+    """A format for writing a comparison: its headings, tables, sentences and signatures."""
 
     first_lines: tuple[str, ...] = ()
-    """The lines that a file begins with."""
+    """The first lines of a file."""
 
     lines_between: tuple[str, ...] = ()
-    """The lines before the explanation and before the signatures."""
+    """The lines that come before the explanation, and again before the signatures."""
 
     @abstractmethod
     def heading(self, title: str) -> list[str]:
-        """Return the lines of the heading of a measure."""
+        """Return the lines of the heading of a measure; its text is `title`."""
 
     @abstractmethod
     def table(self, table: Table) -> list[str]:
@@ -544,16 +585,22 @@ class _Format:
         """Return the lines of the signature of a system."""
 
     def write(self, comparison: Comparison) -> str:
-        """Return a comparison: two tables and sentences for each measure, then the explanation and the signatures."""
+        """Return a comparison as the text of a file.
+
+        For each measure it has the tables of systems and of pairs, and sentences about them. The explanation and the
+        signatures follow.
+        """
         lines = list(self.first_lines)
         for measure in comparison.measures:
             lines += self.heading(measure.title)
-            lines += self.table(_titled(SYSTEMS, measure))
-            lines += self.table(_titled(PAIRS, measure))
-            sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes)]
+            lines += self.table(_table_of_measure(SYSTEMS, measure))
+            lines += self.table(_table_of_measure(PAIRS, measure))
+            sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
+            sentences += note_sentences(measure.notes)
             lines += [self.sentence(sentence) for sentence in sentences]
         lines += self.lines_between
-        sentences = [*explanation(comparison), *note_sentences(comparison.notes)]
+        sentences = list(explanation(comparison))
+        sentences += note_sentences(comparison.notes)
         lines += [self.sentence(sentence) for sentence in sentences]
         if comparison.signatures:
             lines += self.lines_between
@@ -563,7 +610,7 @@ class _Format:
 
 
 class _Text(_Format):
-    """Plain text; titles of tables name the measure."""
+    """Plain text. It needs no headings, because the titles of tables name the measure."""
 
     lines_between = ("",)
 
@@ -581,7 +628,7 @@ class _Text(_Format):
 
 
 class _Markdown(_Format):
-    """Markdown; sentences are escaped, since they may quote names."""
+    """Markdown. Sentences are escaped, because they may have names from input files."""
 
     def heading(self, title: str) -> list[str]:
         return [f"### {escape_markdown(title)}", ""]
@@ -615,7 +662,7 @@ class _Latex(_Format):
 
 
 def _tsv_text(comparison: Comparison) -> str:
-    """Return all of a comparison as tab-separated rows."""
+    """Return the whole comparison as one table of tab-separated values."""
     return b"".join(tsv(WHOLE.table(comparison))).decode()
 
 

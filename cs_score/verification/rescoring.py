@@ -104,14 +104,16 @@ def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
 
 def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
     """Prepare and load files on top of gold, as the call that is recorded did. Raises InputError."""
-    settings = PreparationSettings(gold.table, gold.options.justifications, gold.validates, alone=gold.alone)
+    settings = PreparationSettings(
+        gold.table, gold.options.justifications, gold.validates, only_run_id=gold.only_run_id
+    )
     prepared = prepare_inputs(files, settings, _knowledge_bases(files))
     return load_prepared(gold, prepared, problems=problems)
 
 
 def _load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
     """Load one run by itself. Raises InputError."""
-    return _load(run.over(gold), [*pool, run.file], problems)
+    return _load(run.restrict(gold), [*pool, run.file], problems)
 
 
 def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:

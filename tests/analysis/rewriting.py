@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find
 from cs_score.cli.options import Scoring as Asked
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import RunResult, ScoringStopped
@@ -42,7 +42,7 @@ class Call(Record):
     def scored(self, run_id: str) -> Scored:
         """The run as analyses take it. Raises InputError where it cannot be scored."""
         with contextlib.chdir(self.folder):
-            gold = noting_folders(open_gold(self.queries, self.options), self.files)
+            gold = with_folder_remarks(open_gold(self.queries, self.options), self.files)
             return score_for_analysis(load_run(gold, self.files), self.options.policy, run_id)
 
     def analyzed(

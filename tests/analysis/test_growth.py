@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.mistakes import cost_list
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.outcomes import json_text
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
 from cs_score.measures.registry import parse
@@ -59,7 +59,7 @@ def scored(folder: Path, shape: Shape) -> Scored:
     (folder / "pool.tab").write_text("".join(f"{line}\n" for line in pool))
     options = Options(expand="CSX")
     with contextlib.chdir(folder):
-        gold = noting_folders(open_gold(["queries.xml"], options), ["pool.tab", "run.tab"])
+        gold = with_folder_remarks(open_gold(["queries.xml"], options), ["pool.tab", "run.tab"])
         return score_for_analysis(load_run(gold, ["pool.tab", "run.tab"]), options.policy)
 
 

@@ -69,7 +69,7 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
         run, rows = call.scored(analysis["run"]).run, analysis["sweep"]
         lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
         for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
-            below = Editor(run, analysis["run"]).without_lines(
+            below = Editor(run, analysis["run"]).removal_of(
                 [line for line in lines if line.confidence < row["threshold"]]
             )
             check_row(call, analysis, row, set(below.places))
@@ -191,7 +191,7 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
     faults = list(find_faults(scored, effects.editor))
     faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
-    gone = to_builtins(effects.editor.removed_lines(change))
+    gone = to_builtins(effects.editor.places_removed_by(change))
     corrected = score({"removed": gone, "added": change.added_texts}, change.policy or scored.policy)
     assert _same(analysis["budget"][-1]["cumulated"], corrected)
 

@@ -317,8 +317,8 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
     assert score_in(tmp_path, ["-V"]).stdout == versions
     for name in NAMES:
         assert call(tmp_path, name, "--version").stdout == versions
-        if (entry := ALL[name].entry) and entry.follows:
-            said = f"{ALL[name].full_name} version {entry.follows}\n"
+        if (entry := ALL[name].entry) and entry.followed_version:
+            said = f"{ALL[name].full_name} version {entry.followed_version}\n"
             assert call(tmp_path, name, "-version").stdout.decode() == said
 
 

@@ -89,11 +89,11 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
     ldc_of: dict[str, str] = {}
     rows, ap_rows = [], []
     assert run.average_precision is not None
-    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
+    for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
         ldc = queries.by_id[ldc_id]
         for copy in range(times.get(ldc.full_id, 0)):
             mine = f"{ldc_id}c{copy}"
-            members = [short_id for short_id in ldc.expansions or () if queries.ldc_of[short_id] == ldc_id]
+            members = [short_id for short_id in ldc.expansions or () if queries.ldc_id_by_query[short_id] == ldc_id]
             by_id[mine] = replace(ldc, short_id=mine, expansions=tuple(f"{each}c{copy}" for each in members))
             for short_id in members:
                 query = queries.by_id[short_id]

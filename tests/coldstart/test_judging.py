@@ -89,7 +89,7 @@ def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
         (
             Q + ":1" * DEEPEST,  # not too deep
             f"pool.tab: line 1: Equivalence class without correct parent entry: {BO.judged('1' + ':1' * (DEEPEST - 1))}"
-            f"; no correct or inexact answer of class {Q + ':1' * (DEEPEST - 1)} stands before it",
+            f"; there is no correct or inexact answer of class {Q + ':1' * (DEEPEST - 1)} before it",
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
     inputs.run(BO)
     assert inputs.refusal() == (
         f"cs-score: pool.tab: line 2: Equivalence class without correct parent entry: {orphan}; "
-        f"no correct or inexact answer of class {Q}:2 stands {where}"
+        f"there is no correct or inexact answer of class {Q}:2 {where}"
     )
 
 

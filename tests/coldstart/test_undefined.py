@@ -148,8 +148,8 @@ def test_analyses_and_explanations_name_it(folder: Path) -> None:
 def test_two_runs_are_compared_by_what_both_have(folder: Path) -> None:
     files = ("queries.xml", "without.tab", "with.tab", "pool.tab")
     compared = document(folder, "compare", *files)
-    assert compared["undefined"]["without.tab"][AP] == NO_RANKED_NODE
-    assert "with.tab" not in compared["undefined"]
+    assert compared["undefined"]["NO_NODES"][AP] == NO_RANKED_NODE
+    assert "NODES" not in compared["undefined"]
     assert F1 in [each["measure"] for each in compared["measures"]]
     assert not [each["measure"] for each in compared["measures"] if "AP" in each["measure"]]
     assert "UNDEFINED_MEASURE" in [note["code"] for note in compared["notes"]]
@@ -231,12 +231,12 @@ def test_of_three_runs_the_two_that_have_it_are_compared_by_it(folder: Path) -> 
     files = ("queries.xml", "pool.tab", "with.tab", "without.tab", "again.tab")
     compared = document(folder, "compare", *files)
     primary, *others = compared["measures"]
-    assert (compared["measure"], compared["systems"]) == ("LDC-MEAN-AP", ["with.tab", "without.tab", "again.tab"])
+    assert (compared["measure"], compared["systems"]) == ("LDC-MEAN-AP", ["NODES", "NO_NODES", "AGAIN"])
     primary = next(each for each in (primary, *others) if not each["exploratory"])
     assert primary["measure"] == "LDC-MEAN-AP"
-    assert primary["unranked"] == ["without.tab"]
-    assert {row["name"] for row in primary["systems"]} == {"with.tab", "again.tab"}
-    assert [(pair["a"], pair["b"]) for pair in primary["pairs"]] == [("with.tab", "again.tab")]
+    assert primary["unranked"] == ["NO_NODES"]
+    assert {row["name"] for row in primary["systems"]} == {"NODES", "AGAIN"}
+    assert [(pair["a"], pair["b"]) for pair in primary["pairs"]] == [("NODES", "AGAIN")]
     of_f1 = next(each for each in compared["measures"] if each["measure"] == F1)
     assert (len(of_f1["systems"]), len(of_f1["pairs"]), "unranked" in of_f1) == (3, 3, False)
     # It is the comparison of the two alone.
@@ -245,10 +245,10 @@ def test_of_three_runs_the_two_that_have_it_are_compared_by_it(folder: Path) -> 
     assert alone["systems"] == primary["systems"]
     assert alone["pairs"] == primary["pairs"]
     text = " ".join(called(folder, "compare", *files).stdout.decode().split())
-    assert "without.tab has no SF-AP, LDC-MEAN-AP: no node is ranked" in text
+    assert "NO_NODES has no SF-AP, LDC-MEAN-AP: no node is ranked" in text
     assert "it has no rank by these" in text
-    row = next(line for line in called(folder, "compare", *files).stdout.decode().splitlines() if "without.tab" in line)
-    assert row.split()[:4] == ["-", "-", "without.tab", "-"]
+    row = next(line for line in called(folder, "compare", *files).stdout.decode().splitlines() if "NO_NODES" in line)
+    assert row.split()[:4] == ["-", "-", "NO_NODES", "-"]
 
 
 def test_a_baseline_without_it_is_compared_by_f1(folder: Path) -> None:

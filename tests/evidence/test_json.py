@@ -117,12 +117,12 @@ def test_packed_and_open_files(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress('"é"\n2'.encode()))
     with open(path, "rb") as file, gzip.open(path, "rt", encoding="utf-8") as text:
         for given in (path, file, text):
-            with reader.opened(given, "gold", has_lines=True) as source:
+            with reader.open_input(given, "gold", has_lines=True) as source:
                 assert lines_of(source) == [(1, "é"), (2, 2)]
 
 
 def test_values_from_memory() -> None:
-    with reader.opened(iter([{1: (2, 3)}, "é\ud800"]), "gold", has_lines=True) as opened:
+    with reader.open_input(iter([{1: (2, 3)}, "é\ud800"]), "gold", has_lines=True) as opened:
         assert opened.name == "<gold>"
         assert lines_of(opened) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
 
@@ -131,4 +131,4 @@ def test_values_that_hold_themselves() -> None:
     circle: list[object] = []
     circle.append(circle)
     with pytest.raises(InputError, match="cannot be written as JSON: Circular reference"):
-        reader.opened(circle, "gold")
+        reader.open_input(circle, "gold")

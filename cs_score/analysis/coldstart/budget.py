@@ -103,7 +103,7 @@ def budget(
             cumulated=cumulated.score,
             reason=corrected_alone.reason or cumulated.reason or UNSET,
             note=_why_not_wrong(category, policy) or UNSET,
-            removed=effects.editor.removed_lines(change),
+            removed=effects.editor.places_removed_by(change),
             added=change.added_texts,
             policy={side.lower(): text for side, text in (change.policy or policy).texts().items()},
         )
@@ -189,8 +189,8 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
             wrong_lines += fault.lines
             if isinstance(fault.line, Assessment):
                 missed_answers.append(fault.line)
-    change = effects.editor.without_lines(wrong_lines)
-    added_lines = effects.editor.lines_giving(missed_answers, change.places, only_linkable=True)
+    change = effects.editor.removal_of(wrong_lines)
+    added_lines = effects.editor.lines_to_give(missed_answers, change.places, only_linkable=True)
     return replace(change, added=added_lines, policy=None if new_policy == policy else new_policy)
 
 

@@ -1,7 +1,8 @@
 """Changes to the files of a run: lines that are removed or added, together with the lines that depend on them.
 
-No file is read or written here. Removing a line also removes the lines whose query it alone has created. A missed class
-is found by an accepted answer of the pool, which is added as a line of the run behind the answers above it.
+No file is read or written here. Removing a line also removes the lines that answer a follow-on query which it alone has
+created. To find a missed class, an accepted answer of the pool is added as a line of the run, after the answers that
+lead to its query.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class At(Record):
     line: int
 
     def __str__(self) -> str:
+        """Return the place in words: `run.tab line 7`."""
         return f"{self.file} line {self.line}"
 
 
@@ -48,7 +50,7 @@ class Change(Record):
 
     @property
     def added_texts(self) -> list[str]:
-        """Return the lines to add, as texts."""
+        """The texts of the lines to add."""
         return [line.text for line in self.added]
 
 
@@ -64,82 +66,95 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 class FollowOnLines:
     """The lines of runs and pool that create follow-on queries, and those that answer them.
 
-    A line creates the follow-on query about its answer. A line that answers this query is only read if a line before it
-    has created the query. `answering` and `creating` have the lines of the run files by the short id of a follow-on
-    query: the lines that answer it, and the lines that give the answer it asks about. Skipped lines are among them,
-    since they create queries and depend on them like the others.
+    A line creates the follow-on query about its answer. A line that answers this query is only read if an earlier line
+    has created the query. `answering` has the lines of the run files that answer each follow-on query, by the short id
+    of the query, and `creating` the lines that create it. Skipped lines are included, since they create queries and
+    answer them like other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on
+    query for which no earlier line of the pool creates the query, so that a line of the run must do so.
     """
 
     def __init__(self, run: Run, rank_by_file: Mapping[str, int]) -> None:
-        """Collect the lines; `rank_by_file` is the load order of the files."""
+        """Collect the lines of a run and of its pool; `rank_by_file` has the position of each file in load order."""
         self._rank_by_file = rank_by_file
         self.answering: dict[str, list[LinkedLine]] = defaultdict(list)
         self.creating: dict[str, list[LinkedLine]] = defaultdict(list)
         self._first_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
-        """The first line of the pool that answers each follow-on query that no earlier line of the pool creates."""
-
         run_lines: list[LinkedLine] = [*run.links.responses]
         run_lines += _skipped_lines(run, run.links.skipped, FileKind.RUN)
         pool_lines: list[Assessment | SkippedLine] = [*run.gold.links.assessments]
         pool_lines += _skipped_lines(run, run.gold.links.skipped, FileKind.ASSESSMENTS)
         pool_lines.sort(key=self.position)
-        for line in run_lines:
+        answered_ids = {line.query.short_id for line in run_lines if line.query.level}
+        answered_ids.update([line.query.short_id for line in pool_lines if line.query.level])
+        self._collect_run_lines(run_lines, answered_ids)
+        self._collect_pool_lines(pool_lines, answered_ids)
+
+    def _collect_run_lines(self, lines: Iterable[LinkedLine], answered_ids: Container[str]) -> None:
+        """Collect the lines of the run files.
+
+        `answered_ids` are the short ids of all follow-on queries that lines answer.
+        """
+        for line in lines:
             if line.query.level:
                 self.answering[line.query.short_id].append(line)
-        answered_ids = set(self.answering)
-        answered_ids.update([line.query.short_id for line in pool_lines if line.query.level])
-        for line in run_lines:
             if line.target in answered_ids:
                 self.creating[line.target].append(line)
-        for pool_line in pool_lines:
-            short_id = pool_line.query.short_id
-            if pool_line.query.level and short_id not in self._first_in_pool:
-                self.pool_lines_needing_run.setdefault(short_id, pool_line)
-            if pool_line.target in answered_ids:
-                self._first_in_pool.setdefault(pool_line.target, self.position(pool_line))
+
+    def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
+        """Collect the lines of the pool, given in load order, that create follow-on queries or need a line of the run.
+
+        `answered_ids` are the short ids of all follow-on queries that lines answer.
+        """
+        for line in lines:
+            short_id = line.query.short_id
+            if line.query.level and short_id not in self._first_in_pool:
+                self.pool_lines_needing_run.setdefault(short_id, line)
+            if line.target in answered_ids:
+                self._first_in_pool.setdefault(line.target, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
-        """Return the position of a line in load order."""
+        """Return the position of a line in load order: that of its file, and its number there."""
         return self._rank_by_file[line.file], line.number
 
-    def creation_of(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
-        """Return the position of the first line that creates a follow-on query, once some lines are removed.
+    def position_of_creation(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
+        """Return the position of the first line of run and pool that creates a follow-on query.
 
-        It is `_NEVER`, behind all lines, if no line is left that creates the query.
+        Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
-        positions = [
-            self.position(line)
-            for line in self.creating.get(short_id, ())
-            if (line.file, line.number) not in removed_places
-        ]
-        positions.append(self._first_in_pool.get(short_id, _NEVER))
+        positions = [self._first_in_pool.get(short_id, _NEVER)]
+        for line in self.creating.get(short_id, ()):
+            if (line.file, line.number) not in removed_places:
+                positions.append(self.position(line))
         return min(positions)
 
     def lines_losing_query(self, short_id: str, removed_places: Container[LinePlace]) -> list[LinkedLine]:
-        """Return the lines whose follow-on query would not be created before them, once some lines are removed."""
-        creation = self.creation_of(short_id, removed_places)
+        """Return the lines that answer a follow-on query, but that no line would precede any more which creates it.
+
+        The lines at the removed places are taken as gone.
+        """
+        creation = self.position_of_creation(short_id, removed_places)
         return [line for line in self.answering[short_id] if self.position(line) <= creation]
 
 
 def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
-    """Return the skipped lines in files of one kind: run files, or files of the pool."""
+    """Return those of some skipped lines that are in files of a kind: in run files, or in files of the pool."""
     return [line for line in lines if run.layouts[line.file].kind is kind]
 
 
 class LineWriter:
     """Writes accepted answers of the pool as lines of a run.
 
-    The lines have the smallest confidence in the run and node ids that the run does not use. They go to the end of
-    `file`, the last one of the run; `has_nodes` says whether its layout has node ids.
+    The lines have the smallest confidence in the run and node ids that the run does not use. They are meant for the end
+    of `file`, the last file of the run; `has_nodes` says whether its layout has node ids.
     """
 
     def __init__(self, run: Run, run_id: str, files: Mapping[str, RunFile]) -> None:
-        """Look up the file, confidence and value types that lines of the run have."""
+        """Look up in the run `run_id` which file, confidence and value types its lines have; `files` are by name."""
         self._run = run
         self._run_id = run_id
         own_lines = [line for line in run.links.responses if line.run_id == run_id]
-        if not own_lines:  # a run without lines is written like the other runs of the call
+        if not own_lines:  # for a run without lines, those of the other runs of the call are the model
             own_lines = run.links.responses
         self.file = files[own_lines[-1].file]
         self.has_nodes = self.file.schema.position("NODEID") is not None
@@ -149,7 +164,10 @@ class LineWriter:
         self._type_by_slot = _value_types(own_lines)
 
     def write(self, answer: Assessment, index: int) -> Response:
-        """Return the line that gives an answer of the pool; `index` is its place among the added lines, from 0."""
+        """Return a line of the run that gives an answer of the pool.
+
+        `index` is the position of the line among all lines that are added, from 0.
+        """
         pool_columns = dict(zip(self._run.layouts[answer.file].columns, tab_files.split_columns(answer.text)))
         slot = answer.query.slots[0]
         columns = [
@@ -165,7 +183,7 @@ class LineWriter:
         if self.has_nodes:
             columns.append(f"{self._node_stem}{index + 1}")
         follow_on = self._run.links.follow_on(answer.target)
-        assert follow_on is not None
+        assert follow_on is not None  # every answer of the pool has created its follow-on query
         return Response(
             index=index,
             number=index,
@@ -180,7 +198,7 @@ class LineWriter:
         )
 
     def _value_type(self, slot: str) -> str:
-        """Return the value type (column 6) for answers to a slot: that of the run, else the usual one of the slot."""
+        """Return the value type (column 6) of answers to a slot: the one that the run uses, or else the usual one."""
         if slot in self._type_by_slot:
             return self._type_by_slot[slot]
         predicate = find_predicate(slot)
@@ -188,7 +206,7 @@ class LineWriter:
 
 
 def _unused_node_stem(lines: Sequence[Response]) -> str:
-    """Return the beginning of node ids that no line has: `:Found`, with as many underscores as are needed."""
+    """Return the beginning of new node ids: `:Found`, followed by underscores if some line already contains it."""
     stem = ":Found"
     while any(stem in line.text for line in lines):
         stem += "_"
@@ -196,9 +214,9 @@ def _unused_node_stem(lines: Sequence[Response]) -> str:
 
 
 def _value_types(lines: Sequence[Response]) -> dict[str, str]:
-    """Return the value type of each slot, as the first line with an assessed answer to it gives it."""
+    """Return the value type of each slot: that of the first line whose answer to the slot was assessed."""
     type_by_slot: dict[str, str] = {}
-    for line in reversed(lines):
+    for line in reversed(lines):  # so that earlier lines overwrite later ones
         if line.follow_on.assessment is None:
             continue
         value_type = line.text.split("\t", 6)[5]
@@ -208,15 +226,15 @@ def _value_types(lines: Sequence[Response]) -> dict[str, str]:
 
 
 class Editor:
-    """Makes changes to the files of one run; the files may hold other runs, which stay as they are.
+    """Makes changes to the files of one run. Other runs in the same files are not changed.
 
-    `files` are the run files by name, `rank_by_file` is the load order of all files. `extended_file` is the file that
-    added lines go to, and `has_nodes` says whether it has node ids. `answer_by_class` has the answer of the pool by
-    which each class would be found.
+    `files` are the run files by name, and `rank_by_file` has the position of every file in load order. Lines are added
+    to `extended_file`; `has_nodes` says whether its layout has node ids. `answer_by_class` has for each class the
+    answer of the pool that is added to find it.
     """
 
     def __init__(self, run: Run, run_id: str) -> None:
-        """Index the lines of a call in which `run_id` is the run to change."""
+        """Index the lines of all runs; `run_id` names the run to change."""
         self._run = run
         self._run_id = run_id
         self.files = files_of_run(run)
@@ -228,10 +246,10 @@ class Editor:
         self.answer_by_class = _best_accepted(run.gold.links.assessments, attrgetter("value_class"))
         self._answer_by_target = _best_accepted(run.gold.links.assessments, attrgetter("target"))
 
-    def without_lines(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
-        """Return the change that removes lines, their repetitions, and all lines that cannot be read without them.
+    def removal_of(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
+        """Return the change that removes some lines, their repetitions, and all lines that cannot be read without them.
 
-        The lines removed by an `earlier` change are removed, too.
+        It also removes the lines that an `earlier` change removes.
         """
         places = set(earlier.places)
         responses = set(earlier.responses)
@@ -245,17 +263,18 @@ class Editor:
             if isinstance(line, Response):
                 repeated_responses = file.responses_by_repeated_line.get(line.number, (line,))
                 responses.update([response.index for response in repeated_responses])
+            # A copy of the line was not read before, but would be read now in its place.
             places.update([(line.file, number) for number in file.copies_by_text.get(line.text, ())])
             if line.target in self.follow_on_lines.answering:
                 lines_to_remove += self.follow_on_lines.lines_losing_query(line.target, places)
         return Change(frozenset(responses), frozenset(places))
 
-    def removed_lines(self, change: Change) -> list[At]:
+    def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
         places = sorted(change.places, key=lambda place: (self.rank_by_file[place[0]], place[1]))
         return [At(*place) for place in places]
 
-    def lines_giving(
+    def lines_to_give(
         self,
         assessments: Iterable[Assessment],
         removed_places: Container[LinePlace] = (),
@@ -264,37 +283,43 @@ class Editor:
     ) -> tuple[Response, ...]:
         """Return the lines to add so that the run gives the answers of some assessments, each answer once.
 
-        An answer of a later hop needs the answer above it: if no line of the run gives that one, or only lines that are
-        removed, it is added before. With `only_linkable` the answers whose query nothing would create are left out.
+        An answer of a later hop needs a line that gives its parent answer, the one its query asks about. If no line of
+        the run does, lines at `removed_places` not counted, the parent answer is added, too. With `only_linkable`
+        answers are left out if no line would create their query.
         """
         added_by_text: dict[str, Response] = {}
         added_targets: set[str] = set()
         for assessment in assessments:
             if assessment.text in added_by_text:
                 continue
-            answers = self._with_missing_parents(assessment, added_targets, removed_places)
+            answers = self._answer_with_missing_parents(assessment, added_targets, removed_places)
             if only_linkable and self._why_unlinkable(answers[-1].query, added_targets) is not None:
                 continue
-            for answer in reversed(answers):
+            for answer in reversed(answers):  # parents first
                 added_by_text[answer.text] = self._writer.write(answer, len(added_by_text))
                 added_targets.add(answer.target)
         return tuple(added_by_text.values())
 
-    def _with_missing_parents(
+    def _answer_with_missing_parents(
         self, assessment: Assessment, added_targets: Container[str], removed_places: Container[LinePlace]
     ) -> list[Assessment]:
-        """Return an assessment, then assessments of the answers above it that no line would give, hop by hop."""
+        """Return an assessment, then its parent answer if no line gives that one, then the parent's parent ...
+
+        `added_targets` are the short ids of the follow-on queries that added lines create.
+        """
         answers = [assessment]
         while True:
             query = answers[-1].query
-            if query.parent is None or query.short_id in added_targets or self._is_created(query, removed_places):
+            if query.parent is None or query.short_id in added_targets:
+                return answers
+            if self._is_created_by_run(query, removed_places):
                 return answers
             if query.short_id not in self._answer_by_target:
                 return answers
             answers.append(self._answer_by_target[query.short_id])
 
-    def _is_created(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
-        """Return whether a line of the run that is not removed creates a follow-on query."""
+    def _is_created_by_run(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
+        """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
         for line in self.follow_on_lines.creating.get(query.short_id, ()):
             is_removed = (line.file, line.number) in removed_places
             if not is_removed and tab_files.split_columns(line.text)[2] == self._run_id:
@@ -302,9 +327,9 @@ class Editor:
         return False
 
     def why_refused(self, change: Change) -> str | None:
-        """Return why the scorer would refuse the changed files; None if nothing speaks against them.
+        """Return why the scorer would refuse to read the changed files; None if it would read them.
 
-        Reasons that only appear when lines are scored are not looked for.
+        It may still refuse to score them, which only scoring shows.
         """
         reason = self._why_unreadable(change) or self._why_pool_unlinkable(change)
         if reason is not None:
@@ -314,7 +339,7 @@ class Editor:
         return self._why_nothing_left(change)
 
     def _why_unreadable(self, change: Change) -> str | None:
-        """Return why a changed file could not be read; None if all could."""
+        """Return why one of the changed files could not be read; None if all of them could."""
         if not change.places:
             return None
         for file in self.files.values():
@@ -325,27 +350,31 @@ class Editor:
         return None
 
     def _why_pool_unlinkable(self, change: Change) -> str | None:
-        """Return why a line of the pool could not be read: it answers a query that only removed lines create."""
+        """Return why a line of the pool could not be read after a change; None if all of them could.
+
+        A line of the pool cannot be read if it answers a query that only removed lines have created.
+        """
         for short_id, line in self.follow_on_lines.pool_lines_needing_run.items():
-            creation = self.follow_on_lines.creation_of(short_id, change.places)
+            creation = self.follow_on_lines.position_of_creation(short_id, change.places)
             if creation >= self.follow_on_lines.position(line):
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"
         return None
 
     def _why_unlinkable(self, query: LinkedQuery, added_targets: Container[str] = ()) -> str | None:
-        """Return why a line at the end of the extended file could not answer a query; None if it could.
+        """Return why a line that is added to the extended file could not answer a query; None if it could.
 
-        A follow-on query must be created by a line before, or by an added line (`added_targets`).
+        A follow-on query must be created by an earlier line, or by an added line. `added_targets` are the short ids of
+        the queries that added lines create.
         """
         if query.parent is None or query.short_id in added_targets:
             return None
-        file_rank, _ = self.follow_on_lines.creation_of(query.short_id)
+        file_rank, _ = self.follow_on_lines.position_of_creation(query.short_id)
         if file_rank <= self.rank_by_file[self.extended_file.name]:
             return None
         return f"Query {query.full_id} not loaded"
 
     def _why_nothing_left(self, change: Change) -> str | None:
-        """Return that a change leaves no line to score; None if it leaves some or removes none."""
+        """Return the reason that a change leaves no line to score; None if it leaves one or removes none."""
         run = self._run
         if not change.responses:
             return None
@@ -364,13 +393,17 @@ class Editor:
         return True
 
 
-def _best_accepted(assessments: Iterable[Assessment], key: Callable[[Assessment], str]) -> dict[str, Assessment]:
-    """Return the first correct assessment, or else the first inexact one, by class or answer, which is the `key`."""
+def _best_accepted(assessments: Iterable[Assessment], key_of: Callable[[Assessment], str]) -> dict[str, Assessment]:
+    """Return for each key the first correct assessment, or else the first inexact one.
+
+    `key_of` returns the key of an assessment: its class, or the follow-on query about its answer.
+    """
     best_by_key: dict[str, Assessment] = {}
     for assessment in assessments:
         if not assessment.is_accepted:
             continue
-        best = best_by_key.get(key(assessment))
+        key = key_of(assessment)
+        best = best_by_key.get(key)
         if best is None or (assessment.judgment == CORRECT and best.judgment != CORRECT):
-            best_by_key[key(assessment)] = assessment
+            best_by_key[key] = assessment
     return best_by_key

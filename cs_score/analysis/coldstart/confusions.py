@@ -147,7 +147,7 @@ def _pool_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
     """Return the assessments of the queries of a unit and of their follow-on queries."""
     assessments: list[Assessment] = []
     for result in unit.queries:
-        assessments += scored.run.gold.assessed.get(result.query.base_id, ())
+        assessments += scored.run.gold.assessments_by_query.get(result.query.base_id, ())
     return assessments
 
 
@@ -203,7 +203,7 @@ def structure_of(scored: Scored) -> Structure:
     nodes_by_class: dict[str, set[str]] = defaultdict(set)
     discarded_lines = 0
     for _, line, assessment in scored.lines():
-        if line.index in scored.run.discarded:
+        if line.index in scored.run.discard_by_index:
             discarded_lines += 1
         if assessment is not None and assessment.is_accepted and line.node is not None:
             classes_by_node[line.node].add(assessment.value_class)

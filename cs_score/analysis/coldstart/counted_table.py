@@ -16,7 +16,7 @@ from cs_score.coldstart.judging import Counts, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
-from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representing
+from cs_score.coldstart.result import ALL_LEVELS, UnitResult, best_entry_point
 from cs_score.measures.registry import LDC_MAX, SF, Measure
 
 DIMENSIONS: Final = (
@@ -99,7 +99,7 @@ def _rows_of_table(scored: Scored, table: str, level: str) -> list[CountedRow]:
     """Return the rows of the SF or LDC-MAX table, at one hop or all (`level`)."""
     representatives: set[str] | None = None
     if table == LDC_MAX:
-        representatives = {representing(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
+        representatives = {best_entry_point(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
     rows = []
     for unit in scored.result.units:
         for result in unit.queries:

@@ -156,7 +156,7 @@ def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
 
 def _name_of_units(a: Scored, b: Scored) -> str:
     """Return the name of the compared units: `LDC query` if the LDC queries of some queries are known."""
-    has_clusters = bool(a.run.gold.table.ldc_of)
+    has_clusters = bool(a.run.gold.table.ldc_id_by_query)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_of.items():
             if unit_id != query_id:

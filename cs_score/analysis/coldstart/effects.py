@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.ranking import is_in_ranked_node
-from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
+from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, best_entry_point, ldc_means
 from cs_score.coldstart.unit_statistics import RowSums
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
 
@@ -89,7 +89,7 @@ class Effects:
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points_by_unit: dict[str, list[str]] = {}
-        for ldc_id in queries.ldc_of.values():
+        for ldc_id in queries.ldc_id_by_query.values():
             self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansions or ()))
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
@@ -242,7 +242,7 @@ class Effects:
         if not entry_points:
             return
         if is_counted:
-            _, rows_of_best = representing(entry_points)
+            _, rows_of_best = best_entry_point(entry_points)
             self._row_sums.add(sums, LDC_MAX, rows_of_best, is_counted, with_total)
         self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit_id, entry_points)]), is_counted, with_total)
 

@@ -229,12 +229,12 @@ def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
         assert tree is not None  # the query was scored
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
         classes_by_row: dict[str, list[str]] = defaultdict(list)
-        for class_name, row_name in tree.above.items():
+        for class_name, row_name in tree.parent_by_class.items():
             if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
                 classes_by_row[row_name].append(class_name)
         for row_name, class_names in classes_by_row.items():
             found_classes = _classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.single.get(row_name, False), class_names, found_classes)
+            yield RowToFind(row_name, tree.is_single_by_row.get(row_name, False), class_names, found_classes)
 
 
 def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:

@@ -99,7 +99,7 @@ def _weigh(fault: Fault, effects: Effects) -> Mistake:
         effects=effect.differences,
         reachable=fault.unreachable is None if is_class else UNSET,
         reason="; ".join(reasons) or UNSET,
-        removed=effects.editor.removed_lines(change),
+        removed=effects.editor.places_removed_by(change),
         added=change.added_texts,
     )
 
@@ -107,5 +107,5 @@ def _weigh(fault: Fault, effects: Effects) -> Mistake:
 def _correction_of(fault: Fault, effects: Effects) -> Change:
     """Return the change that corrects a fault: it removes wrong lines, or adds the answer that finds a class."""
     if isinstance(fault.line, Assessment):
-        return Change(added=effects.editor.lines_giving([fault.line]))
-    return effects.editor.without_lines(fault.lines)
+        return Change(added=effects.editor.lines_to_give([fault.line]))
+    return effects.editor.removal_of(fault.lines)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import Run, by_query, by_unit
+from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, Links, Response
@@ -169,7 +169,7 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
-    for class_name, class_above in tree.above.items():
+    for class_name, class_above in tree.parent_by_class.items():
         if class_above != parent_class or is_wrong_bin(class_name, tree.root):
             continue
         component = class_name.rpartition(":")[2]
@@ -266,8 +266,8 @@ def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored
         links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
     for name, lines in run.links.nodes.items():
         links.nodes[name] = [links.responses[line.index] for line in lines]
-    gold = run.gold.changed(links=links, assessed=by_query(links.assessments))
-    run = replace(run, gold=gold, links=links, lines=by_unit(gold, links.responses))
+    gold = run.gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
+    run = replace(run, gold=gold, links=links, lines=group_by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 

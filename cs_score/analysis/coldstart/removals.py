@@ -1,9 +1,10 @@
 """Take lines away from a scored query without scoring it again, if all other lines count as before.
 
-Most wrong lines have no influence on other lines: they give no right answer, share a node with none, and no line that
-stays asks about their answer. Taking one away subtracts its counts from its row, and moves its node in the rankings or
-takes it out of them. That needs one pass over the ranked values of the query; scoring the query again labels and
-ranks all of its lines. In all other cases None is returned here, and the query is scored again.
+Most wrong lines do not influence other lines: they give no right answer, share their node with no right line, and no
+remaining line asks about their answer. Then the counts of a removed line are subtracted from its row, and its node is
+moved in the rankings or removed from them. That needs one pass over the ranked values of the query, whereas scoring the
+query again labels and ranks all of its lines. In all other cases the functions return None, and the query is scored
+again.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.measures.registry import RANKED
 
 _DEEPEST_HOP: Final = 1
-"""Lines of later hops make rows for the classes above them, so that these may go with them."""
+"""The last hop whose lines can be taken away. A line of a later hop may be the only reason for a row of its parent."""
 
 RankKey: TypeAlias = tuple[float, int, int]
-"""What nodes are ranked by: confidence from the highest, number and index of the first line."""
+"""The sort key of nodes in a ranking: minus the confidence, then number and index of the first line."""
 
 
 class Removals:
-    """Takes lines of one run away from its scored units, as far as that needs no scoring."""
+    """Takes lines of one run away from the results of its units if that is possible without scoring them again."""
 
     def __init__(self, scored: Scored, editor: Editor) -> None:
-        """Take lines away from the run as it was scored; `editor` knows which lines depend on which."""
+        """Index the results of a run by query; `editor` knows which lines depend on others."""
         self._scored = scored
         self._editor = editor
         self._query_lines_by_id: dict[str, QueryLines | None] = {}
@@ -45,7 +46,7 @@ class Removals:
                 self._results_by_query[result.query.base_id].append((unit, result))
 
     def units_without(self, change: Change, *, is_ranked: bool) -> list[UnitResult] | None:
-        """Return the units that a change leaves otherwise; None if their queries have to be scored again.
+        """Return the changed units after a change; None if some of their queries have to be scored again.
 
         Unless `is_ranked`, the rankings stay as they were before the change.
         """
@@ -60,7 +61,7 @@ class Removals:
             query_lines = self._query_lines(base_id)
             if query_lines is None:
                 return None
-            result = query_lines.without(lines, change.responses, is_ranked=is_ranked)
+            result = query_lines.result_without(lines, change.responses, is_ranked=is_ranked)
             if result is None:
                 return None
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
@@ -70,11 +71,14 @@ class Removals:
     def _query_lines(self, base_id: str) -> QueryLines | None:
         """Return the lines of a query; None if several queries share its id, or it could not be scored."""
         if base_id not in self._query_lines_by_id:
-            self._query_lines_by_id[base_id] = self._find_query_lines(base_id)
+            self._query_lines_by_id[base_id] = self._index_query(base_id)
         return self._query_lines_by_id[base_id]
 
-    def _find_query_lines(self, base_id: str) -> QueryLines | None:
-        """Return the lines of a query, which are looked up once."""
+    def _index_query(self, base_id: str) -> QueryLines | None:
+        """Return the lines of a query, indexed anew.
+
+        None if several queries share its id, or it could not be scored.
+        """
         results = self._results_by_query.get(base_id, [])
         if len(results) != 1:
             return None
@@ -85,7 +89,7 @@ class Removals:
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
-    """Return a unit in which the result of a query is replaced."""
+    """Return a unit with another result of one of its queries."""
     results = []
     for old_result in unit.queries:
         is_same_query = old_result.query.short_id == result.query.short_id
@@ -94,15 +98,15 @@ def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
 
 
 class QueryLines:
-    """The lines of a query as they were scored, by row of the tables and by rank; `unit` is the query's unit."""
+    """The scored lines of a query, indexed by row of the tables and by node; `unit` is the unit of the query."""
 
     def __init__(self, scored: Scored, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
-        """Index the lines of a query, which has this result."""
+        """Index the lines of the query that has this result."""
         self.unit = unit
         self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
-        self._most = scored.run.limits.most
+        self._most_justifications = scored.run.limits.per_node
         self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating
@@ -124,7 +128,7 @@ class QueryLines:
 
     @cached_property
     def _has_plain_nodes(self) -> bool:
-        """Whether nodes have one or two components, and the names that their lines give them."""
+        """Whether all nodes have one or two components, and are ranked under the names that their lines have."""
         if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         prefix = f"{self._result.query.full_id}:"
@@ -134,31 +138,36 @@ class QueryLines:
                     return False
         return True
 
-    def without(self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool) -> QueryResult | None:
-        """Return the result without some lines; None if the query has to be scored again.
+    def result_without(
+        self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool
+    ) -> QueryResult | None:
+        """Return the result of the query without some of its lines; None if the query has to be scored again.
 
-        `indexes` are the indexes of all lines that the change removes. Unless `is_ranked`, the rankings stay.
+        `indexes` are the indexes of all lines that the change removes, in other queries as well. Unless `is_ranked`,
+        the rankings stay as they were.
         """
         orphans = self._orphans(lines, indexes)
         if orphans is None:
             return None
-        if not all(self._matters_to_no_other(line) for line in [*lines, *orphans]):
+        lines_to_unrank = [*lines, *orphans]
+        if any(self._may_influence_others(line) for line in lines_to_unrank):
             return None
         tallies = self._tallies_without(lines)
         if tallies is None:
             return None
         if not is_ranked:
             return replace(self._result, tallies=tallies)
-        rankings = self._rankings_without([*lines, *orphans])
+        rankings = self._rankings_without(lines_to_unrank)
         if rankings is None:
             return None
         return replace(self._result, tallies=tallies, rankings=tuple(rankings))
 
     def _orphans(self, lines: Iterable[Response], indexes: Collection[int]) -> list[Response] | None:
-        """Return the lines that stay, but ask about an answer that no line of the run gives any more.
+        """Return the remaining lines whose query asks about an answer that no line of the run gives any more.
 
-        They have no right parent before and after the change, but leave the rankings: their nodes have no parent.
-        Returns None if another line still gives the answer: then they may count otherwise.
+        Their counts stay the same, since they have no right parent before or after the change. But their nodes are no
+        longer ranked, since they have no parent node. Returns None if another line still gives the answer, or in other
+        cases in which remaining lines may count differently.
         """
         orphans: list[Response] = []
         for line in lines:
@@ -178,24 +187,24 @@ class QueryLines:
                 orphans.append(dependent)
         return orphans
 
-    def _matters_to_no_other(self, line: Response) -> bool:
-        """Return whether all lines that stay count as before without this line in its node."""
+    def _may_influence_others(self, line: Response) -> bool:
+        """Return whether other lines may count differently if a line is taken away."""
         if line.query.level > _DEEPEST_HOP or line.index not in self._row_position_by_index:
-            return False
+            return True
         if self._links.was_skipped(line.target):
-            return False
+            return True
         if line.node is None:
-            return self._is_without_credit(line)
-        # The lines of a node decide together whether it is named, which matters to lines with credit.
-        return all(self._is_without_credit(node_line) for node_line in self._links.nodes[line.node])
+            return not self._is_without_credit(line)
+        # All lines of a node decide together whether it is named, and only right lines depend on that.
+        return not all(self._is_without_credit(node_line) for node_line in self._links.nodes[line.node])
 
     def _is_without_credit(self, line: Response) -> bool:
-        """Return whether a line can neither be right nor a duplicate of a right line."""
+        """Return whether a line is known to be neither right nor the duplicate of a right line."""
         labels = self.unit.labels.get(line.index)
         return labels is not None and category_in(labels) not in self._policy.right
 
     def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...] | None:
-        """Return the rows without the counts of some lines; None if a row would vanish that only these lines have."""
+        """Return the rows of the query without the counts of some lines; None if a row would vanish without them."""
         lines_by_position: dict[int, list[Response]] = defaultdict(list)
         for line in lines:
             lines_by_position[self._row_position_by_index[line.index]].append(line)
@@ -214,7 +223,10 @@ class QueryLines:
     # -- Rankings
 
     def _rankings_without(self, lines: Sequence[Response]) -> list[Ranking] | None:
-        """Return the rankings without some lines; None if more changes than nodes without a class that go or move."""
+        """Return the rankings without some lines; None if the query has to be ranked again.
+
+        That is necessary unless all nodes of these lines are mapped to no class, so that no class becomes free.
+        """
         if self._ranks_all_levels or not self._has_plain_nodes:
             return None
         losses = self._losses_of_nodes(lines)
@@ -231,14 +243,14 @@ class QueryLines:
             moves.append(move)
         rankings = []
         for level in self._levels:
-            ranking = level.after(moves)
+            ranking = level.ranking_after(moves)
             if ranking is None:
                 return None
             rankings.append(ranking)
         return rankings
 
     def _losses_of_nodes(self, lines: Iterable[Response]) -> _Losses:
-        """Return the nodes that lose some lines, and those among them that lose all of their lines."""
+        """Return which nodes lose some of the given lines, and which of them lose all of their lines."""
         indexes = {line.index for line in lines}
         changed_nodes = dict.fromkeys([line.node for line in lines if line.node is not None])
         vanishing_nodes: set[str] = set()
@@ -248,10 +260,10 @@ class QueryLines:
         return _Losses(indexes, changed_nodes, vanishing_nodes)
 
     def _move_of(self, node: RankedNode, losses: _Losses) -> Move | None:
-        """Return where a node goes that loses lines; None if other nodes change with it.
+        """Return the new rank of a node that loses lines, or its end; None if other nodes change with it.
 
-        A node of the second hop is ranked by its own confidence times that of its parent. A parent without lines of its
-        own has the lines of its children.
+        A node of the second hop is ranked by its own confidence multiplied by that of its parent. A parent without
+        lines of its own has the lines of its children, so that its confidence changes with them.
         """
         children = self._children_by_parent.get(node.name, ())
         if any(child not in losses.vanishing_nodes for child in children):
@@ -272,17 +284,17 @@ class QueryLines:
         return Move(node, moved_node, _rank_key(moved_node))
 
     def _confidence_of(self, lines: Iterable[Response]) -> float:
-        """Return the confidence of a node with these lines."""
-        return node_confidence([line.confidence for line in lines], self._most)
+        """Return the confidence that a node has with these lines."""
+        return node_confidence([line.confidence for line in lines], self._most_justifications)
 
 
 def _index_of(line: LinkedLine) -> int | None:
-    """Return the index of a line; None for one that was skipped."""
+    """Return the index of a response; None for a skipped line, which has no index."""
     return line.index if isinstance(line, Response) else None
 
 
 def _parent_of(node: RankedNode) -> str:
-    """Return the name of the node above: `CS17_ENG_0001:E1:E2` -> `CS17_ENG_0001:E1`."""
+    """Return the name of a node's parent: `CS17_ENG_0001:E1:E2` -> `CS17_ENG_0001:E1`."""
     return node.name.rpartition(":")[0]
 
 
@@ -308,20 +320,20 @@ def _rank_key(node: RankedNode) -> RankKey:
 
 
 class LevelRanking:
-    """The ranking of a level with its sort keys and values, in lists that are copied and changed."""
+    """The ranking of the nodes of one level, with their sort keys and values in lists, from which others are made."""
 
     def __init__(self, ranking: Ranking) -> None:
-        """Take up a ranking as it was scored."""
+        """List the sort keys and values of the nodes of a ranking."""
         self._ranking = ranking
         self._keys = [_rank_key(node) for node in ranking.nodes]
         self._values = [node.value for node in ranking.nodes]
         self._position_by_name = {node.name: position for position, node in enumerate(ranking.nodes)}
 
-    def after(self, moves: Iterable[Move]) -> Ranking | None:
-        """Return the ranking after nodes without a class have vanished or moved.
+    def ranking_after(self, moves: Iterable[Move]) -> Ranking | None:
+        """Return the ranking after nodes without a class have vanished or moved; None if scoring must decide.
 
-        Returns None if no node is left, since the level may then have no row, and if average precision would exceed the
-        ground truth, since scoring says why that is refused.
+        Scoring decides if no node is left, since the level may then have no row, and if average precision would exceed
+        the ground truth, which scoring refuses with a message.
         """
         moves_here = [move for move in moves if move.node.name in self._position_by_name]
         if not moves_here:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin, Signature
-from cs_score.coldstart.gold import Run, under_limits
+from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import RunResult, ScoringStopped, UnitResult
@@ -65,14 +65,14 @@ class Scored(Record, eq=False):
     @property
     def headline(self) -> Measure:
         """Return the headline measure of this run: an average precision unless the run or its edition has none."""
-        return usual(with_ldc=bool(self.run.gold.table.ldc_of), has_rankings=self.why_unranked is None)
+        return usual(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:
         """Return a sentence on the measure that replaces average precision, and why; None if there is no need."""
         if self.why_unranked is None:
             return None
-        return substitute_remark(bool(self.run.gold.table.ldc_of), self.why_unranked)
+        return substitute_remark(bool(self.run.gold.table.ldc_id_by_query), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
         """Return the measure of that name; without a name the headline measure of this run.
@@ -100,7 +100,7 @@ class Scored(Record, eq=False):
             return self
         run = self.run
         if limits is not None:
-            run = under_limits(self.run, limits, with_problems=with_problems)
+            run = run_under_limits(self.run, limits, with_problems=with_problems)
         return score_for_analysis(run, policy, self.run_id, [self.result])
 
 

@@ -87,7 +87,7 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
         first_kept = bisect_left(confidences, threshold)
         next_lines = [line for _, line in lines[removed_count:first_kept]]
         removed_count = first_kept
-        change = effects.editor.without_lines(next_lines, change)
+        change = effects.editor.removal_of(next_lines, change)
         effect, scored_change = effects.effect_after(scored_change, change)
         rows.append(
             SweepRow(

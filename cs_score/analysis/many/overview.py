@@ -159,7 +159,7 @@ def index_targets(gold: Gold) -> TargetIndex:
     targets: list[Target] = []
     number_by_class: dict[ClassKey, int] = {}
     numbers_by_row: dict[str, list[int]] = {}
-    for query in gold.selected():
+    for query in gold.selected_queries():
         tree = gold.of_query(query, gold.links).tree
         if tree is None:
             continue
@@ -167,7 +167,7 @@ def index_targets(gold: Gold) -> TargetIndex:
         example_by_class = _example_by_class(gold, query)
         classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
         for row, classes in classes_by_row.items():
-            groups = _group_into_targets(classes, is_single=tree.single.get(row, False))
+            groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
             numbers_by_row[row] = list(range(len(targets), len(targets) + len(groups)))
             for group in groups:
                 for class_name in group:
@@ -180,7 +180,7 @@ def index_targets(gold: Gold) -> TargetIndex:
 def _example_by_class(gold: Gold, query: Query) -> dict[str, str]:
     """Return the value of the first accepted assessment of each equivalence class of a query."""
     example_by_class: dict[str, str] = {}
-    for assessment in gold.assessed.get(query.base_id, ()):
+    for assessment in gold.assessments_by_query.get(query.base_id, ()):
         if assessment.is_accepted:
             example_by_class.setdefault(assessment.value_class, assessment.value)
     return example_by_class
@@ -195,7 +195,7 @@ def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
     for row in tree.inner_nodes:
         if tree.depth(row) <= deepest_row:
             classes_by_row[row] = []
-    for class_name, row in tree.above.items():
+    for class_name, row in tree.parent_by_class.items():
         if row in classes_by_row and not is_wrong_bin(class_name, tree.root):
             classes_by_row[row].append(class_name)
     return classes_by_row
@@ -261,7 +261,7 @@ def score_found_targets(gold: Gold, index: TargetIndex, found_bits: int) -> dict
 
 def unit_measure(gold: Gold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
-    return usual(with_ldc=bool(gold.table.ldc_of), has_rankings=gold.options.edition.has_rankings)
+    return usual(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
 
 
 # ---- What runs have in common

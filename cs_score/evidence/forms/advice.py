@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.base.sources import name_of
 from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact, stages
 from cs_score.evidence.forms.files import Advice, Values, conversion, text_of_file, values_of
@@ -15,14 +16,14 @@ from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import Gold
 
-_FIND_REMEDY: Final[Mapping[str, Callable[[Any, Files], Remedy]]] = {
+_REMEDY_FINDERS: Final[Mapping[str, Callable[[Any, Files], Remedy]]] = {
     "scifact": scifact.find_remedy,
     "claims": claims.find_remedy,
     "hotpotqa": hotpotqa.find_remedy,
     "r4c": r4c.find_remedy,
     **{f"scifact-{stage}": partial(stages.find_remedy, stage) for stage in stages.WANTED},
 }
-"""The function that finds the remedy for the value of a file, by task."""
+"""By task, the function that returns the remedy for the content of a file that the task refuses."""
 
 
 def add_remedy(
@@ -30,16 +31,16 @@ def add_remedy(
 ) -> InputError:
     """Return an error about a file with the remedy for the form of the file, if that form is recognised.
 
-    `can_score` tries the files as another task, so that no remedy is refused itself. Only files on disk are looked at:
-    standard input cannot be read again.
+    `can_score` returns whether another task can score the files; only then is that task recommended. An error about
+    anything but a file on disk is returned unchanged, since standard input cannot be read again.
     """
-    gold_file = _path_of(gold)
-    predictions_file = _path_of(predictions)
+    gold_file = _name_of_input(gold)
+    predictions_file = _name_of_input(predictions)
     if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
-    if not isinstance(gold, Gold):  # gold that has been read was no predictions file
-        remedy = _find_swap(mode, gold_file, predictions_file)
+    if not isinstance(gold, Gold):  # gold that was read without an error is not a file of predictions
+        remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
     if remedy is None:
         files = Files(
             gold=gold_file or "",
@@ -48,14 +49,17 @@ def add_remedy(
             has_number_ids=partial(_has_number_ids, gold_file),
             can_score=can_score,
         )
-        remedy = _find_remedy(mode, error.file, files)
+        remedy = _describe_remedy(mode, error.file, files)
     if remedy is None:
         return error
     return InputError(error.problem, file=error.file, place=error.place, remedy=remedy, code=error.code)
 
 
-def _path_of(source: object) -> str | None:
-    """Return the name of a file that was given as gold or predictions; None for values from memory."""
+def _name_of_input(source: object) -> str | None:
+    """Return the name of the file that was passed as gold or predictions; None if a value was passed.
+
+    The file may be a path, an open file, or gold that is read already.
+    """
     if isinstance(source, Gold):
         return source.name
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "read"):
@@ -63,17 +67,21 @@ def _path_of(source: object) -> str | None:
     return None
 
 
-def _find_remedy(mode: Mode, file: str, files: Files) -> str | None:
-    """Return the remedy for a file in words; None if its form is as wanted or not recognised."""
+def _describe_remedy(mode: Mode, file: str, files: Files) -> str | None:
+    """Return in words what is wrong with the form of a file, and the command that mends it.
+
+    Return None if the file has the form that the task reads, and if its form is not recognised.
+    """
     values = _read_values(file, has_lines=mode.has_lines)
     if values is None:
         return None
     if isinstance(values, Advice):
         return str(values)
-    find_remedy = _FIND_REMEDY.get(mode.name)
-    remedy: Remedy = AS_IT_IS if find_remedy is None else find_remedy(values.value, files)
+    remedy: Remedy = AS_IT_IS
+    if mode.name in _REMEDY_FINDERS:
+        remedy = _REMEDY_FINDERS[mode.name](values.content, files)
     if isinstance(remedy, Advice):
-        return str(remedy) if remedy.diagnosis else remedy.remedy
+        return str(remedy)
     if remedy == AS_IT_IS and not values.diagnosis:
         return None
     diagnoses = [diagnosis for diagnosis in (values.diagnosis, remedy.diagnosis) if diagnosis]
@@ -82,9 +90,10 @@ def _find_remedy(mode: Mode, file: str, files: Files) -> str | None:
 
 
 def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
-    """Return the values of a file in whichever layout; None if it cannot be read.
+    """Return the JSON values of a file, or advice if it has none; None if the file cannot be read.
 
-    If lines are wanted, a file that is a single object counts as a list with this object.
+    `has_lines` says that the task expects an object on each line. A file that is a single object then counts as a file
+    with this object on its only line.
     """
     try:
         text = text_of_file(file)
@@ -93,37 +102,45 @@ def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
     if text is None or isinstance(text, Advice):
         return text
     values = values_of(text, has_lines=has_lines)
-    if has_lines and isinstance(values, Values) and isinstance(values.value, dict):
-        return Values([values.value], f"[{values.expression}]", False, values.modules, values.diagnosis)
+    if has_lines and isinstance(values, Values) and isinstance(values.content, dict):
+        return replace(values, content=[values.content], reading=f"[{values.reading}]")
     return values
 
 
 def _has_number_ids(gold_file: str | None) -> bool:
-    """Return whether the first line of a gold file has a number for an id."""
+    """Return whether the id on the first line of a gold file is a number."""
     if gold_file is None or not os.path.isfile(gold_file):
         return False
     values = _read_values(gold_file, has_lines=True)
-    if not isinstance(values, Values) or not isinstance(values.value, list) or not values.value:
+    if not isinstance(values, Values) or not isinstance(values.content, list) or not values.content:
         return False
-    first = values.value[0]
-    return isinstance(first, dict) and isinstance(first.get("id"), int)
+    first_line = values.content[0]
+    return isinstance(first_line, dict) and isinstance(first_line.get("id"), int)
 
 
-def _find_swap(mode: Mode, gold: str | None, predictions: str | None) -> str | None:
-    """Return the remedy if the file for gold has predictions and the file for predictions has gold; None otherwise."""
+def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | None) -> str | None:
+    """Return the advice to swap both files if each has the content of the other; None otherwise.
+
+    `gold` and `predictions` are the names of the files in the call.
+    """
     if gold is None or predictions is None or not os.path.isfile(gold) or not os.path.isfile(predictions):
         return None
-    if _looks_like_gold(mode, gold) is not False or _looks_like_gold(mode, predictions) is not True:
+    role_of_gold_file = _guess_role(mode, gold)
+    role_of_predictions_file = _guess_role(mode, predictions)
+    if (role_of_gold_file, role_of_predictions_file) != ("predictions", "gold"):
         return None
     return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
 
 
-def _looks_like_gold(mode: Mode, file: str) -> bool | None:
-    """Return whether the first value of a file is one of gold; None if that is not certain."""
+def _guess_role(mode: Mode, file: str) -> str | None:
+    """Return what a file is by its first value: "gold" or "predictions"; None if that is not certain."""
     values = _read_values(file, has_lines=mode.has_lines)
     if not isinstance(values, Values):
         return None
-    first = values.value
+    first_value = values.content
     if mode.has_lines:
-        first = first[0] if first else None
-    return mode.is_gold(first)
+        first_value = values.content[0] if values.content else None
+    is_gold = mode.is_gold(first_value)
+    if is_gold is None:
+        return None
+    return "gold" if is_gold else "predictions"

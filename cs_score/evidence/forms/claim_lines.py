@@ -33,7 +33,10 @@ def are_lists_of_entries(values: Sequence[object]) -> bool:
 
 
 def evidence_values(lines: Iterable[Any]) -> list[object]:
-    """Return the JSON values that the evidence of all lines has for its documents, whatever they are."""
+    """Return the JSON values that all lines have for the documents of their evidence.
+
+    The values may be of any type: {"evidence": {"11": [2], "12": 5}} has the values [2] and 5.
+    """
     values: list[object] = []
     for line in lines:
         evidence = line.get("evidence")
@@ -44,16 +47,17 @@ def evidence_values(lines: Iterable[Any]) -> list[object]:
 
 def have_evidence(lines: Iterable[Any]) -> bool:
     """Return whether every line has an id, and evidence that is an object, null or an empty list."""
-    return all("id" in line and _is_evidence(line.get("evidence", 0)) for line in lines)
-
-
-def _is_evidence(value: object) -> bool:
-    """Return whether a value is an object, null or an empty list."""
-    return value is None or isinstance(value, dict) or value == []
+    for line in lines:
+        if "id" not in line or "evidence" not in line:
+            return False
+        evidence = line["evidence"]
+        if not (evidence is None or evidence == [] or isinstance(evidence, dict)):
+            return False
+    return True
 
 
 def find_gold_remedy(lines: Sequence[dict[str, Any]]) -> Remedy | None:
-    """Return the remedy for lines that should be gold; None if their form is unknown or as wanted."""
+    """Return the remedy for lines that should be gold, in forms that both tasks know; None for any other form."""
     first = lines[0]
     if "evidence_doc_id" in first and "evidence_sentences" in first:
         return Change(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
@@ -84,25 +88,31 @@ It has a row for each document of a claim, and one row for a claim without docum
 
 
 def stage_of(line: Mapping[str, Any]) -> str | None:
-    """Return the stage of SciFact's pipeline whose file has such lines, such as retrieval; None for other lines."""
+    """Return the stage of SciFact's pipeline that reads files with lines like this one; None if no stage does.
+
+    The line {"claim_id": 1, "doc_ids": [11]}, for example, is of the stage "retrieval".
+    """
     if "claim_id" not in line:
         return None
     for key, stage in STAGES.items():
         if key in line:
-            if key == "evidence" and not _has_lists_of_sentences(line["evidence"]):
+            if key == "evidence" and not _is_evidence_of_rationales(line["evidence"]):
                 return None
             return stage
     return None
 
 
-def _has_lists_of_sentences(evidence: object) -> bool:
-    """Return whether evidence has a list for its first document, as in the stage of rationales, or no document."""
+def _is_evidence_of_rationales(evidence: object) -> bool:
+    """Return whether evidence may be of the stage of rationales: its first document, if there is one, has a list."""
     values = list(evidence.values()) if isinstance(evidence, dict) else []
     return not values or isinstance(values[0], list)
 
 
 def stage_command(files: Files, stage: str) -> str | None:
-    """Return the command that scores a file of a stage; None if the stage would refuse it."""
+    """Return the command that scores the files as a stage of SciFact; None if the stage would refuse them.
+
+    The claims are matched by id, with `--any-order`, only if the stage refuses the files otherwise.
+    """
     command = files.command_for_task("scifact", "--stage", stage, stage=stage)
     if command is None:
         command = files.command_for_task("scifact", "--any-order", "--stage", stage, stage=stage, any_order=True)
@@ -110,12 +120,16 @@ def stage_command(files: Files, stage: str) -> str | None:
 
 
 def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Change | None:
-    """Return the change that makes lines of an object with claims by their id; None for another form."""
+    """Return the change for a file that is an object with claims by their id; None for another form.
+
+    `lines` are the values of the lines of the file. The change makes a line of each claim, with its id.
+    """
     if len(lines) != 1 or "id" in lines[0] or not lines[0]:
         return None
     claims = lines[0]
     if not all(isinstance(claim, dict) for claim in claims.values()):
         return None
+    # Keys of JSON are text. The ids must be numbers if gold's are, so that they are equal.
     are_numbers = all(claim_id.isdecimal() for claim_id in claims) and files.has_number_ids()
     id_expression = "int(i)" if are_numbers else "i"
     diagnosis = "the file is an object with claims by their id"
@@ -127,7 +141,8 @@ def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Ch
 def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> Change | None:
     """Return the change for lines whose evidence is a list of documents, each with `doc_id`; None for another form.
 
-    `document_expression` is the Python expression for the evidence of a document `e` as the task wants it.
+    The change makes an object by document of each list. `document_expression` is the Python expression for the value
+    of a document in that object; in it `e` is the document as the list has it.
     """
     documents: list[Any] = []
     for line in lines:

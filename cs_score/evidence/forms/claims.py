@@ -17,7 +17,7 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(lines: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these values on its lines, whatever they are."""
+    """Return the remedy for a file with these values on its lines, which may be of any type."""
     if not lines or not all(isinstance(line, dict) for line in lines):
         return Advice("", WANTED_GOLD if files.is_gold else WANTED_PREDICTIONS)
     if files.is_gold:
@@ -26,7 +26,7 @@ def find_remedy(lines: Any, files: Files) -> Remedy:
 
 
 def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
-    """Return the remedy for lines that should be gold."""
+    """Return the remedy for the lines of a file that should be gold."""
     has_ids = all("id" in line for line in lines)
     is_of_data_set = "evidence_doc_id" in lines[0]
     if not is_of_data_set and has_ids and are_lists_of_entries(evidence_values(lines)):
@@ -40,7 +40,7 @@ def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
 
 
 def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for lines that should be predictions."""
+    """Return the remedy for the lines of a file that should be predictions."""
     change = claim_lines.change_for_listed_documents(lines, '[{"label": e["label"], "sentences": e["sentences"]}]')
     if change is not None:
         return change
@@ -60,7 +60,10 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
 
 
 def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for predictions whose lines have ids, so that only their evidence may have another form."""
+    """Return the remedy for predictions whose lines have ids.
+
+    Such lines can be wrong only in the form of their evidence.
+    """
     values = evidence_values(lines)
     if are_lists_of_entries(values):
         if all(isinstance(line.get("evidence", {}), dict) for line in lines):

@@ -1,7 +1,7 @@
 """How a file is packed, encoded and laid out, and the Python expressions that read it.
 
-A remedy is a command that a reader can copy: a Python one-liner that reads the file as it is, changes its value and
-writes a new file, which can be scored. The records here hold the expressions that the command is put together from.
+A remedy is a command that a user can copy: a Python one-liner that reads the file, changes its value and writes a new
+file, which can be scored. The records here hold the Python expressions of which this command consists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 
 
 class _Packer(NamedTuple):
@@ -47,37 +47,42 @@ _WEB_PAGES: Final = ("<!doctype html", "<html")
 
 
 class Advice(Record):
-    """Advice on a file of another form. `diagnosis` says which form it has, `remedy` what the user can do."""
+    """Advice on a file of another form. `diagnosis` says which form it has, `action` what the user can do.
+
+    At least one of the two is not empty.
+    """
 
     diagnosis: str
-    remedy: str = ""
+    action: str = ""
 
     def __str__(self) -> str:
-        return f"{self.diagnosis}; {self.remedy}" if self.remedy else self.diagnosis
+        """Return the advice in words: diagnosis and action, as far as there are both."""
+        return "; ".join([text for text in (self.diagnosis, self.action) if text])
 
 
 class Text(Record):
     """The text of a file, with the Python expression that opens the file as a text file.
 
-    `modules` are the modules that the expression needs. `diagnosis` says in words how the file is unusual, such as
-    `the file is in UTF-16`; it is empty for a usual file.
+    The expression is `opening`, such as `open("gold.json", "rt", encoding="utf-8")`, and needs the `modules`.
+    `diagnosis` says in words how the file is unusual, such as `the file is in UTF-16`; it is empty for a usual file.
     """
 
-    text: str
-    expression: str
+    content: str
+    opening: str
     modules: tuple[str, ...] = ()
     diagnosis: str = ""
 
 
 class Values(Record):
-    """The JSON value of a file, with the Python expression that reads it.
+    """The content of a file as a JSON value, with the Python expression that reads it.
 
-    With `is_lines` the value is the list of the values of the lines. `modules` and `diagnosis` are as in `Text`.
+    If `has_line_values`, the file has a JSON value on each line, and the content is the list of these values. The
+    expression is `reading`, such as `json.load(open("gold.json"))`. `modules` and `diagnosis` are as in `Text`.
     """
 
-    value: Any
-    expression: str
-    is_lines: bool
+    content: Any
+    reading: str
+    has_line_values: bool
     modules: tuple[str, ...] = ("json",)
     diagnosis: str = ""
 
@@ -86,22 +91,23 @@ class Values(Record):
 
 
 def text_of_file(file: str) -> Text | Advice | None:
-    """Return the text of a file, however it is packed and encoded; None for a file that is no readable text.
+    """Return the text of a file, unpacked and decoded; None if it is damaged or not text.
 
-    For a web page and for an archive of several files return advice instead. Raises OSError.
+    The packing and the encoding are recognised by the first bytes. For a web page, and for an archive that does not
+    hold exactly one file, advice is returned instead. Raises OSError if the file cannot be opened.
     """
     with open(file, "rb") as handle:
         data = handle.read()
     if data.startswith(_ZIP):
         return _text_in_archive(file, data)
-    opener = "open"
+    open_function = "open"
     modules: tuple[str, ...] = ()
     oddities = []
     unpacked = _unpack(data)
     module_of_name = _MODULE_BY_ENDING.get(os.path.splitext(file)[1])
     if unpacked is not None:
         module, data = unpacked
-        opener = f"{module}.open"
+        open_function = f"{module}.open"
         modules = (module,)
         if module_of_name != module:
             oddities.append(f"is packed with {module}, which its name does not say")
@@ -117,13 +123,16 @@ def text_of_file(file: str) -> Text | Advice | None:
         return None
     if text.lstrip()[:20].lower().startswith(_WEB_PAGES):
         return Advice("the file is a web page and not the file that it shows", "download the file itself")
-    expression = f'{opener}({json.dumps(file)}, "rt", encoding="{encoding}")'
+    opening = f'{open_function}({json.dumps(file)}, "rt", encoding="{encoding}")'
     diagnosis = f"the file {' and '.join(oddities)}" if oddities else ""
-    return Text(_normalize_line_ends(text), expression, modules, diagnosis)
+    return Text(_normalize_line_ends(text), opening, modules, diagnosis)
 
 
 def _unpack(data: bytes) -> tuple[str, bytes] | None:
-    """Return the module that packed the bytes, and the unpacked bytes; None if they are not packed, or damaged."""
+    """Return the name of the module that unpacks the bytes of a file, such as gzip, and the unpacked bytes.
+
+    Return None if the bytes are not packed, and if they cannot be unpacked.
+    """
     for packer in _PACKERS:
         if data.startswith(packer.first_bytes):
             try:
@@ -134,10 +143,13 @@ def _unpack(data: bytes) -> tuple[str, bytes] | None:
 
 
 def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
-    """Return the text of the one file in a zip archive; for several files return advice, None if it is damaged."""
+    """Return the text of the only file in a zip archive; None if that is damaged, too large or not text.
+
+    `data` are the bytes of the archive. If it does not hold exactly one file, advice is returned instead.
+    """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-        members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+        members = [name for name in archive.namelist() if not _is_folder_or_metadata(name)]
         if len(members) != 1:
             return _advice_on_archive(file, members)
         if archive.getinfo(members[0]).file_size > MOST_BYTES:
@@ -148,12 +160,20 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
         return None
     member = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(members[0])})"
-    expression = f'io.TextIOWrapper({member}, "{encoding}")'
-    return Text(_normalize_line_ends(text), expression, ("io", "zipfile"), "the file is a zip archive")
+    opening = f'io.TextIOWrapper({member}, "{encoding}")'
+    return Text(_normalize_line_ends(text), opening, ("io", "zipfile"), "the file is a zip archive")
+
+
+def _is_folder_or_metadata(member: str) -> bool:
+    """Return whether a member of a zip archive is a folder, or a file that macOS adds to an archive."""
+    return member.endswith("/") or member.startswith("__MACOSX")
 
 
 def _advice_on_archive(file: str, members: Sequence[str]) -> Advice:
-    """Return the advice to unpack an archive that does not hold exactly one file, and to name one of its files."""
+    """Return the advice to unpack an archive and to name one of its files in the call.
+
+    `members` are the names of the files in the archive.
+    """
     folder = os.path.splitext(file)[0] + "-unpacked"
     command = shlex.join(["python3", "-m", "zipfile", "-e", file, folder])
     files = ", ".join([os.path.join(folder, member) for member in members[:5]])
@@ -161,93 +181,107 @@ def _advice_on_archive(file: str, members: Sequence[str]) -> Advice:
 
 
 def _guess_encoding(data: bytes) -> str:
-    """Return the encoding that the first bytes of a file show; UTF-8 if they show none."""
+    """Return the encoding that the first bytes of a file show: a form of UTF-16, or else UTF-8."""
     for encoding, mark in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding
+    # JSON begins with an ASCII character. In UTF-16 the other byte of that character is zero.
     if data[1:2] == b"\0":
         return "utf-16-le"
-    return "utf-16-be" if data[:1] == b"\0" else "utf-8"
+    if data[:1] == b"\0":
+        return "utf-16-be"
+    return "utf-8"
 
 
 def _normalize_line_ends(text: str) -> str:
-    """Return a text with LF in the place of CR LF and CR."""
+    """Return a text in which every line ends with LF instead of CR LF or CR."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 # ---- Layouts
 
 Layout: TypeAlias = Callable[[str, str], Values | None]
-"""Reads a text in one layout, given the expression that opens the file; None if the text has another layout."""
+"""A function that reads a text in one layout; it returns None if the text has another layout.
+
+Its second argument is the Python expression that opens the file.
+"""
 
 
 def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
-    """Return the value of a file, whatever its layout; None for a file that is no JSON in any layout.
+    """Return the values in the text of a file, read in the first layout that fits; None if no layout fits.
 
-    `has_lines` says that the task wants an object on each line. For an empty file return advice instead.
+    `has_lines` says that the task expects an object on each line; this layout is then tried first. For an empty file
+    advice is returned instead.
     """
-    content = text.text
-    if not content.strip():
+    if not text.content.strip():
         return Advice("the file is empty")
-    layouts: list[Layout] = [_read_document, _read_lines, _read_pretty_printed, _read_with_heading, _read_literals]
+    usual_layouts: list[Layout] = [_read_document, _read_lines]
     if has_lines:
-        layouts[:2] = [_read_lines, _read_document]
-    for read_layout in layouts:
-        values = read_layout(content, text.expression)
+        usual_layouts.reverse()
+    for read_layout in (*usual_layouts, _read_pretty_printed, _read_with_heading, _read_literals):
+        values = read_layout(text.content, text.opening)
         if values is not None:
-            return Values(
-                value=values.value,
-                expression=values.expression,
-                is_lines=values.is_lines,
-                modules=(*values.modules, *text.modules),
-                diagnosis=_diagnose(text, values, has_lines=has_lines),
-            )
+            diagnosis = _diagnose(text, values, has_lines=has_lines)
+            return replace(values, modules=(*values.modules, *text.modules), diagnosis=diagnosis)
     return None
 
 
 def _diagnose(text: Text, values: Values, *, has_lines: bool) -> str:
-    """Return the oddities of a file in words: packing, encoding, and a layout that the task does not read."""
+    """Return in words how a file differs from the files that a task reads: by packing, encoding or layout.
+
+    `has_lines` says that the task expects an object on each line. The text is empty if nothing differs.
+    """
     diagnoses = []
     if text.diagnosis:
         diagnoses.append(text.diagnosis)
     layout = values.diagnosis
-    if not layout and values.is_lines != has_lines:
+    if not layout and values.has_line_values != has_lines:
         layout = _describe_layout(values)
     if layout:
-        wanted = "an object a line is expected" if has_lines else "one JSON value is expected"
-        diagnoses.append(f"{layout}, where {wanted}")
+        expectation = "an object a line is expected" if has_lines else "one JSON value is expected"
+        diagnoses.append(f"{layout}, where {expectation}")
     return ", and ".join(diagnoses)
 
 
 def _describe_layout(values: Values) -> str:
-    """Return the layout of a file in words."""
-    if values.is_lines:
+    """Return the layout of a file in words, such as `the file is a JSON list`."""
+    if values.has_line_values:
         return "the file has one JSON value a line"
-    return "the file is a JSON list" if isinstance(values.value, list) else "the file is one JSON object"
+    if isinstance(values.content, list):
+        return "the file is a JSON list"
+    return "the file is one JSON object"
 
 
 def _read_lines(text: str, opening: str) -> Values | None:
     """Return the values of a file with a JSON value on each line; None for another layout.
 
-    A single line with a list is no such file. `opening` is the Python expression that opens the file.
+    A file of a single line with a list does not count as such a file: it is one JSON value. `opening` is the Python
+    expression that opens the file.
     """
     lines = text.split("\n")
     filled_lines = [line for line in lines if line.strip()]
     values = _parse_all(filled_lines)
-    if values is None or (len(filled_lines) == 1 and isinstance(values[0], list)):
+    if values is None:
+        return None
+    if len(values) == 1 and isinstance(values[0], list):
         return None
     if not lines[-1]:
-        lines.pop()  # the end of the last line is no blank line
+        lines.pop()  # behind the last line feed there is no further line
     if len(filled_lines) < len(lines):
-        expression = f"[json.loads(line) for line in {opening} if line.strip()]"
-        return Values(values, expression, is_lines=True, diagnosis="the file has blank lines")
-    return Values(values, f"[json.loads(line) for line in {opening}]", is_lines=True)
+        reading = f"[json.loads(line) for line in {opening} if line.strip()]"
+        return Values(values, reading, has_line_values=True, diagnosis="the file has blank lines")
+    return Values(values, f"[json.loads(line) for line in {opening}]", has_line_values=True)
 
 
 def _read_document(text: str, opening: str) -> Values | None:
-    """Return the value of a file that is one JSON value; `opening` is the expression that opens it. None otherwise."""
+    """Return the value of a file that is one JSON value; None for another layout.
+
+    `opening` is the Python expression that opens the file.
+    """
     values = _parse_all([text])
-    return None if values is None else Values(values[0], f"json.load({opening})", is_lines=False)
+    if values is None:
+        return None
+    return Values(values[0], f"json.load({opening})", has_line_values=False)
 
 
 def _read_pretty_printed(text: str, opening: str) -> Values | None:
@@ -256,16 +290,21 @@ def _read_pretty_printed(text: str, opening: str) -> Values | None:
     `opening` is the Python expression that opens the file.
     """
     between_objects = "\n}\n{"
+    if between_objects not in text:
+        return None
     with_commas = text.strip().replace(between_objects, "\n},\n{")
     values = _parse_all([f"[{with_commas}]"])
-    if values is None or between_objects not in text:
+    if values is None:
         return None
-    expression = rf'json.loads("[" + {opening}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
-    return Values(values[0], expression, is_lines=True, diagnosis="the file has objects that take several lines each")
+    reading = rf'json.loads("[" + {opening}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
+    diagnosis = "the file has objects that take several lines each"
+    return Values(values[0], reading, has_line_values=True, diagnosis=diagnosis)
 
 
 def _read_with_heading(text: str, opening: str) -> Values | None:
-    """Return the values of a file with a JSON value on each line but the first, a heading; None for another layout.
+    """Return the values of a file with a heading on its first line and a JSON value on each other line.
+
+    Return None for another layout.
 
     `opening` is the Python expression that opens the file.
     """
@@ -273,14 +312,14 @@ def _read_with_heading(text: str, opening: str) -> Values | None:
     values = _parse_all(lines[1:])
     if not values:
         return None
-    expression = f"[json.loads(line) for line in list({opening})[1:]]"
-    return Values(values, expression, is_lines=True, diagnosis="the first line is a heading and no JSON")
+    reading = f"[json.loads(line) for line in list({opening})[1:]]"
+    return Values(values, reading, has_line_values=True, diagnosis="the first line is a heading and no JSON")
 
 
 def _read_literals(text: str, opening: str) -> Values | None:
-    """Return the values of a file with what Python prints, such as {'id': 1}, once or on each line; None otherwise.
+    """Return the values of a file that was written with `print`, such as {'id': 1}; None for another layout.
 
-    `opening` is the Python expression that opens the file.
+    The file has one value, or a value on each line. `opening` is the Python expression that opens the file.
     """
     diagnosis = "the file is what Python prints and no JSON"
     modules = ("ast", "json")
@@ -289,8 +328,10 @@ def _read_literals(text: str, opening: str) -> Values | None:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if len(values) == 1:
-        return Values(values[0], f"ast.literal_eval({opening}.read())", False, modules, diagnosis)
-    return Values(values, f"[ast.literal_eval(line) for line in {opening}]", True, modules, diagnosis)
+        reading = f"ast.literal_eval({opening}.read())"
+        return Values(values[0], reading, has_line_values=False, modules=modules, diagnosis=diagnosis)
+    reading = f"[ast.literal_eval(line) for line in {opening}]"
+    return Values(values, reading, has_line_values=True, modules=modules, diagnosis=diagnosis)
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:
@@ -305,7 +346,10 @@ def _parse_all(texts: Sequence[str]) -> list[Any] | None:
 
 
 def converted_name(file: str, *, has_lines: bool) -> str:
-    """Return the name of the file that a conversion writes: "gold.json" -> "gold-converted.jsonl"."""
+    """Return the name of the new file that the conversion of a file writes: "gold.json" -> "gold-converted.jsonl".
+
+    `has_lines` says that the new file has a JSON value on each line; otherwise its name ends in `.json`.
+    """
     stem = os.path.splitext(file)[0]
     for ending in (".json", ".jsonl"):
         stem = stem.removesuffix(ending)
@@ -315,14 +359,16 @@ def converted_name(file: str, *, has_lines: bool) -> str:
 def conversion(file: str, values: Values, change: str, *, has_lines: bool) -> str:
     """Return the advice to convert a file, with the command that reads it, changes its value and writes a new file.
 
-    `change` is the Python expression for the new value, in which `R` is the value that is read.
+    `change` is the Python expression for the new value, in which `R` is the value that is read. `has_lines` says that
+    the new file has a JSON value on each line.
     """
     target = converted_name(file, has_lines=has_lines)
     open_target = f'open({json.dumps(target)}, "w")'
-    read = f"R = {values.expression}"
+    read = f"R = {values.reading}"
     if has_lines:
         write = rf'{open_target}.writelines(json.dumps(c) + "\n" for c in {change})'
     else:
         write = f"json.dump({change}, {open_target})"
-    program = f"import {', '.join(dict.fromkeys(values.modules))}; {read}; {write}"
+    modules = ", ".join(dict.fromkeys(values.modules))  # each once
+    program = f"import {modules}; {read}; {write}"
     return f"convert it to {target}: {shlex.join(['python3', '-c', program])}"

@@ -10,15 +10,18 @@ from cs_score.base.records import Record
 from cs_score.evidence.forms.files import Advice
 
 CanScore: TypeAlias = Callable[..., bool]
-"""Returns whether two files can be scored as a task: the task's name, gold, predictions, and options as keywords."""
+"""A function that returns whether a task can score two files.
+
+Its arguments are the name of the task, the names of the gold file and of the predictions file, and options by keyword.
+"""
 
 
 class Files(Record):
     """The files of a call by their names; `predictions` is None if only gold is read.
 
-    `is_gold` says that gold is the file that cannot be read. `has_number_ids` returns whether the ids of gold are
-    numbers, and `can_score` tries to score the two files as another task; both are called only if a remedy depends on
-    them.
+    `is_gold` says that the task refused gold, not the predictions. `has_number_ids` returns whether the ids of gold are
+    numbers, and `can_score` whether another task can score the two files. Both take time and are called only if a
+    remedy depends on them.
     """
 
     gold: str
@@ -27,15 +30,11 @@ class Files(Record):
     has_number_ids: Callable[[], bool]
     can_score: CanScore
 
-    @property
-    def file(self) -> str:
-        """The file that cannot be read."""
-        return self.gold if self.is_gold or self.predictions is None else self.predictions
-
     def command_for_task(self, task: str, *switches: str, **options: Any) -> str | None:
         """Return the command that scores the files as another task; None if that task would refuse them, too.
 
-        `switches` stand on the command line, `options` are the same for the scorer: `--any-order`, `any_order=True`.
+        `switches` are the options of the command, such as `--any-order`; `options` are the same options for the scorer,
+        such as `any_order=True`.
         """
         if self.predictions is None or not self.can_score(task, self.gold, self.predictions, **options):
             return None

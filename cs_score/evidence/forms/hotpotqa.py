@@ -23,9 +23,11 @@ _ID_KEYS: Final = ("_id", "id")
 
 
 def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return the form of a value in words, and its answers and facts by question id; None for an unknown form.
+    """Return the form of a file of predictions in words, and its answers and facts in the form that the task reads.
 
-    The value is an object with a prediction for each question id, or a list of predictions with `_id` or `id`.
+    That form is {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. The value of the file is an object with a
+    prediction for each question id, or a list of predictions with `_id` or `id`, or a single such prediction. Return
+    None for any other value.
     """
     prediction_by_id: dict[Any, Any] | None
     if isinstance(value, dict) and _ANSWER not in value and "sp" not in value:
@@ -48,37 +50,51 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
-    """Return the objects of a list by their ids; None if an object has no id or shares it with another."""
-    if not isinstance(objects, list) or not all(isinstance(question, dict) for question in objects):
+    """Return the objects of a list by their ids, which are their values of `_id` or `id`.
+
+    Return None for anything but a list of objects, and if an object has no id or the id of another one.
+    """
+    if not isinstance(objects, list) or not all(isinstance(value, dict) for value in objects):
         return None
     object_by_id = {}
-    for question in objects:
-        ids = [question[key] for key in _ID_KEYS if isinstance(question.get(key), (str, int))]
-        if not ids:
+    for value in objects:
+        ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
+        if not ids or ids[0] in object_by_id:
             return None
-        object_by_id[ids[0]] = question
-    return object_by_id if len(object_by_id) == len(objects) else None
+        object_by_id[ids[0]] = value
+    return object_by_id
 
 
 def _is_prediction(value: object) -> bool:
-    """Return whether a value has an answer or facts for a question; a value with the text to be searched is gold."""
-    if not isinstance(value, dict) or "context" in value:
+    """Return whether a value is the prediction for a question: an object with an answer, with facts, or with both."""
+    if not isinstance(value, dict):
         return False
-    has_both_fact_keys = all(key in value for key in _FACT_KEYS)
-    return not has_both_fact_keys and any(key in value for key in (_ANSWER, *_FACT_KEYS))
+    if "context" in value:  # the paragraphs to be searched, which only gold has
+        return False
+    if all(key in value for key in _FACT_KEYS):  # it is uncertain which of the two lists of facts is predicted
+        return False
+    return any(key in value for key in (_ANSWER, *_FACT_KEYS))
 
 
 def questions_of_data_set(questions: list[Any]) -> list[Any] | None:
-    """Return gold of the Hugging Face data set in the form of the corpus; None for gold of another form."""
+    """Return the questions of the Hugging Face data set in the form of the corpus, which is the form of gold.
+
+    Return None if a value is no question with an id, an answer and supporting facts.
+    """
     for question in questions:
         is_question = isinstance(question, dict) and _ANSWER in question and "supporting_facts" in question
-        if not is_question or not any(key in question for key in _ID_KEYS):
+        has_id = is_question and any(key in question for key in _ID_KEYS)
+        if not has_id:
             return None
     return [_question_of_row(row) for row in questions]
 
 
 def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the data set as a question with `_id` and with facts as pairs of title and sentence number."""
+    """Return a row of the data set as a question of the corpus.
+
+    Its id is under `_id` instead of `id`. Its facts are pairs of title and sentence number, [["France", 0]], instead of
+    two lists, {"title": ["France"], "sent_id": [0]}.
+    """
     question = dict(row)
     if "_id" not in question:
         question["_id"] = question.pop("id")
@@ -95,12 +111,12 @@ def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with this value, whatever it is."""
+    """Return the remedy for a file with this JSON value, which may be of any type."""
     return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value, files)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a value that should be gold."""
+    """Return the remedy for the value of a file that should be gold."""
     if isinstance(value, dict) and value:
         if all(_has_answer_and_facts(question) for question in value.values()):
             expression = '[{**q, "_id": i} for i, q in R.items()]'
@@ -129,7 +145,7 @@ def _is_question(value: object) -> bool:
 
 
 def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a value that should be predictions."""
+    """Return the remedy for the value of a file that should be predictions."""
     if not isinstance(value, dict):
         return Advice("", WANTED_PREDICTIONS)
     has_answers = isinstance(value.get(_ANSWER), dict)

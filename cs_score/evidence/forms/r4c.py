@@ -18,19 +18,22 @@ _BARE_FACTS: Final = "each step is a fact alone, where [title, sentence number, 
 
 
 class InstancesById(NamedTuple):
-    """The derivations of a file by instance id, with the Python expression that makes them of its value `R`."""
+    """The derivations of a file by instance id.
+
+    `expression` is the Python expression for them, in which `R` is the value of the file.
+    """
 
     expression: str
     derivations: dict[str, Any]
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with this value, whatever it is."""
+    """Return the remedy for a file with this JSON value, which may be of any type."""
     return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a value that should be gold."""
+    """Return the remedy for the value of a file that should be gold."""
     instances = _find_instances(value)
     if instances is not None and instances.derivations:
         change = _find_gold_change(instances)
@@ -44,7 +47,10 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 
 
 def _find_gold_change(instances: InstancesById) -> Change | None:
-    """Return the change that makes gold of the reference derivations of instances; None if they are malformed."""
+    """Return the change that turns a file with the reference derivations of instances into gold.
+
+    Return None if a list of references is malformed, and if the steps of the derivations are of an unknown form.
+    """
     steps: list[Any] = []
     for references in instances.derivations.values():
         if not isinstance(references, list):
@@ -64,7 +70,7 @@ def _find_gold_change(instances: InstancesById) -> Change | None:
 
 
 def _find_predictions_remedy(value: Any) -> Remedy:
-    """Return the remedy for a value that should be predictions."""
+    """Return the remedy for the value of a file that should be predictions."""
     diagnosis = ""
     instances: InstancesById | None
     if isinstance(value, dict) and isinstance(value.get("re"), dict):
@@ -108,7 +114,10 @@ def _find_instances(value: Any) -> InstancesById | None:
 
 
 def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
-    """Return the derivations of objects by id in one; None if an id is repeated or has no list of derivations."""
+    """Return the derivations in several objects by instance id, such as [{"q1": [...]}, {"q2": [...]}].
+
+    Return None if an id occurs in several objects, and if the value of an id is no list.
+    """
     derivations: dict[str, Any] = {}
     for part in objects:
         if not derivations.keys().isdisjoint(part):

@@ -16,14 +16,14 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(lines: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these values on its lines, whatever they are."""
+    """Return the remedy for a file with these values on its lines, which may be of any type."""
     if not lines or not all(isinstance(line, dict) for line in lines):
         return Advice("", WANTED_GOLD if files.is_gold else WANTED_PREDICTIONS)
     return _find_gold_remedy(lines) if files.is_gold else _find_predictions_remedy(lines, files)
 
 
 def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
-    """Return the remedy for lines that should be gold."""
+    """Return the remedy for the lines of a file that should be gold."""
     remedy = claim_lines.find_gold_remedy(lines)
     if remedy is not None:
         return remedy
@@ -33,7 +33,7 @@ def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
 
 
 def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for lines that should be predictions."""
+    """Return the remedy for the lines of a file that should be predictions."""
     values = evidence_values(lines)
     if have_evidence(lines) and are_entries(values):
         return AS_IT_IS
@@ -56,7 +56,10 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
 
 
 def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
-    """Return the remedy for predictions with a list for each document, as the claims task has them."""
+    """Return the remedy for predictions with a list for each document, as the claims task reads them.
+
+    `values` are the JSON values of the documents of all lines.
+    """
     if not are_lists_of_entries(values):
         return Advice("the evidence of each document is a list", WANTED_PREDICTIONS)
     diagnosis = "the evidence of each document is a list of entries, as cs-score claims scores it"

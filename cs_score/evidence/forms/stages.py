@@ -13,13 +13,13 @@ WANTED: Final = {
     "rationale": '{"claim_id": 1, "evidence": {"11": [2]}}',
     "label": '{"claim_id": 1, "labels": {"11": {"label": "SUPPORT", "confidence": 0.9}}}',
 }
-"""A line of predictions by stage."""
+"""An example of a line of predictions, by stage."""
 
 _KEY_BY_STAGE: Final = {stage: key for key, stage in claim_lines.STAGES.items()}
 
 
 def find_remedy(stage: str, lines: Any, files: Files) -> Remedy:
-    """Return the remedy for a file that a stage refuses, with these values on its lines, whatever they are."""
+    """Return the remedy for a file that a stage refuses, with these values on its lines, which may be of any type."""
     if files.is_gold:
         return scifact.find_remedy(lines, files)
     advice = Advice("", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form")

@@ -39,8 +39,8 @@ class Placement(Counting):
     def __init__(self, tree: ClassTree, query_case: QueryCase) -> None:
         """Place and count the lines of a query. Raises InputError if they cannot be placed."""
         case = query_case.case
-        super().__init__(query_case.matched, case.policy, case.run.limits.most, {}, case.edition)
-        self.tree = tree.branch()
+        super().__init__(query_case.matched, case.policy, case.run.limits.per_node, {}, case.edition)
+        self.tree = tree.copy()
         self.lines_by_class = place_responses(self.tree, query_case.lines, query_case.matched, case.run.links)
         self.class_by_index: dict[int, str] = {}
         for class_name, lines in self.lines_by_class.items():
@@ -116,7 +116,7 @@ class QueryCase:
     def accepted_by_class(self) -> Mapping[str, Sequence[Assessment]]:
         """The accepted assessments of each class, in load order."""
         accepted: dict[str, list[Assessment]] = {}
-        for assessment in self.case.run.gold.assessed.get(self.base_id, ()):
+        for assessment in self.case.run.gold.assessments_by_query.get(self.base_id, ()):
             if assessment.is_accepted:
                 accepted.setdefault(assessment.value_class, []).append(assessment)
         return accepted
@@ -139,14 +139,14 @@ class QueryCase:
     def _assessment_index(self) -> AssessmentIndex:
         """The assessments of this query, then of the other entry points of its LDC query."""
         gold = self.case.run.gold
-        ldc_id = gold.table.ldc_of.get(self.base_id, "")
+        ldc_id = gold.table.ldc_id_by_query.get(self.base_id, "")
         base_ids = {self.base_id: None}
-        for other_id, other_ldc_id in gold.table.ldc_of.items():
+        for other_id, other_ldc_id in gold.table.ldc_id_by_query.items():
             if other_ldc_id == ldc_id:
                 base_ids[other_id] = None
         assessments: list[Assessment] = []
         for base_id in base_ids:
-            assessments += gold.assessed.get(base_id, ())
+            assessments += gold.assessments_by_query.get(base_id, ())
         return AssessmentIndex(assessments)
 
     @cached_property
@@ -157,7 +157,7 @@ class QueryCase:
         for name, row in sf_rows.items():
             rows_by_name[name] = [explain_counts(row, "SF", "counts")]
         queries = self.case.run.gold.table
-        if self.base_id not in queries.ldc_of:
+        if self.base_id not in queries.ldc_id_by_query:
             return rows_by_name
         unit_tables = tables.projected(tables.averaged_table(score_rows([self.unit])), queries)
         for ldc_full_id, entry_points in unit_tables.by_ldc:
@@ -187,7 +187,7 @@ class QueryCase:
     @cached_property
     def _ranked_by_name(self) -> Mapping[str, Ranked]:
         """The nodes in the rankings of the query, by name."""
-        most = self.case.run.limits.most
+        most = self.case.run.limits.per_node
         ranker = Ranker(self.gold.classes, self.matched, self.labels, most)
         nodes = self.case.nodes.nodes_of_query(self.query.full_id)
         return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most)
@@ -202,7 +202,7 @@ class _LdcRows:
         """Compare the entry point, a query with its `own_rows`, with all entry points of the LDC query `full_id`."""
         self._full_id = full_id
         self._members_by_row = tables.mean_members(full_id, entry_points)
-        best_id, best_rows = tables.representing(entry_points)
+        best_id, best_rows = tables.best_entry_point(entry_points)
         self._is_best = best_id == query_case.base_id
         best_full_id = query_case.case.run.gold.table.by_id[best_id].full_id
         best_f1 = tables.counted_f1(best_rows)
@@ -263,7 +263,7 @@ class Case:
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
-        self.nodes = Nodes(self.run.links.nodes, self.run.limits.most)
+        self.nodes = Nodes(self.run.links.nodes, self.run.limits.per_node)
         self.files = files_of_run(self.run)
         self._query_case_by_id: dict[str, QueryCase] = {}
 
@@ -282,7 +282,7 @@ class Case:
             return []
         scores = self.scored.result.measures
         measures = [self.measure]
-        unranked = usual(with_ldc=bool(self.run.gold.table.ldc_of), has_rankings=False)
+        unranked = usual(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=False)
         if unranked in scores:
             measures.append(unranked)
         for measure in scores:
@@ -333,7 +333,7 @@ class Case:
         """
         if self.measure is None:
             return None
-        change = self.effects.editor.without_lines(lines)
+        change = self.effects.editor.removal_of(lines)
         if is_computed:
             effect = self.effects.effect_of(change)
         else:
@@ -345,7 +345,7 @@ class Case:
         """Return the effect of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
-        change = Change(added=self.effects.editor.lines_giving([answer]))
+        change = Change(added=self.effects.editor.lines_to_give([answer]))
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
@@ -353,7 +353,7 @@ class Case:
         return LineEffect(
             change=kind,
             effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},
-            removed=self.effects.editor.removed_lines(change),
+            removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
             reason=effect.reason,
         )

@@ -113,7 +113,7 @@ def _is_unnamed(line: Response, category: str, labels: Labels, query_case: Query
 def _why_unassessed(line: Response, placement: Placement) -> str:
     """Return that a line has no assessment, and why it may be in a class nevertheless."""
     reason = "no assessment was met"
-    accepting = line.follow_on.accepting
+    accepting = line.follow_on.accepting_assessment
     if accepting is not None and accepting.value_class == placement.class_by_index[line.index]:
         reason += "; value and place are those of an accepted answer, so that it is placed in its class"
     return reason
@@ -122,7 +122,7 @@ def _why_unassessed(line: Response, placement: Placement) -> str:
 def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
     """Return why the path to a line is not right, and the lines that give the answer its query asks about."""
     case = query_case.case
-    class_above = placement.tree.above[placement.class_by_index[line.index]]
+    class_above = placement.tree.parent_by_class[placement.class_by_index[line.index]]
     lines_giving = query_case.lines_by_target.get(line.query.short_id, ())
     parents = [parent for parent in lines_giving if placement.class_by_index[parent.index] == class_above]
     if parents:
@@ -162,7 +162,7 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
             return "not right: the pool has mention types for other answers of the row, and none for this one", ()
         mention = _mention_in_words(assessment)
         return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself", ()
-    most = case.run.limits.most
+    most = case.run.limits.per_node
     assessed_lines = best_first([node_line for node_line in node_lines if node_line.index in assessment_by_index])
     deciding_lines = assessed_lines[:most]
     naming_lines = []

@@ -113,7 +113,7 @@ def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[It
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments over gold. Returns what could be loaded, and the error that stopped loading if any."""
     limits = gold.options.justifications
-    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.alone)
+    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.only_run_id)
     stop = None
     try:
         loading.load(files)

@@ -159,7 +159,7 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     """Return a query with its slot, the lines that it depends on, and why it is not scored if it is not."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
-    ldc_id = gold.table.ldc_of.get(query.base_id)
+    ldc_id = gold.table.ldc_id_by_query.get(query.base_id)
     unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
@@ -216,7 +216,7 @@ def _lines_above(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
 def _explain_limits(line: Response, case: Case) -> document.Kept:
     """Return whether a line is within the limits on justifications; if not, by which limit and for which lines."""
     limits = case.run.limits
-    discard = case.run.discarded.get(line.index)
+    discard = case.run.discard_by_index.get(line.index)
     if discard is None:
         return document.Kept(rule="limits", limits=str(limits))
     rule = "limits"
@@ -226,20 +226,20 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
     elif discard.limit == "single-valued":
         rule = "single-values"
         limit = "the slot takes one value"
-        order = _why_other_node(line, discard.kept, case)
+        order = _why_other_node(line, discard.kept_lines, case)
     elif discard.limit == "node":
-        limit = f"B = {limits.most} for each node"
+        limit = f"B = {limits.per_node} for each node"
         order = _why_other_line(line, discard)
     else:
         limit = f"A = {limits.per_document} for each node and document"
         order = _why_other_line(line, discard)
-    kept_places = tuple([at(kept_line) for kept_line in discard.kept])
+    kept_places = tuple([at(kept_line) for kept_line in discard.kept_lines])
     return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
 
 
 def _why_other_line(line: Response, discard: Discard) -> str:
     """Return why the last one of the lines that are kept wins over a line of its node."""
-    last_kept = discard.kept[-1]
+    last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"
         return f"the confidence is the same, {line.confidence:g}; the earlier line stays: {numbers}"
@@ -268,10 +268,10 @@ def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
     """Return the confidence of a node from its lines that no limit on its own lines has discarded."""
     confidences = []
     for line in lines:
-        discard = case.run.discarded.get(line.index)
+        discard = case.run.discard_by_index.get(line.index)
         if discard is None or discard.limit == "single-valued":
             confidences.append(line.confidence)
-    return node_confidence(confidences, case.run.limits.most)
+    return node_confidence(confidences, case.run.limits.per_node)
 
 
 # ---- Step 4: the assessment

@@ -127,7 +127,7 @@ class Selectors:
                     classes.append(class_of_query)
         if not classes:
             known_classes: dict[str, None] = {}
-            for assessments in self._case.run.gold.assessed.values():
+            for assessments in self._case.run.gold.assessments_by_query.values():
                 for assessment in assessments:
                     if assessment.is_accepted:
                         known_classes[assessment.value_class] = None
@@ -144,11 +144,11 @@ class Selectors:
     def _is_class(self, class_of_query: ClassOfQuery) -> bool:
         """Return whether the pool or a line of the run has a class."""
         name, base_id = class_of_query
-        for assessment in self._case.run.gold.assessed.get(base_id, ()):
+        for assessment in self._case.run.gold.assessments_by_query.get(base_id, ()):
             if assessment.value_class == name:
                 return True
         placement = self._case.query(base_id).placement
-        return placement is not None and name in placement.tree.above
+        return placement is not None and name in placement.tree.parent_by_class
 
     # -- Nodes and answers
 

@@ -73,14 +73,14 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
     tree = query_case.placement.tree
     if judging.is_wrong_bin(name, tree.root):
         return _Status("not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)")
-    row = tree.above.get(name)
+    row = tree.parent_by_class.get(name)
     if row is None or row not in query_case.right_lines_by_row:
         return _Status("not counted", "no row of the tables has it")
     if query_case.right_lines(name):
         return _Status("found", "a right line counts for it")
-    if tree.single.get(row, False):
+    if tree.is_single_by_row.get(row, False):
         found_classes = query_case.right_lines_by_row[row]
-        for class_name in [*tree.above, *found_classes]:
+        for class_name in [*tree.parent_by_class, *found_classes]:
             if class_name in found_classes:
                 reason = f"its slot takes one value, and class {class_name} was found (rule counts)"
                 return _Status("not counted", reason)
@@ -168,7 +168,7 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
     if query_case.placement is None:
         return []
     summaries = []
-    for class_name, row in query_case.placement.tree.above.items():
+    for class_name, row in query_case.placement.tree.parent_by_class.items():
         if row not in row_names or class_name not in query_case.accepted_by_class:
             continue
         right_lines = query_case.right_lines(class_name)
@@ -197,7 +197,7 @@ def explain_run(case: Case) -> document.Overview:
     for line in lines:
         if isinstance(line, Response):
             matched_count += line.index in case.query(line.query.base_id).matched
-            discarded_count += line.index in case.run.discarded
+            discarded_count += line.index in case.run.discard_by_index
     problems = case.run.problems
     return document.Overview(
         read=Counter([summary.status for summary in summaries]),
