@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
     from cs_score.evidence.mode import Result
+    from cs_score.judged import policy as policies
     from cs_score.statistics.results import ScoreIntervals
 else:
+    policies = Late("cs_score.judged.policy")  # the other tasks work without the room of judged answers
     findings = Late("cs_score.api.findings")  # scoring has no use for it
 
 Lines: TypeAlias = Input | Iterable[object]
@@ -220,10 +222,8 @@ def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
     texts = dict(options)
     policy = options.get("policy")
     if isinstance(policy, Mapping):
-        from cs_score.judged.policy import policy_of_sides  # the other tasks work without the room of judged answers
-
         labels_by_side = {side: list(labels) for side, labels in policy.items()}
-        texts["policy"] = str(policy_of_sides(labels_by_side))
+        texts["policy"] = str(policies.policy_of_sides(labels_by_side))
     columns = options.get("columns")
     if isinstance(columns, Mapping):
         texts["columns"] = ",".join(

@@ -19,13 +19,19 @@ from cs_score.analysis.many.sampled_pools import (
     estimate_runs,
 )
 from cs_score.base.errors import UsageError
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Input
 from cs_score.evidence.mode import Result
 from cs_score.evidence.reading import read
 
-if TYPE_CHECKING:  # Cold Start samples are estimated without the room of judged answers
+if TYPE_CHECKING:
+    from cs_score.judged import policy as policies
+    from cs_score.judged import sampled as samples
     from cs_score.judged.lines import JudgedFile
     from cs_score.judged.sampled import SampledAnswer
+else:  # other commands of this module's users work without the room of judged answers
+    policies = Late("cs_score.judged.policy")
+    samples = Late("cs_score.judged.sampled")
 
 MEASURE: Final = "micro-p"
 """The measure that is estimated."""
@@ -48,10 +54,8 @@ def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | 
         raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
     if file is None:
         return None
-    from cs_score.judged.policy import check_labels
-
     second: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
-    check_labels(mode.policy, second.count_by_label, second.name)
+    policies.check_labels(mode.policy, second.count_by_label, second.name)
     return second
 
 
@@ -63,13 +67,11 @@ def estimate_from_labels(
     Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
     assessed though that was certain.
     """
-    from cs_score.judged.sampled import sampled_answers
-
     number_by_answer: AnswerNumbers = {}
     runs = {}
     for name, result in results.items():
         items = []
-        for answer in sampled_answers(result.units, second):
+        for answer in samples.sampled_answers(result.units, second):
             items.append(_item(answer, result, inclusion, number_by_answer, has_predictions=second is not None))
         sums: Any = dict(zip(result.table.columns, result.table.sums()))
         runs[name] = SampledRunItems(
