@@ -39,7 +39,7 @@ class Claim(NamedTuple):
 
 
 class NearestSet(NamedTuple):
-    """The gold set of an abstract of which the prediction misses the fewest sentences.
+    """The gold set of an abstract that has the fewest missing sentences in the prediction.
 
     `entry` is the predicted entry that is compared with the set, None if there is none. `missing_sentences` are the
     sentences of the set that are not in this entry.
@@ -164,7 +164,7 @@ class AbstractsMode(Mode):
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract of which the predicted entries miss the fewest sentences."""
+        """Return the gold set of an abstract that has the fewest missing sentences in the predicted entries."""
         # An entry may be compared with many sets; its keys are made once. Entries cannot be hashed, their `id` can.
         keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []

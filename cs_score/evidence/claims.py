@@ -1,8 +1,8 @@
 """Claim verification scoring: documents retrieved, evidence sentences with their label, verdict.
 
-The numbers are those that the code of the published scorer computes, which differ in places from its guide (see the
-user documentation). That scorer reads entries only as far as it needs to, so that later ones may be malformed; here,
-too, they are kept as they are and never checked.
+The numbers are those of the code of the published scorer, which differ in places from its guide (see the user
+documentation). That scorer does not read all entries of a file, and accepts malformed ones that it does not read.
+Entries are therefore checked only when they are compared, as in that scorer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
-from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry
+from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import (
     NONE,
@@ -28,33 +28,34 @@ from cs_score.evidence.mode import (
     ReportRow,
     Row,
     Unit,
-    left_out,
+    left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
-"""The characters of which one is skipped at the start of a line: byte order mark and record separator (RFC 7464)."""
+"""Byte order mark and record separator (RFC 7464). One of these characters may stand at the start of a line."""
 
 WRONG_VERDICT: Final = "wrong_verdict"
 
 
 class SetVerdict(NamedTuple):
-    """How an evidence set of gold was judged against the predicted entries for its document.
+    """The comparison of an evidence set of gold with the predicted entries for its document.
 
-    `label` and `gold` are the label of the set and the keys of its sentences. `retrieved` says whether the document is
-    predicted. `entry` is the position of the first predicted entry with the label of the set, None without one, and
-    `predicted` has the keys of that entry's sentences. `tp`, `fp` and `fn` count sentences.
+    `label` is the label of the set and `gold_keys` has the keys of its sentences. `is_retrieved` says whether the
+    document is predicted. The set is compared with the first predicted entry that has its label: `entry_position` is
+    the position of that entry, None if there is none, and `predicted_keys` has the keys of its sentences. `tp`, `fp`
+    and `fn` count sentences.
     """
 
     document: str
     label: object
-    gold: frozenset[Hashable]
-    retrieved: bool
-    entry: int | None
-    predicted: frozenset[Hashable]
+    gold_keys: frozenset[Hashable]
+    is_retrieved: bool
+    entry_position: int | None
+    predicted_keys: frozenset[Hashable]
     tp: int
     fp: int
     fn: int
@@ -115,16 +116,16 @@ class Claims(AbstractsMode):
         return claims
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each claim of gold with the prediction of its id, if there is one, and the notices for the user.
+        """Return each claim of gold with its prediction, None if there is none, and the notices for the user.
 
-        Predictions for claims that gold lacks are ignored.
+        Predictions for claims that gold does not have are ignored.
         """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         unpredicted = [claim_id for claim_id, _, predicted in pairs if predicted is None]
         notices: list[str] = []
         if options.answered_only:
             pairs = [pair for pair in pairs if pair[2] is not None]
-            notices += left_out(predictions.name, len(pairs), len(gold.content), self.unit)
+            notices += left_out_notices(predictions.name, len(pairs), len(gold.content), self.unit)
         elif unpredicted:
             of_all = f"{len(unpredicted)} of {counted(len(gold.content), 'claim')}"
             notices.append(f"{predictions.name}: no prediction for {of_all}")
@@ -147,33 +148,32 @@ class Claims(AbstractsMode):
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
             other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-            yield from mismatches.of_ids(unmatched, other_ids, files, "claim")
+            yield from mismatches.id_notices(unmatched, other_ids, files, "claim")
         first_units = units[: mismatches.MOST_COMPARED]
         claims = [_documents_of_claim(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
-        yield from mismatches.of_documents(claims, files, "document", list, list)
+        yield from mismatches.document_notices(claims, files, "document", list, list)
         gold_labels = _labels_of([unit.gold for unit in first_units])
         predicted_labels = _labels_of([unit.prediction for unit in first_units if unit.prediction is not None])
-        yield from mismatches.of_labels(gold_labels, predicted_labels, files)
+        yield from mismatches.label_notices(gold_labels, predicted_labels, files)
 
     # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        Predicted documents are compared by number with the documents that gold cites.
-
-        Raises InputError for a document id that is no number, and for malformed evidence that is compared.
+        Predicted documents are compared by number with the documents that gold cites. Raises InputError for a document
+        id that is no number, and for malformed evidence that is compared.
         """
         gold = unit.gold
         predicted = unit.prediction
         is_labelled = gold.label is not UNSET
         if predicted is None:
-            cited, sentences = self._count_all_missed(unit)
-            return 0, 0, cited, 0, 0, sentences, int(is_labelled), 0
+            document_count, sentence_count = self._count_all_missed(unit)
+            return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
         with self.at(unit) as location:
             documents = gold_documents(gold)
             cited_numbers = document_numbers(cited_documents(gold))
-            document_numbers(documents)  # the scorer refuses other ids there, too
+            document_numbers(documents)  # raises InputError for an id that the scorer would refuse, too
             location.file = unit.files[1]
             predicted_numbers = document_numbers(predicted_documents(predicted, documents))
         verdicts = self.judge_sets(unit)
@@ -190,24 +190,25 @@ class Claims(AbstractsMode):
         )
 
     def _count_all_missed(self, unit: Unit) -> tuple[int, int]:
-        """Return how many documents gold cites for a claim and how many sentences its sets list, repeats included.
+        """Return the numbers of documents and of sentences that are missed if a claim has no prediction.
 
-        Raises InputError for malformed evidence.
+        These are the documents that gold cites for it and the sentences of all its evidence sets, counted as often as
+        they are listed. Raises InputError for malformed evidence.
         """
         with self.at(unit):
             documents = gold_documents(unit.gold)
             cited = cited_documents(unit.gold)
-            sentences = 0
+            sentence_count = 0
             for sets in documents.values():
                 for gold_set in iterate_entries(sets):
-                    sentences += len(listed_sentences(gold_set))
-        return len(cited), sentences
+                    sentence_count += len(listed_sentences(gold_set))
+        return len(cited), sentence_count
 
     def judge_sets(self, unit: Unit) -> list[SetVerdict]:
         """Return the verdict on each evidence set of a claim that has a prediction, in the order of gold.
 
-        A set is compared with the first predicted entry for its document that has its label; the scorer reads no entry
-        behind that one. Raises InputError for a malformed set or entry that is compared.
+        A set is compared with the first predicted entry for its document with the same label. Entries after that one
+        are not read. Raises InputError for a malformed set, and for a malformed entry that is read.
         """
         documents = gold_documents(unit.gold)
         predicted = predicted_documents(unit.prediction, documents)
@@ -232,13 +233,13 @@ class Claims(AbstractsMode):
         """Yield the lines that explain a claim: its documents, each evidence set of gold, its verdict."""
         cited = cited_documents(unit.gold)
         documents = gold_documents(unit.gold)
-        yield f"claim {plain(unit.id)}"
-        yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(documents)}"
+        yield f"claim {short_text(unit.id)}"
+        yield f"  gold       cited {reading.list_text(cited)}, evidence in {reading.list_text(documents)}"
         if unit.prediction is None:
             yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
         else:
             predicted = predicted_documents(unit.prediction, documents)
-            yield f"  predicted  documents {reading.listed(predicted)}"
+            yield f"  predicted  documents {reading.list_text(predicted)}"
             yield from _explain_documents(document_numbers(cited), document_numbers(predicted))
             for verdict in self.judge_sets(unit):
                 yield ""
@@ -249,18 +250,16 @@ class Claims(AbstractsMode):
     # ---- Claims as the shared rules see them
 
     def reread(self, prediction: Any) -> Claim:
-        """Return the prediction that a JSON object holds. Raises InputError for one without an id."""
+        """Return the prediction for a claim from the JSON object of its line. Raises InputError if it has no id."""
         return parse_claim(prediction)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
-        """Return the evidence sets of gold for a claim, by document; documents without any are left out."""
+        """Return the evidence sets of gold for a claim by document; documents without sets are left out."""
         sets_by_document: dict[str, list[Entry]] = {}
         for document, sets in gold_documents(unit.gold).items():
-            if sets:
-                sets_by_document[document] = [
-                    {"label": gold_set.get("label"), "sentences": listed_sentences(gold_set)}
-                    for gold_set in iterate_entries(sets)
-                ]
+            for gold_set in iterate_entries(sets or []):
+                entry = {"label": gold_set.get("label"), "sentences": listed_sentences(gold_set)}
+                sets_by_document.setdefault(document, []).append(entry)
         return sets_by_document
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
@@ -272,44 +271,47 @@ class Claims(AbstractsMode):
         return predicted_documents(unit.prediction, gold_documents(unit.gold))
 
     def scored_citations(self, unit: Unit) -> Iterable[object]:
-        """Return the documents that a claim of gold cites, which predicted documents are compared with."""
+        """Return the documents that a claim of gold cites; the measures of documents compare predictions with them."""
         return cited_documents(unit.gold)
 
     def abstract_key(self, abstract: str) -> Hashable:
-        """Return the number of a document, by which the scorer compares ids: "10" and "010" are the same document."""
+        """Return the number of a document, by which the scorer compares ids: "10" both for "10" and for "010"."""
         return _document_key(abstract)
 
     def predicted_entries(self, unit: Unit) -> dict[str, Any]:
-        """Return copies of the predicted entries for a claim, by document."""
+        """Return the predicted entries for a claim by document, as copies that the caller may change.
+
+        The value of a document is another JSON value if the predictions file has no list there.
+        """
         if unit.prediction is None:
             return {}
         predicted = predicted_documents(unit.prediction, {})
         return {document: _copy_entries(entries) for document, entries in predicted.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
-        """Return the entries of a document, which files list as they are."""
+        """Return the entries of a document unchanged, since files have the same list of entries."""
         return entries
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
-        """Return for each gold set of a document the first predicted entry with its label, None without one."""
+        """Return for each gold set of a document the first predicted entry with its label; None if there is none."""
         first_by_label: dict[Hashable, Entry] = {}
         for entry in entries:
             first_by_label.setdefault(as_key(entry["label"]), entry)
         return [first_by_label.get(as_key(gold_set["label"])) for gold_set in sets]
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
-        """Return the sentences that a prediction lacks of a gold set, with the label of the set."""
+        """Return the sentences of a gold set that are not predicted and the label of the set, as a fault shows them."""
         return {"label": gold_set["label"], "sentences": sentences}
 
     # ---- Faults, confusions and parts
 
     def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
-        """Return the predicted documents that gold neither cites nor has evidence in."""
+        """Return the predicted documents that are wrong: gold neither cites them nor has evidence in them."""
         gold_keys = _document_keys([*_cited_if_readable(unit.gold), *gold])
         return [document for document in predicted if _document_key(document) not in gold_keys]
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of a claim: faults of its evidence, missed documents, a wrong verdict."""
+        """Return the faults of the prediction for a claim: in its evidence, missed citations, and a wrong verdict."""
         faults = super().faults(unit, measure)
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
@@ -317,13 +319,14 @@ class Claims(AbstractsMode):
             if key not in predicted_keys and key not in evidence_keys:
                 faults.append(Fault(MISSED_ABSTRACT, str(key), None, []))
         gold_label = unit.gold.label
-        label = _predicted_label(unit.prediction)
-        if gold_label not in (UNSET, label):
-            faults.append(Fault(WRONG_VERDICT, None, None if label is UNSET else label, gold_label))
+        predicted_label = _predicted_label(unit.prediction)
+        if gold_label not in (UNSET, predicted_label):
+            shown_label = None if predicted_label is UNSET else predicted_label
+            faults.append(Fault(WRONG_VERDICT, None, shown_label, gold_label))
         return faults
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the prediction for a claim without some of its faults, as a JSON object."""
+        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         claim = self.written(unit.prediction) or {"id": unit.id}
         evidence_faults = []
         for fault in faults:
@@ -336,7 +339,7 @@ class Claims(AbstractsMode):
         return super().corrected(unit._replace(prediction=parse_claim(claim)), evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield the labels of a claim's abstracts and then its own, each of gold with the predicted one."""
+        """Yield the labels of a claim's abstracts, then ("claim", label of gold, predicted label) for the claim."""
         yield from super().confusions(unit)
         gold_label = unit.gold.label
         label = _predicted_label(unit.prediction)
@@ -344,7 +347,7 @@ class Claims(AbstractsMode):
             yield "claim", text_of(gold_label), NONE if label is UNSET else text_of(label)
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the documents of a claim, its evidence sets and its label, with the judgment of each."""
+        """Yield each document of a claim, each evidence set of gold, and the claim's label, with their judgments."""
         cited_keys = _document_keys(_cited_if_readable(unit.gold))
         predicted_keys = _document_keys(self.predicted_entries(unit))
         for key in cited_keys:
@@ -360,8 +363,8 @@ class Claims(AbstractsMode):
             yield Part("label", gold_label, label == gold_label, None if label is UNSET else text_of(label))
 
     def _set_parts(self, unit: Unit) -> Iterator[Part]:
-        """Yield each evidence set of gold for a claim, with how many sentences are right, wrong and missed."""
-        verdicts: list[SetVerdict] = []
+        """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences."""
+        verdicts: list[SetVerdict] = []  # in the order of the sets
         if unit.prediction is not None:
             verdicts = self.judge_sets(unit)
         position = 0
@@ -373,7 +376,7 @@ class Claims(AbstractsMode):
                 if verdicts:
                     verdict = verdicts[position]
                     is_right = not verdict.fn
-                    if verdict.retrieved:
+                    if verdict.is_retrieved:
                         judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
                 yield Part("evidence set", value, is_right, judgment)
                 position += 1
@@ -383,7 +386,7 @@ class Claims(AbstractsMode):
 
 
 def parse_claim(fields: reading.Object) -> Claim:
-    """Return the claim in a line of either file, with its values as they are. Raises InputError for one without id."""
+    """Return the claim in a line of gold or predictions; only its id is checked. Raises InputError if it has none."""
     return Claim(
         id=reading.identifier(fields, "id"),
         label=fields.get("label", UNSET),
@@ -393,9 +396,10 @@ def parse_claim(fields: reading.Object) -> Claim:
 
 
 def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
-    """Read the claims, keyed by comparable id, and say whether they are rows of the Hugging Face data set.
+    """Return the claims of a file by the key of their id, and whether they are rows of the Hugging Face data set.
 
-    For a repeated id the last line wins, in the first one's position and spelling.
+    If an id is repeated, the claim of its last line counts, with the id and at the position of its first line. Raises
+    InputError for a malformed line.
     """
     claims: dict[Hashable, Claim] = {}
     is_of_data_set = False
@@ -407,20 +411,20 @@ def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
             if not claims:
                 is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
             if key in claims:
-                claim = claim._replace(id=claims[key].id)
+                claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
             claims[key] = claim
     return claims, is_of_data_set
 
 
 def cited_documents(gold: Claim) -> list[object]:
-    """Return the documents that a claim of gold cites, as listed; none if the key is absent. Raises InputError."""
+    """Return the documents that a claim of gold cites; none if the key is missing. Raises InputError if not a list."""
     return reading.as_list([] if gold.cited is UNSET else gold.cited, "'cited_doc_ids'")
 
 
 def _cited_if_readable(gold: Claim) -> Iterable[object]:
     """Return the documents that a claim of gold cites; none if the value is no list.
 
-    The scorer accepts such a value in claims without prediction, which it does not look at.
+    If a claim has no prediction, the scorer does not read this value and accepts any.
     """
     try:
         return cited_documents(gold)
@@ -429,14 +433,18 @@ def _cited_if_readable(gold: Claim) -> Iterable[object]:
 
 
 def gold_documents(gold: Claim) -> Mapping[str, object]:
-    """Return the evidence of gold by document; none if it is absent, null or empty. Raises InputError."""
+    """Return the evidence of a claim of gold by document. Raises InputError if it is no object.
+
+    Evidence that is missing, null or empty, of whichever type, is no evidence.
+    """
     return reading.as_object(gold.evidence or {}, "'evidence'")
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the predicted evidence by document. Raises InputError if it is no object.
+    """Return the predicted evidence for a claim by document. Raises InputError if it is no object.
 
-    Null and an empty list are as good as absent unless gold, whose evidence by document is `gold`, has evidence sets.
+    Missing evidence is no evidence. Null and an empty list are no evidence, too, but are refused if gold has evidence
+    sets for the claim; `gold` is the evidence of gold by document.
     """
     evidence = predicted.evidence
     if evidence is UNSET:
@@ -447,28 +455,31 @@ def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping
 
 
 def _predicted_label(claim: Claim | None) -> object:
-    """Return the predicted verdict on a claim, which may be null; UNSET if there is none."""
+    """Return the predicted label of a claim, which may be null; UNSET without a label or without a prediction."""
     return UNSET if claim is None else claim.label
 
 
 def iterate_entries(value: object) -> Iterator[reading.Object]:
-    """Yield the entries of a document, each checked only when it is reached. Raises InputError for a malformed one."""
+    """Yield the entries in the JSON value of a document. Raises InputError for anything but a list of objects.
+
+    An entry is checked only when it is reached, so that entries after the last one that is needed may be malformed.
+    """
     for entry in reading.as_list(value, "the evidence of the document"):
         yield reading.as_object(entry, "an entry")
 
 
 def listed_sentences(entry: reading.Object) -> list[object]:
-    """Return the sentences that an entry lists, whatever their type. Raises InputError for anything but a list."""
+    """Return the sentences that an entry lists, of any type. Raises InputError if they are missing or no list."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
 
 
 def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
     """Return the keys of the sentences of an entry. Raises InputError for anything but a list of numbers or texts."""
-    return frozenset([as_key(sentence) for sentence in reading.sentences_of(entry)])
+    return sentence_keys(reading.sentences_of(entry))
 
 
 def _copy_entries(entries: object) -> object:
-    """Return a copy of predicted entries that may be changed; a value that is no list is returned as it is."""
+    """Return a copy of the predicted entries of a document; a value that is no list is returned unchanged."""
     if not isinstance(entries, list):
         return entries
     return [dict(entry) if isinstance(entry, dict) else entry for entry in entries]
@@ -478,22 +489,22 @@ def _copy_entries(entries: object) -> object:
 
 
 def document_numbers(ids: Iterable[object]) -> set[str]:
-    """Return document ids as whole numbers, converted as Python's `int` does: "010" -> "10".
+    """Return the numbers of document ids as text: ["010", 7] -> {"10", "7"}.
 
-    Raises InputError for an id that is no whole number.
+    An id is converted as Python's `int` does. Raises InputError for an id that cannot be converted.
     """
     numbers = set()
     for document_id in ids:
         try:
             numbers.add(str(int(document_id)))  # type: ignore[call-overload]  # the errors of int are caught below
         except (TypeError, ValueError, OverflowError):
-            place = f"document {plain(document_id)}"
+            place = f"document {short_text(document_id)}"
             raise InputError("document id is not an integer", place=place) from None
     return numbers
 
 
 def _document_key(document: object) -> object:
-    """Return the number of a document, such as "10" for "010"; for an id that is no number its text."""
+    """Return the number of a document, such as "10" for "010"; the text of the id if it is no number."""
     try:
         (number,) = document_numbers([document])
     except InputError:
@@ -502,7 +513,7 @@ def _document_key(document: object) -> object:
 
 
 def _document_keys(documents: Iterable[object]) -> dict[object, None]:
-    """Return the numbers of documents, each once and in their order, as the keys of a dictionary."""
+    """Return the numbers of documents, each once and in their order, as the keys of a dictionary without values."""
     return dict.fromkeys([_document_key(document) for document in documents])
 
 
@@ -510,10 +521,10 @@ def _document_keys(documents: Iterable[object]) -> dict[object, None]:
 
 
 class _PredictedEntries:
-    """The predicted entries for a document. An entry is read only when a gold set is compared with it."""
+    """The predicted entries for a document, each of which is read only when a gold set needs it."""
 
     def __init__(self, value: object) -> None:
-        """Take the JSON value of the document. Raises InputError for an object, which the scifact task has there."""
+        """Take the JSON value of the document. Raises InputError for an object, as in files of the scifact task."""
         if isinstance(value, dict):
             raise InputError(
                 "one object where a list of entries is expected",
@@ -525,9 +536,9 @@ class _PredictedEntries:
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
     def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
-        """Return the position of the first entry with a label and the keys of its sentences; None without one.
+        """Return the position of the first entry with a label, and the keys of its sentences; None if there is none.
 
-        Raises InputError for a malformed entry up to that one.
+        Entries are read up to that one. Raises InputError for a malformed entry among them.
         """
         if label != label:  # NaN, which equals nothing
             return None
@@ -537,7 +548,8 @@ class _PredictedEntries:
             if next_entry is None:
                 return None
             _, fields = next_entry
-            self._first_by_label.setdefault(as_key(reading.member(fields, "label")), next_entry)
+            key_of_entry = as_key(reading.member(fields, "label"))
+            self._first_by_label.setdefault(key_of_entry, next_entry)
         position, fields = self._first_by_label[key]
         if position not in self._keys_by_position:
             self._keys_by_position[position] = _sentence_keys_of(fields)
@@ -550,31 +562,33 @@ class _PredictedEntries:
 
 
 def _judge_set(
-    document: str, label: object, gold: frozenset[Hashable], entries: _PredictedEntries | None
+    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
 ) -> SetVerdict:
-    """Return the verdict on a gold set with this label and the keys `gold`; `entries` is None without prediction.
+    """Return the verdict on a gold set of a document, which has this label and the sentences `gold_keys`.
 
-    If no entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
+    `entries` is None if the document is not predicted. If no entry has the label, the sentences of all entries are
+    wrong. Raises InputError for a malformed entry.
     """
     first_entry = None if entries is None else entries.first_with_label(label)
-    position: int | None = None
-    predicted: frozenset[Hashable] = frozenset()
     if first_entry is not None:
-        position, predicted = first_entry
-    right_count = len(gold & predicted)
-    wrong_count = len(predicted) - right_count
-    if entries is not None and first_entry is None:
-        wrong_count = entries.sentence_count
+        entry_position, predicted_keys = first_entry
+        right_count = len(gold_keys & predicted_keys)
+        wrong_count = len(predicted_keys) - right_count
+    else:
+        entry_position = None
+        predicted_keys = frozenset()
+        right_count = 0
+        wrong_count = 0 if entries is None else entries.sentence_count
     return SetVerdict(
         document=document,
         label=label,
-        gold=gold,
-        retrieved=entries is not None,
-        entry=position,
-        predicted=predicted,
+        gold_keys=gold_keys,
+        is_retrieved=entries is not None,
+        entry_position=entry_position,
+        predicted_keys=predicted_keys,
         tp=right_count,
         fp=wrong_count,
-        fn=len(gold) - right_count,
+        fn=len(gold_keys) - right_count,
     )
 
 
@@ -582,46 +596,50 @@ def _judge_set(
 
 
 def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
-    """Yield three lines that list the right, the wrong and the missed documents."""
+    """Yield three lines that list the right, the wrong and the missed documents.
+
+    `cited` has the numbers of the documents that gold cites, `predicted` the numbers of the predicted documents.
+    """
     outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
     for outcome, numbers in outcomes.items():
         sorted_numbers = sorted(numbers, key=lambda number: int(number))
-        yield f"  documents {outcome}: {len(numbers)}  {reading.listed(sorted_numbers)}"
+        yield f"  documents {outcome}: {len(numbers)}  {reading.list_text(sorted_numbers)}"
 
 
 def _explain_set(verdict: SetVerdict) -> Iterator[str]:
-    """Yield the lines that explain an evidence set of gold: what it was compared with and its counts."""
-    if not verdict.retrieved:
-        compared_with = "the document is not predicted"
-    elif verdict.entry is None:
-        compared_with = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+    """Yield three lines that explain the verdict on an evidence set: the set, the predicted entry, the counts."""
+    if not verdict.is_retrieved:
+        prediction = "the document is not predicted"
+    elif verdict.entry_position is None:
+        prediction = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
     else:
-        compared_with = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
-    yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
-    yield f"  predicted  {compared_with}"
+        number = verdict.entry_position + 1
+        prediction = f"entry {number}, the first with this label: {set_text(verdict.predicted_keys)}"
+    yield f"document {short_text(verdict.document)}, gold set {short_text(verdict.label)} {set_text(verdict.gold_keys)}"
+    yield f"  predicted  {prediction}"
     yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
 
 
 def _explain_label(gold: Claim, predicted: Claim | None) -> str:
-    """Return the line that explains whether the verdict on a claim is correct."""
+    """Return the line that shows the label of a claim, in gold and as predicted, and whether it is correct."""
     if gold.label is UNSET:
         return "label: not counted, gold has none"
     if predicted is None or predicted.label is UNSET:
-        return f"label: wrong, gold {plain(gold.label)} and nothing predicted"
+        return f"label: wrong, gold {short_text(gold.label)} and nothing predicted"
     outcome = "correct" if gold.label == predicted.label else "wrong"
-    return f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(predicted.label)}"
 
 
-# ---- Labels and sentences as they are written
+# ---- Labels and sentences for notices about ways of writing
 
 
 def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
-    """Return a claim with the sentences of the first entry of each document, in gold and as predicted."""
+    """Return the documents of a claim, in gold and as predicted, each with the sentences of its first entry."""
     return DocumentsOfClaim(unit.id, _first_sentences(unit.gold.evidence), _first_sentences(unit.prediction.evidence))
 
 
 def _first_sentences(evidence: object) -> dict[str, list[object]]:
-    """Return the sentences of the first entry of each document; no sentences for a malformed one."""
+    """Return by document the sentences of its first entry; an empty list if the entry is malformed."""
     sentences_by_document: dict[str, list[object]] = {}
     if isinstance(evidence, dict):
         for document, entries in evidence.items():
@@ -631,7 +649,10 @@ def _first_sentences(evidence: object) -> dict[str, list[object]]:
 
 
 def _labels_of(claims: Iterable[Claim]) -> set[str]:
-    """Return the labels of claims and of the first entry of each document; labels that are no text are left out."""
+    """Return the labels of claims, and of the first entry of each document of theirs.
+
+    Labels that are no text are left out.
+    """
     labels: list[object] = []
     for claim in claims:
         labels.append(claim.label)
@@ -641,7 +662,7 @@ def _labels_of(claims: Iterable[Claim]) -> set[str]:
 
 
 def _first_entry(entries: object) -> dict[str, Any]:
-    """Return the first entry of a document; an empty object if there is none or it is malformed."""
+    """Return the first entry in the JSON value of a document; an empty object if there is none or it is malformed."""
     if isinstance(entries, list) and entries and isinstance(entries[0], dict):
         return entries[0]
     return {}

@@ -1,4 +1,4 @@
-"""HotpotQA scoring: answers, supporting facts, and both jointly (Yang et al. 2018).
+"""Scoring for HotpotQA: answers, supporting facts, and both jointly (Yang et al. 2018).
 
 The numbers are those of the official evaluation script.
 """
@@ -30,10 +30,10 @@ from cs_score.evidence.mode import (
     Row,
     RowsWithout,
     Unit,
-    left_out,
+    left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -51,10 +51,10 @@ MISSED_FACT: Final = "missed_fact"
 
 ANSWER: Final = "answer"
 FACTS: Final = "sp"
-"""The keys of the predictions file, and those of the prediction of one question."""
+"""The two keys of a predictions file, which the prediction for a single question has, too."""
 
 SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
-"""Normalised answers that are right or wrong as a whole: words in common with another answer count for nothing."""
+"""Normalised answers that are right or wrong as a whole: words that they share with another answer do not count."""
 
 YES_OR_NO: Final = ("yes", "no")
 
@@ -95,7 +95,8 @@ NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
 class HotpotQA(Mode):
     """Questions with an answer and supporting facts. A prediction has `answer` or `sp` (facts), or both.
 
-    As in the official evaluation, gold's answer is looked at only if an answer is predicted, and likewise its facts.
+    As in the official evaluation, gold's answer is read only if an answer is predicted, and its facts only if facts
+    are predicted.
     """
 
     name = "hotpotqa"
@@ -115,7 +116,10 @@ class HotpotQA(Mode):
     # ---- Files
 
     def gold(self, source: Source) -> list[Any] | reading.Converted:
-        """Return the questions of a gold file. Raises InputError for anything but a list of questions with ids."""
+        """Return the questions of a gold file: a list of questions, or a question on each line.
+
+        Raises InputError if the file has another form, and for a question without an id.
+        """
         decoder = json.JSONDecoder(object_pairs_hook=_keep_gold_keys)
         text = reading.document_text(source)
         try:
@@ -128,9 +132,9 @@ class HotpotQA(Mode):
         return _check_questions(reading.as_list(value, "the file"))
 
     def predictions(self, source: Source) -> dict[str, Any] | reading.Converted:
-        """Return the answers and the facts of a predictions file by question id, under `answer` and `sp`.
+        """Return the answers and the facts of a predictions file by question id, under the keys `answer` and `sp`.
 
-        Raises InputError for a file that has neither the official form nor another one that is known.
+        Raises InputError for a file that has neither the official form nor another form that can be read.
         """
         text = reading.document_text(source)
         try:
@@ -142,13 +146,13 @@ class HotpotQA(Mode):
             return converted
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the value of a file is gold, which is a list; predictions are an object."""
+        """Return whether the value of a file is a list, as gold is; predictions are an object."""
         return isinstance(first, list)
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each question of gold with the prediction of its id, and the notices for the user.
+        """Return each question of gold with its prediction, None if it has none, and the notices for the user.
 
-        Answers and facts that are not predicted count as 0, and a notice says for how many questions.
+        A missing answer, and missing facts, score 0; notices say for how many questions they are missing.
         """
         pairs: list[Pair] = []
         for question in gold.content:
@@ -161,7 +165,7 @@ class HotpotQA(Mode):
         notices: list[str] = []
         if options.answered_only:
             answered = [pair for pair in pairs if pair[2] is not None]
-            notices += left_out(predictions.name, len(answered), len(pairs), self.unit)
+            notices += left_out_notices(predictions.name, len(answered), len(pairs), self.unit)
             pairs = answered
         ids = [question_id for question_id, _, _ in pairs]
         notices += _missing_notices(ids, predictions, ANSWER, "answer")
@@ -179,11 +183,11 @@ class HotpotQA(Mode):
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
-            yield from mismatches.of_ids(unmatched, predicted_ids, files, "question")
-        yield from mismatches.of_facts(_questions_with_wrong_facts(units, table), files)
+            yield from mismatches.id_notices(unmatched, predicted_ids, files, "question")
+        yield from mismatches.fact_notices(_questions_with_wrong_facts(units, table), files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many questions gold has, and how many answers and fact lists the predictions have."""
+        """Return how many questions gold has, and how many answers and lists of facts the predictions have."""
         answers = (len(predictions[ANSWER]), "answer")
         fact_lists = (len(predictions[FACTS]), "fact list")
         return ((len(gold), "question"),), (answers, fact_lists)
@@ -212,14 +216,14 @@ class HotpotQA(Mode):
                 location.file = unit.files[0]
                 gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
                 facts = compare_facts(len(predicted_keys & gold_keys), len(predicted_keys), len(gold_keys))
-        if len(prediction) == 2:
-            joint = combine(answer, facts)
+        if ANSWER in prediction and FACTS in prediction:
+            joint = joint_agreement(answer, facts)
         return 1, *answer, *facts, *joint
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
         prediction = unit.prediction or {}
-        yield f"question {plain(unit.id)}"
+        yield f"question {short_text(unit.id)}"
         if ANSWER in prediction:
             yield _explain_answer("gold", unit.gold["answer"])
             yield _explain_answer("predicted", prediction[ANSWER])
@@ -239,7 +243,10 @@ class HotpotQA(Mode):
     # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the answer of a question, its facts in gold and its wrong facts, with the judgment of each."""
+        """Yield the answer to a question, its facts in gold, and its predicted facts that gold lacks, with judgments.
+
+        The faults of a question whose id is no text are left out, since no prediction can correct them.
+        """
         prediction = unit.prediction or {}
         can_be_predicted = isinstance(unit.id, str)  # keys of JSON are text
         parts = []
@@ -251,14 +258,14 @@ class HotpotQA(Mode):
             yield part if can_be_predicted else replace(part, faults=())
 
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
-        """Return the function from a fault to the rows of the questions once it is corrected.
+        """Return a function that returns the rows of the questions after the correction of a single fault.
 
-        The function looks at a single fact where the fault is about one.
+        For a fault that is a fact the function adjusts the numbers of facts and does not compare all facts again.
         """
         return OneFact(units, rows, super().rows_without_each(units, rows)).rows_without
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the prediction for a question without some of its faults, under `answer` and `sp`."""
+        """Return the prediction for a question, with these faults of it corrected, under `answer` and `sp`."""
         prediction = dict(unit.prediction or {})
         missed_facts: list[Any] = []
         extra_keys: set[FactKey] = set()
@@ -275,7 +282,10 @@ class HotpotQA(Mode):
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a question: type, level, kind of answer and number of facts, as far as gold has them."""
+        """Return the groups of a question by gold: type, level, kind of answer and number of facts.
+
+        Groups are left out if gold does not have the value.
+        """
         groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
         answer = _gold_answer(unit)
         if answer is not None:
@@ -285,7 +295,7 @@ class HotpotQA(Mode):
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield the kind of gold's answer to a question with the kind of the predicted one."""
+        """Yield ("answer", kind of gold's answer, kind of the predicted answer) for a question."""
         gold_answer = _gold_answer(unit)
         predicted_answer = (unit.prediction or {}).get(ANSWER)
         gold_kind = NONE if gold_answer is None else _kind_of_answer(gold_answer)
@@ -294,18 +304,19 @@ class HotpotQA(Mode):
 
 
 class OneFact:
-    """Scores questions again after the correction of one fault, by the numbers of their facts.
+    """Scores questions again after the correction of one fault, quickly: facts are not compared again.
 
-    A single fact changes nothing but how many facts are predicted and how many of them are right.
+    A single fact changes only the number of predicted facts and the number of right ones.
     """
 
     def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_without: RowsWithout) -> None:
         """Take questions that share one prediction, with their rows.
 
-        `rows_without` scores the whole prediction again; faults of answers need it, and a first fact.
+        `rows_without` scores the whole prediction again. This is needed for faults of answers, and for missed facts if
+        the prediction has no list of facts.
         """
         prediction = units[0].prediction or {}
-        self._rows_without = rows_without
+        self._rows_scored_again = rows_without
         self._rows = rows
         self._has_facts = FACTS in prediction
         self._has_answer = ANSWER in prediction
@@ -314,23 +325,26 @@ class OneFact:
         self._right_counts = [len(self._predicted_keys & gold_keys) for gold_keys in self._gold_keys]
 
     def rows_without(self, fault: Fault) -> Sequence[Row]:
-        """Return the rows of the questions once a fault is corrected. Raises InputError if that would be refused."""
+        """Return the rows of the questions after the correction of a fault, in the order of the questions.
+
+        Raises InputError if the corrected prediction would be refused.
+        """
         if fault.kind not in (EXTRA_FACT, MISSED_FACT) or not self._has_facts:
-            return self._rows_without(fault)
+            return self._rows_scored_again(fault)
         if fault.kind == EXTRA_FACT:
             key = fact_key(fault.predicted)
-            change = -1
+            count_change = -1
         else:
             key = fact_key(fault.gold)
-            change = 0 if key in self._predicted_keys else 1
-        predicted_count = len(self._predicted_keys) + change
+            count_change = 0 if key in self._predicted_keys else 1
+        predicted_count = len(self._predicted_keys) + count_change
         rows: list[Row] = []
         for row, gold_keys, right_count in zip(self._rows, self._gold_keys, self._right_counts):
             if key in gold_keys:
-                right_count += change
+                right_count += count_change
             facts = compare_facts(right_count, predicted_count, len(gold_keys))
-            answer = Agreement(*row[1:5])
-            joint = combine(answer, facts) if self._has_answer else NOTHING
+            answer = Agreement(*row[1:5])  # a row has 1, then the values of the answer
+            joint = joint_agreement(answer, facts) if self._has_answer else NOTHING
             rows.append((1, *answer, *facts, *joint))
         return rows
 
@@ -339,27 +353,40 @@ class OneFact:
 
 
 def _keep_gold_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object of gold without the keys that are neither scored nor grouped by, nine tenths of a file."""
+    """Return the keys and values of a JSON object of gold as a dictionary, without the keys that nothing needs.
+
+    Those, above all the paragraphs to be searched, are nine tenths of a file.
+    """
     return {key: value for key, value in pairs if key in _GOLD_KEYS}
 
 
 def _answers_and_facts(value: object) -> dict[str, Any]:
-    """Return the answers and the facts of predictions of the official form. Raises InputError for anything else."""
+    """Return the answers and the facts of predictions of the official form, by question id under `answer` and `sp`.
+
+    Raises InputError for a value of another form.
+    """
     fields = reading.as_object(value, "the file")
-    return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
+    return {
+        ANSWER: reading.as_object(reading.member(fields, ANSWER), f"'{ANSWER}'"),
+        FACTS: reading.as_object(reading.member(fields, FACTS), f"'{FACTS}'"),
+    }
 
 
 def _predictions_of_other_form(text: str) -> reading.Converted | None:
-    """Return predictions that have an object for each question; None for a form that is not known for certain."""
-    values = reading.lines_in(text)
-    if values is None:
+    """Return the predictions in a text with an object for each question, converted to the official form.
+
+    The objects are on lines of their own or in one JSON value. Return None for a text of another form.
+    """
+    value: Any
+    line_values = reading.lines_in(text)
+    if line_values is None:
         try:
-            values = json.loads(text)
+            value = json.loads(text)
         except (ValueError, RecursionError):
             return None
-    elif len(values) == 1:
-        values = values[0]
-    converted = forms.predictions_by_question(values)
+    else:
+        value = line_values[0] if len(line_values) == 1 else line_values
+    converted = forms.predictions_by_question(value)
     if converted is None:
         return None
     form, content = converted
@@ -367,10 +394,10 @@ def _predictions_of_other_form(text: str) -> reading.Converted | None:
 
 
 def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
-    """Return the questions of gold, with a notice if the file has another form than the corpus.
+    """Return the questions of gold in the form of the corpus, with a notice if the file has another form.
 
-    `is_of_lines` says that the file has a question in each line. Raises InputError for a question without id, and
-    without any question.
+    `is_of_lines` says that the file has a question on each line. Raises InputError if there is no question, and for a
+    question without an id.
     """
     have_ids = all(isinstance(question, dict) and "_id" in question for question in questions)
     first_facts = questions[0].get("supporting_facts") if have_ids and questions else None
@@ -391,11 +418,12 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
 
 
 def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str) -> list[str]:
-    """Return the notice that questions have no prediction under a key, with the first of them; none if all have one.
+    """Return the notice that some questions have no answer, or no facts; an empty list if all have them.
 
-    `noun` is how the notice calls that prediction, such as answer.
+    `ids` are the ids of the questions that are scored, `key` is `ANSWER` or `FACTS`, and `noun` is the word for it in
+    the notice. The notice names the first questions.
     """
-    missing = [plain(question_id) for question_id in ids if question_id not in predictions.content[key]]
+    missing = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
     if not missing:
         return []
     shown_ids = ", ".join(missing[:NOTICED_IDS])
@@ -406,10 +434,14 @@ def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str)
 
 
 def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
-    """Yield the facts of each question whose predicted facts differ from gold's."""
-    column = table.columns.index("sp_em")
+    """Yield the facts, in gold and as predicted, of each question with predicted facts that differ from gold's.
+
+    `table` has the rows of the questions `units`.
+    """
+    exact_match_column = table.columns.index("sp_em")
     for unit, row in zip(units, table.rows):
-        if row[column] or not unit.prediction or FACTS not in unit.prediction:
+        is_exact_match = row[exact_match_column] == 1
+        if is_exact_match or not unit.prediction or FACTS not in unit.prediction:
             continue
         gold_facts = facts_by_key(unit.gold["supporting_facts"]).values()
         predicted_facts = facts_by_key(unit.prediction[FACTS]).values()
@@ -420,7 +452,7 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 
 
 def check_answer(answer: object) -> str:
-    """Return an answer of gold or of the predictions. Raises InputError unless it is text."""
+    """Return an answer of gold or of the predictions if it is text. Raises InputError otherwise."""
     if not isinstance(answer, str):
         raise InputError(f"answer is not text but {reading.kind_of(answer)}")
     return answer
@@ -429,16 +461,16 @@ def check_answer(answer: object) -> str:
 def normalised(answer: str) -> str:
     """Return an answer as the official evaluation compares it: "The U.S. Navy" -> "us navy".
 
-    It is in lower case, without ASCII punctuation, the articles a, an and the, and superfluous blanks.
+    It is changed to lower case. ASCII punctuation, the articles a, an and the, and superfluous blanks are removed.
     """
     without_punctuation = answer.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
 def compare_answers(predicted: str, gold: str) -> Agreement:
-    """Return how well a predicted answer agrees with gold's, both normalised, by the words that they share.
+    """Return how well a predicted answer agrees with gold's, by the words that both have; both are normalised.
 
-    Yes, no and "noanswer" share nothing with any other answer.
+    The answers yes, no and "noanswer" do not agree with any other answer.
     """
     exact_match = float(predicted == gold)
     if not exact_match and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
@@ -454,9 +486,9 @@ def compare_answers(predicted: str, gold: str) -> Agreement:
 
 
 def facts_by_key(facts: object) -> dict[FactKey, Any]:
-    """Return supporting facts, each once, by the key by which they are compared.
+    """Return supporting facts, such as [["France", 0]], each once, by the key by which they are compared.
 
-    Raises InputError for anything but a list of lists without lists or objects in them.
+    Raises InputError for anything but a list of facts (see `fact_key`).
     """
     fact_by_key: dict[FactKey, Any] = {}
     for fact in reading.as_list(facts, "the list of facts"):
@@ -465,7 +497,10 @@ def facts_by_key(facts: object) -> dict[FactKey, Any]:
 
 
 def fact_key(fact: object) -> FactKey:
-    """Return the key by which a supporting fact is compared. Raises InputError for anything but a flat list."""
+    """Return the key by which a supporting fact, such as ["France", 0], is compared.
+
+    Raises InputError for anything but a list without lists and objects in it.
+    """
     parts = reading.as_list(fact, "a supporting fact")
     for part in parts:
         if isinstance(part, (list, dict)):
@@ -474,17 +509,22 @@ def fact_key(fact: object) -> FactKey:
 
 
 def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> Agreement:
-    """Return how well predicted facts agree with gold's, given the number of facts that both have, and of each."""
+    """Return how well predicted facts agree with gold's, from three numbers.
+
+    `right_count` is the number of predicted facts that are in gold, `predicted_count` and `gold_count` are the numbers
+    of all predicted facts and of all facts of gold.
+    """
     precision = divide(right_count, predicted_count)
     recall = divide(right_count, gold_count)
     exact_match = float(right_count == predicted_count == gold_count)
     return Agreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
-def combine(answer: Agreement, facts: Agreement) -> Agreement:
-    """Return the joint agreement of a question that has a predicted answer and predicted facts.
+def joint_agreement(answer: Agreement, facts: Agreement) -> Agreement:
+    """Return the joint agreement of the predicted answer and the predicted facts of a question.
 
-    Exact match, precision and recall are products; F1 is the harmonic mean of the two latter.
+    Its exact match is the product of the exact matches of answer and facts; precision and recall likewise. Its F1 is
+    the harmonic mean of its precision and recall.
     """
     precision = answer.precision * facts.precision
     recall = answer.recall * facts.recall
@@ -492,13 +532,16 @@ def combine(answer: Agreement, facts: Agreement) -> Agreement:
 
 
 def _gold_answer(unit: Unit) -> str | None:
-    """Return gold's answer to a question; None if it has no answer that is text."""
+    """Return gold's answer to a question; None if it is missing or no text."""
     answer = unit.gold.get("answer")
     return answer if isinstance(answer, str) else None
 
 
 def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
-    """Return gold's facts by key; none if they are malformed, which is no error while no facts are predicted."""
+    """Return gold's facts for a question by key; none if they are malformed.
+
+    Scoring reports malformed facts itself if it needs them, which is if facts are predicted.
+    """
     try:
         return facts_by_key(unit.gold.get("supporting_facts", []))
     except InputError:
@@ -506,7 +549,7 @@ def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
 
 
 def _kind_of_answer(answer: str) -> str:
-    """Return the kind of an answer: yes, no, number (nothing but digits once it is normalised) or other."""
+    """Return the kind of an answer: "yes", "no", "number" (it consists of digits once it is normalised) or "other"."""
     text = normalised(answer)
     if text in YES_OR_NO:
         return text
@@ -517,7 +560,7 @@ def _kind_of_answer(answer: str) -> str:
 
 
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
-    """Return the judgment of the answer to a question; `predicted_answer` is None if there is none."""
+    """Return gold's answer to a question with the judgment of the predicted one, which is None if there is none."""
     if predicted_answer is None:
         missed = Fault(MISSED_ANSWER, ANSWER, None, gold_answer)
         return Part("answer", gold_answer, False, None, (missed,))
@@ -528,7 +571,10 @@ def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
 
 
 def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[FactKey, Any]) -> Iterator[Part]:
-    """Yield the judgment of each fact of gold, and of each predicted fact that gold lacks."""
+    """Yield each fact of gold for a question, then each predicted fact that gold lacks, with their judgments.
+
+    Both arguments have the facts by their keys (`fact_key`).
+    """
     for key, fact in gold_facts.items():
         if key in predicted_facts:
             yield Part("fact", fact, True, "supports")
@@ -540,13 +586,16 @@ def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[Fact
 
 
 def _explain_answer(role: str, answer: str) -> str:
-    """Return the line that shows an answer of gold or the predicted one, as it is and as it is compared."""
-    return f"  answer {role:9}  {plain(answer)}  (compared as {quoted(normalised(answer))})"
+    """Return the line of an explanation with an answer, and with its normalised form, by which it is compared.
+
+    `role` is "gold" or "predicted".
+    """
+    return f"  answer {role:9}  {short_text(answer)}  (compared as {quoted(normalised(answer))})"
 
 
 def _explain_facts(outcome: str, keys: Collection[FactKey]) -> str:
-    """Return the line that lists the facts with an outcome: right, wrong or missed."""
-    shown_facts = "; ".join(sorted([reading.listed(key) for key in keys]))
+    """Return the line of an explanation that lists the facts with an outcome: "right", "wrong" or "missed"."""
+    shown_facts = "; ".join(sorted([reading.list_text(key) for key in keys]))
     return f"  facts {outcome:6}  {len(keys)}  {shown_facts}".rstrip()
 
 

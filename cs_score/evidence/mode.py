@@ -1,6 +1,6 @@
-"""The class that every task of evidence derives from: it declares its measures and its rules for one unit.
+"""The base class of all tasks of evidence, in which a task declares its measures and its rules for a unit.
 
-Scoring, analyses, comparisons and pages are written once, against this class.
+Scoring, analyses, comparisons and pages use only this class, so that they serve every task.
 """
 
 from __future__ import annotations
@@ -46,10 +46,13 @@ class AnsweredOptions(Record):
 
 
 Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
-"""Returns the values of a sequence one after the other, and may show on the way how far the work has come."""
+"""A function that returns the values of a sequence one after the other, and may show how many are left."""
 
 Confusion: TypeAlias = tuple[str, str, str]
-"""The noun for what has a label (abstract, claim, answer), the label of gold and the predicted one; `NONE` for none."""
+"""A noun (abstract, claim, answer), the label that such a thing has in gold, and its predicted label.
+
+A missing label is `NONE`.
+"""
 
 NONE: Final = "none"
 
@@ -83,8 +86,8 @@ class Fault(Record):
 class Part(Record):
     """A part of gold or of a prediction, its judgment, and its faults.
 
-    `what` is its noun: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it within the
-    unit. `judgment` says in words how it counted, None if nothing was predicted for it.
+    `what` is the noun for it: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it
+    within the unit. `judgment` says in words how it counted, and is None if nothing was predicted for it.
     """
 
     what: str
@@ -95,11 +98,11 @@ class Part(Record):
 
 
 RowsWithout: TypeAlias = Callable[[Fault], Sequence[Row]]
-"""Returns the rows of the units that share a prediction once a fault of it is corrected."""
+"""A function that returns the rows of units that share a prediction, after the correction of a fault of it."""
 
 
 class ReportRow(Record):
-    """A line of the readable report: its name, a measure for each heading, and the table columns shown as totals."""
+    """A line of the report for people: its name, a measure for each heading, and the columns shown as totals."""
 
     name: str
     measures: tuple[str, ...]
@@ -109,9 +112,10 @@ class ReportRow(Record):
 def report_rows(
     names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
 ) -> tuple[ReportRow, ...]:
-    """Return a report row for each name, with its share of the measures in their order.
+    """Return a report row for each name: the first row has the first measures, the second row the next ones.
 
-    `totals` has the columns that each row shows as totals; empty if no row shows any.
+    All rows have the same number of measures. `totals` has the columns that each row shows as totals; it is empty if no
+    row shows any.
     """
     measure_count = len(measures) // len(names)
     rows = []
@@ -122,22 +126,23 @@ def report_rows(
     return tuple(rows)
 
 
-def left_out(predictions: str, answered_count: int, unit_count: int, unit: str) -> list[str]:
-    """Return the notice that units without a prediction are left out; none if all have one.
+def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
+    """Return the notice that units without a prediction are left out, in a list; an empty list if all have one.
 
-    `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` that of
-    all units, and `unit` the noun for one. Raises InputError if none has a prediction.
+    `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` the
+    number of all units. Raises InputError if no unit has a prediction.
     """
     if not answered_count:
-        raise InputError(f"no {unit} has a prediction, so there is nothing to score", file=predictions)
+        raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions)
     if answered_count == unit_count:
         return []
-    missing_of_all = f"{unit_count - answered_count:,} of {unit_count:,} {unit}{'' if unit_count == 1 else 's'}"
-    return [f"{predictions}: {missing_of_all} left out, without prediction"]
+    missing_count = unit_count - answered_count
+    noun = unit_noun if unit_count == 1 else f"{unit_noun}s"
+    return [f"{predictions}: {missing_count:,} of {unit_count:,} {noun} left out, without prediction"]
 
 
 class Mode(ABC):
-    """A task of evidence: the declaration of its measures, its rules for one unit, and scoring.
+    """A task of evidence: its measures, its rules for a unit, and scoring.
 
     A task sets these attributes:
 
@@ -149,7 +154,7 @@ class Mode(ABC):
     * `options`: a record with a field for each option, its description and its default. `fixed`: settings that numbers
       depend on and nobody chooses.
     * `headlines`: the measures that are shown first; the first one ranks. Empty if the table of measures has them.
-    * `stages`: the parts of the task that are scored by themselves, with their predictions in words.
+    * `stages`: the stages of the task that are tasks of their own, each with its predictions in words.
     * `has_lines`: files have a JSON value on each line. `shares_predictions`: a prediction serves all units of its id.
     * `takes_long`: a terminal shows how far scoring is. `needs_gold`: there is no scoring without gold.
     * `endings`: the endings of the files of predictions in a folder.
@@ -182,13 +187,13 @@ class Mode(ABC):
         self.chosen: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return the mode with these options in force. Raises UsageError for options that are not possible."""
+        """Return a copy of the mode with these options. Raises UsageError for options that are not possible."""
         return self._with(chosen=self.options(**options))
 
     def _with(self, **attributes: Any) -> Self:
-        """Return a copy with other attributes; the list of measures is made anew."""
+        """Return a copy of the mode with other values of some attributes."""
         mode = copy.copy(self)
-        mode.__dict__.pop("measures", None)
+        mode.__dict__.pop("measures", None)  # the cached property, which depends on `rows`
         mode.__dict__.update(attributes)
         return mode
 
@@ -203,25 +208,29 @@ class Mode(ABC):
         return tuple(measures)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return the measures, given the sums of the columns: here means over all units, which the first column counts.
+        """Return the measures from the sums of the columns; here a measure is the mean of its column.
 
-        The sums are numbers, arrays or ratios; `divide` divides two of them, 0 by 0 being 0.
+        The first column counts the units, each other one belongs to a measure. The sums are numbers, arrays or ratios;
+        `divide` divides two of them, with 0 for 0 / 0.
         """
-        units, *totals = sums
-        return tuple([divide(total, units) for total in totals])
+        unit_count, *totals = sums
+        return tuple([divide(total, unit_count) for total in totals])
 
     def formula_of(self, measures: Sequence[str]) -> SumsFormula:
-        """Return the formula of some of the measures; it can be sent to another process."""
+        """Return a function that computes some of the measures from the sums of the columns.
+
+        It can be pickled, for another process.
+        """
         positions = tuple([self.measures.index(measure) for measure in measures])
         return partial(self._formula_at, positions)
 
     def _formula_at(self, positions: Sequence[int], sums: Sequence[Any], divide: Divide) -> list[Any]:
-        """Return the measures at these positions, given the sums of the columns."""
+        """Return the measures at some positions of `measures`, from the sums of the columns."""
         scores = self.formula(sums, divide)
         return [scores[position] for position in positions]
 
     def scores(self, sums: Sequence[float]) -> dict[str, float]:
-        """Return the scores by measure, each 0..1, given the sums of the columns."""
+        """Return the scores by measure, each 0..1, from the sums of the columns."""
         return dict(zip(self.measures, self.formula(sums, divide)))
 
     def official(self, scores: Mapping[str, float]) -> dict[str, object]:
@@ -233,32 +242,30 @@ class Mode(ABC):
     ) -> Origin:
         """Return the origin of scores: task, options, digests of gold and predictions, and the headline measure.
 
-        Options other than the defaults appear in its signature. `measure` is None for the headline of the registry.
+        Options that differ from their defaults appear in its signature. `measure` is None for the headline measure that
+        the table of measures has for the task.
         """
         defaults = {**asdict(self.options()), **self.fixed}
-        chosen = {**defaults, **options}
-        settings = [self.name] if self.package is None else [self.name, self.package]
-        for name, value in chosen.items():
-            if defaults.get(name) == value:
-                continue
-            if name == "answered_only":
-                settings.append("answered-only")
-            else:
-                value_text = value if isinstance(value, str) else str(value).lower()
-                settings.append(f"{name}={value_text}")
+        all_options = {**defaults, **options}
+        settings = [self.name]
+        if self.package is not None:
+            settings.append(self.package)
+        for name, value in all_options.items():
+            if defaults.get(name) != value:
+                settings.append(_setting_text(name, value))
         inputs = (run,) if gold is None else (gold, run)
-        return Origin(self.name, chosen, inputs, tuple(settings), measure or headline(self.name)[0])
+        return Origin(self.name, all_options, inputs, tuple(settings), measure or headline(self.name)[0])
 
     def is_answered_only(self, options: Any) -> bool:
-        """Return whether options leave out the units without a prediction."""
+        """Return whether the options leave out the units without a prediction."""
         return getattr(options, "answered_only", False)
 
     # ---- Scoring
 
     def read_gold(self, gold: Input | object) -> Gold | None:
-        """Read gold once, to score many predictions against it; None stays None if the task needs no gold.
+        """Return gold that is read once, to score many predictions against it.
 
-        Raises InputError for a file that is no gold.
+        Without gold, return None if the task needs none. Raises InputError for a file that cannot be read as gold.
         """
         if gold is None and not self.needs_gold:
             return None
@@ -268,28 +275,32 @@ class Mode(ABC):
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> Result:
-        """Score predictions against gold; each is a path, an open file, or JSON values. Gold may be read already.
+        """Return the result of predictions, scored against gold.
 
-        `options` are fields of the task's record of options, `progress` shows how far scoring is. Raises InputError for
-        files that cannot be scored, UsageError for options that are not possible and for a file of several systems.
+        Gold and predictions are paths, open files or JSON values; gold may also be read already. `options` are fields
+        of the task's record of options, `progress` shows how far scoring is. Raises InputError for files that cannot be
+        scored, UsageError for options that are not possible and for a file of several systems.
         """
-        files = self._read(gold, predictions, options)
+        files = self._read_files(gold, predictions, options)
         if len(files.systems) != 1:
             names = ", ".join([one_line(name, 40) for name in files.systems])
-            there = f"{files.predictions.name} has {len(files.systems)} runs ({names})"
-            raise UsageError(f"{there}: choose one by its name (--run; in Python run=), or score each (score_each)")
+            problem = f"{files.predictions.name} has {len(files.systems)} runs ({names})"
+            raise UsageError(f"{problem}: choose one by its name (--run; in Python run=), or score each (score_each)")
         return files.mode.result_of(files, files.systems[0], progress)
 
     @paused_collector()
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, Result]:
-        """Score each system of a file of predictions by itself, as `score` does, and return the results by its name."""
-        files = self._read(gold, predictions, options)
+        """Return the result of each system of a file of predictions by its name, with the same arguments as `score`."""
+        files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
-    def _read(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Return gold, which may be read already, and predictions as they are read under these options."""
+    def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
+        """Return gold and predictions, read with these options. Raises InputError, UsageError and MissingExtraError.
+
+        Gold that is read already is taken as it is.
+        """
         mode = self.with_options(options)
         mode.check_packages()  # before any reading, so that a missing package is reported at once
         gold_read = gold if isinstance(gold, Gold) else mode.read_gold(gold)
@@ -301,7 +312,10 @@ class Mode(ABC):
         """Raise MissingExtraError if a package that scoring needs is not installed."""
 
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> Result:
-        """Return the result of a system of the files. Raises InputError for files that cannot be scored."""
+        """Return the result of a system of the files. Raises InputError for files that cannot be scored.
+
+        `system` is one of the names in `files.systems`.
+        """
         gold = files.gold
         predictions = files.predictions
         mode = self.for_system(system, files.systems)
@@ -330,7 +344,7 @@ class Mode(ABC):
         )
 
     def _origin_of(self, files: FilesRead, units: Sequence[Unit], table: UnitTable) -> Origin:
-        """Return the origin of the scores of these units of the files."""
+        """Return the origin of the scores of some units of the files; `table` has their statistics."""
         gold_digest = None if files.gold is None else files.gold.digest
         headline_measure = self.headline_of(units, table)
         origin = self.origin(asdict(self.chosen), gold_digest, files.predictions.digest, headline_measure)
@@ -352,12 +366,12 @@ class Mode(ABC):
         return ("",)
 
     option_of_systems: ClassVar[str] = ""
-    """The option that chooses one of the systems of a file; empty where files hold one."""
+    """The option that chooses one of the systems of a file; empty if files of the task have a single system."""
 
     def systems_of_file(self, predictions: Input) -> Sequence[str]:
-        """Return the names of the systems that a file of predictions holds; none where it cannot be read.
+        """Return the names of the systems in a file of predictions, among which the user can choose.
 
-        It is read for this only where an option chooses a system, and none is chosen yet.
+        They are empty if the user has chosen a system, if the task has no such option, and if the file cannot be read.
         """
         if not self.option_of_systems or getattr(self.chosen, self.option_of_systems):
             return ()
@@ -367,15 +381,18 @@ class Mode(ABC):
             return ()
 
     def for_system(self, system: str, systems: Sequence[str]) -> Self:
-        """Return the mode that scores one of the systems of a file."""
+        """Return the mode that scores the system with this name, which is one of the `systems` of a file."""
         return self
 
     def undefined(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
-        """Return the measures that have no value for these units, each with the reason."""
+        """Return the measures without a value for these units, each with the reason; `table` has their statistics."""
         return {}
 
     def without(self, measures: Collection[str]) -> Self:
-        """Return the mode without some measures. Raises ValueError unless these are the last ones of the report."""
+        """Return a copy of the mode without some measures, and without their lines of the report.
+
+        Raises ValueError unless these are the last lines.
+        """
         if not measures:
             return self
         rows = [row for row in self.rows if not set(row.measures) & set(measures)]
@@ -385,19 +402,19 @@ class Mode(ABC):
         return mode
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
-        """Return the headline measure, which people are shown first."""
+        """Return the headline measure of these units, which people are shown first."""
         return headline(self.name)[0]
 
     def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return notices about the scores, in addition to those about the files."""
+        """Return notices about the scores of these units; they follow the notices about the files."""
         return ()
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return the sentences with which every text begins: how many answers and units were scored, say."""
+        """Return the sentences at the start of every text about the scores, such as the number of answers scored."""
         return ()
 
     def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return a further table for the readable report, its heading first; most tasks have none."""
+        """Return the rows of a further table below the report for people, its heading first; most tasks have none."""
         return []
 
     # ---- Rules of the task
@@ -411,7 +428,10 @@ class Mode(ABC):
         """Return the content of a file of predictions. Raises InputError for a malformed file."""
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first value of a file is one of gold, not of predictions; None if that is not certain."""
+        """Return whether the first value of a file shows that the file is gold; False if it shows predictions.
+
+        Return None if neither is certain.
+        """
         return None
 
     @abstractmethod
@@ -422,15 +442,15 @@ class Mode(ABC):
         """
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return notices about the files that explain low scores, such as ids that are written otherwise in gold."""
+        """Return notices about the files that explain low scores, such as ids that gold writes in another way."""
         return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how much gold and predictions hold, as the report says it: 300 claims, 412 abstracts."""
+        """Return how much gold, and how much the predictions hold, for the report: 300 claims, 412 abstracts."""
         return ((len(gold), self.unit),), ((len(predictions), self.unit),)
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the row of each unit. Raises InputError for a unit that the official evaluator would refuse."""
+        """Return the row of each unit, its statistics. Raises InputError as `row` does."""
         return [self.row(unit) for unit in progress(units)]
 
     @abstractmethod
@@ -442,27 +462,33 @@ class Mode(ABC):
 
     @abstractmethod
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain how a unit came to its row; text from the inputs is as it was read."""
+        """Yield the lines that explain why a unit has this row. Text from the inputs is not made safe to print."""
 
     def at(self, unit: Unit) -> located:
-        """Return a context that adds the gold file and the id of a unit to errors; its `file` may be changed within."""
+        """Return a context that adds the gold file and the id of a unit to errors; its block may change the `file`."""
         return located(unit.files[0], {self.unit: unit.id})
 
     # ---- Faults of a prediction that `row` accepts
 
     @abstractmethod
     def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
-        """Return the parts of gold for a unit and all other predicted parts, as they count for a measure."""
+        """Return the parts of gold for a unit, and the predicted parts that gold does not have, with their judgments.
+
+        The judgments are those for a measure.
+        """
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of the prediction for a unit, kind by kind and in each kind by the number of their part."""
+        """Return the faults of the prediction for a unit, by kind and then by the number of their part.
+
+        The kinds are in the order of `kinds`.
+        """
         faults: list[Fault] = []
         for part in self.parts(unit, measure):
             faults += part.faults
         return self.by_kind(faults)
 
     def by_kind(self, faults: list[Fault]) -> list[Fault]:
-        """Sort faults in place, kind by kind and in each kind by the number of their part, and return them."""
+        """Sort faults in place, by kind and then by the number of their part, and return them."""
         if len(faults) > 1:
             faults.sort(key=self._kind_and_number)
         return faults
@@ -473,39 +499,39 @@ class Mode(ABC):
 
     @abstractmethod
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a unit without some of its faults, as the predictions file has it."""
+        """Return the prediction for a unit, with these faults of it corrected, in the form of the predictions file."""
 
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
-        """Return the function from a fault to the rows of some units once the fault is corrected.
+        """Return a function that returns the rows of some units after the correction of a single fault.
 
-        The units share one prediction and have these rows. The function raises InputError if the scorer would refuse
-        the corrected prediction. A task whose rows are sums over parts of a unit should score nothing but the part that
-        the fault is in, so that many faults of a unit take time in proportion to their number.
+        The units share one prediction and have these `rows`. The function raises InputError if the scorer would refuse
+        the corrected prediction. A task whose rows are sums over parts of a unit should score only the part with the
+        fault again, so that the time for all faults of a unit grows in proportion to their number.
         """
         return partial(self._rows_without, units)
 
     def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
-        """Return the rows of units that share a prediction, scored again without one of its faults."""
+        """Return the rows of units that share a prediction, scored again with one of its faults corrected."""
         prediction = self.reread(self.corrected(units[0], [fault]))
         return [self.row(unit._replace(prediction=prediction)) for unit in units]
 
     def written(self, prediction: Any) -> Any:
-        """Return a prediction that was read as the predictions file has it."""
+        """Return a prediction that was read, in the form of the predictions file."""
         return prediction
 
     def reread(self, prediction: Any) -> Any:
-        """Return a prediction of the file as the task reads it. Raises InputError for a malformed one."""
+        """Return a prediction in the form of the file as the task reads it. Raises InputError if it is malformed."""
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of a unit in each dimension, such as {"level": "hard"}; gold alone decides on it."""
+        """Return the group of a unit in each dimension, such as {"level": "hard"}; it depends on gold only."""
         return {}
 
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
-        """Return the label of gold and the predicted label of all that has one in a unit."""
+        """Return the label of gold and the predicted label of each part of a unit that has a label."""
         return ()
 
-    # ---- Hooks of tasks whose answers were judged, which count under a policy
+    # ---- Hooks of tasks whose answers were judged; a policy says which judgments count as right
 
     has_policies: ClassVar[bool] = False
 
@@ -514,12 +540,20 @@ class Mode(ABC):
         return {}
 
     def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
-        """Return the scenarios for answers that nobody has judged: name, assumption, and the units under it."""
+        """Return the scenarios for answers that nobody has judged: a name, an assumption, and the units under it."""
         return ()
 
     def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        """Return a policy written in full, and the units under it. Raises UsageError for a text that is no policy."""
+        """Return the full text of a policy, and the units under it. Raises UsageError for a text that is no policy."""
         raise UsageError(f"{self.name} has no policies")
+
+
+def _setting_text(name: str, value: object) -> str:
+    """Return an option as signatures show it, such as `any_order=true`."""
+    if name == "answered_only":
+        return "answered-only"
+    value_text = value if isinstance(value, str) else str(value).lower()
+    return f"{name}={value_text}"
 
 
 class FilesRead(NamedTuple):
@@ -553,13 +587,13 @@ class Result(Record):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of gold and predictions in messages; without gold both are the file of the predictions."""
+        """The names of gold and of the predictions in messages; without gold both are the name of the predictions."""
         return self.origin.inputs[0].name, self.origin.inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
-        """Return the positions of the units with this id: several if gold repeats the id.
+        """Return the positions of the units with this id, which are several if gold repeats it.
 
-        Raises InputError, which names the nearest ids, if no unit has it.
+        Raises InputError, with the most similar ids, if no unit has the id.
         """
         id_text = str(unit_id)
         positions = [position for position, other_id in enumerate(self.table.ids) if other_id == id_text]

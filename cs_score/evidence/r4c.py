@@ -1,8 +1,8 @@
-"""R4C scoring: derivations of multi-hop answers, compared with three reference derivations (Inoue et al. 2020).
+"""Scoring for R4C: derivations of answers, compared with three reference derivations (Inoue et al. 2020).
 
-The numbers are those of the corpus's official script, without its solver: the strings of facts are compared, predicted
-facts are aligned with those of a reference by an assignment of greatest weight, and each of three evaluations chooses
-its reference.
+A derivation is a list of facts. The predicted facts are aligned one to one with the facts of a reference so that the
+total similarity of their texts is largest, and each of three evaluations chooses the reference that fits best. The
+numbers are those of the official script, but another solver finds the alignment.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
-from cs_score.evidence.reading import Gold, counted, plain, quoted
-from cs_score.evidence.report import aligned
+from cs_score.evidence.reading import Gold, counted, quoted, short_text
+from cs_score.evidence.report import align_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -37,21 +37,25 @@ if TYPE_CHECKING:  # numpy is imported with what needs it
 EXTRA: Final = "r4c"
 """The extra of the package that installs the edit distance and the assignment solver."""
 
-# The address space that scipy and its libraries take with one thread, and some more to work in.
-_ROOM: Final = 224 << 20
+_SCIPY_BYTES: Final = 224 << 20
+"""The address space that scipy and its libraries take with one thread, with a reserve."""
 
-_THREADS: Final = "OPENBLAS_NUM_THREADS"
+_THREADS_VARIABLE: Final = "OPENBLAS_NUM_THREADS"
+"""The environment variable for the number of threads of the library for linear algebra."""
 
 WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
     "e": lambda head, relation, tail: (head + tail) / 2,
     "r": lambda head, relation, tail: relation,
     "er": lambda head, relation, tail: (head + tail + relation) / 3,  # in this order; not the mean of the other two
 }
-"""The three evaluations: of entities (e), relation (r) and both (er). Each has the weight of a pair of facts by the
-similarities of their parts. They stand in the order in which they draw from the random stream."""
+"""The three evaluations: of entities (e), relation (r) and both (er), in the order in which they draw references.
+
+The function of an evaluation returns the weights of pairs of facts, given the similarities of their heads, relations
+and tails.
+"""
 
 REFERENCE_POSITIONS: Final = 3
-"""The number of reference derivations of an instance that may be drawn; a fourth is never used."""
+"""The number of reference derivations of an instance among which the draw is made; a fourth one is never used."""
 
 SEED: Final = 3
 """The seed of the official script's random stream, which is never reset."""
@@ -90,7 +94,7 @@ Order: TypeAlias = tuple[int, ...]
 
 
 class Fact(NamedTuple):
-    """A relational fact."""
+    """A fact of a derivation, such as (Ada Lovelace, was born in, London)."""
 
     head: str
     relation: str
@@ -111,8 +115,8 @@ class Aligned(NamedTuple):
 class Evaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
-    `order` are the references that were drawn, and `totals` the total weight of the alignment with each of them.
-    `pairs` is the alignment of the `predicted` facts with the `gold` facts of the chosen reference.
+    `order` has the positions of the references that were drawn, and `totals` the total weight of the alignment with
+    each of them. `pairs` is the alignment of the `predicted` facts with the facts of the chosen reference, `gold`.
     """
 
     order: Order
@@ -123,26 +127,29 @@ class Evaluation(NamedTuple):
 
     @property
     def reference(self) -> int:
-        """The position of the chosen reference: it has the largest total, and is the first among equals."""
+        """The position of the chosen reference: the one with the largest total, or the first drawn of equal ones."""
         return self.order[self.totals.index(max(self.totals))]
 
     @property
     def scores(self) -> tuple[float, float, float]:
-        """Precision, recall and F1 of the total weight, by the numbers of predicted and gold facts."""
+        """Precision, recall and F1: the total weight stands for the number of correct facts."""
         return precision_recall_f1(max(self.totals), len(self.predicted), len(self.gold), divide)
 
 
 class References(NamedTuple):
-    """The reference derivations of an instance as read, and the order in which each evaluation tries them."""
+    """The reference derivations of an instance as the file has them, and the order in which evaluations try them.
+
+    `orders` has an order for each evaluation.
+    """
 
     derivations: object
     orders: tuple[Order, ...]
 
 
 class R4C(Mode):
-    """Instances with a derivation each, held against the reference that each of three evaluations chooses.
+    """Instances with a predicted derivation, which three evaluations compare with the references of gold.
 
-    The faults are those of the evaluation of the measure: that of `e_f1` is `e`.
+    Each evaluation chooses its reference. The faults for a measure are those of its evaluation: `e` for `e_f1`.
     """
 
     name = "r4c"
@@ -178,15 +185,15 @@ class R4C(Mode):
         return reading.as_object(reading.json_document(source), "the file")
 
     def predictions(self, source: Source) -> reading.Object:
-        """Return the derivations under the key "re" by instance id. Raises InputError for anything else."""
+        """Return the derivations of a predictions file, under the key "re", by instance id. Raises InputError."""
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the value of a file is gold: predictions have the key "re"."""
+        """Return whether the value of a file is gold, which has no key "re"; None if it is no object."""
         return "re" not in first if isinstance(first, dict) else None
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each instance that has a prediction with its references, and the notices for the user.
+        """Return each instance with a prediction, with its references, and the notices for the user.
 
         Raises InputError if instances have no prediction, unless the options leave them out.
         """
@@ -198,7 +205,7 @@ class R4C(Mode):
             raise InputError(
                 f"no derivation for it ({missing_of_all} have none)",
                 file=predictions.name,
-                place=f"instance {plain(first_missing)}",
+                place=f"instance {short_text(first_missing)}",
                 remedy="--ignore-missing leaves such instances out",
             )
         if not ids:
@@ -217,7 +224,7 @@ class R4C(Mode):
         return bool(options.ignore_missing or options.answered_only)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many instances gold has, and how many derivations the predictions, and are scored."""
+        """Return how many instances gold has, how many derivations the predictions have, and how many are scored."""
         derivations = (len(predictions), "derivation")
         scored = (len(table.ids), "scored instance")
         return ((len(gold), "instance"),), (derivations, scored)
@@ -235,27 +242,28 @@ class R4C(Mode):
         return tuple(row)
 
     def evaluate(self, unit: Unit) -> list[Evaluation]:
-        """Align the derivation of an instance with its drawn references, and choose among them, three times.
+        """Return the three evaluations of an instance, each with the reference that it chooses.
 
-        Raises InputError for a malformed derivation, for a drawn reference that the instance lacks, and for empty
-        strings that would have to be compared.
+        An evaluation aligns the predicted derivation with each reference that was drawn for it, and chooses the
+        reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
+        that the instance lacks, and for empty strings that would have to be compared.
         """
         with self.at(unit) as location:
             location.file = unit.files[1]
             predicted = _read_derivation(unit.prediction)
             location.file = unit.files[0]
             references = _read_references(unit.gold)
+            # The facts of all references stand in one list, so that one call of the edit distance compares them all.
             gold_facts: list[Fact] = []
-            columns: dict[int, slice] = {}
+            columns_of_reference: dict[int, slice] = {}
             for position, facts in references.items():
-                columns[position] = slice(len(gold_facts), len(gold_facts) + len(facts))
+                columns_of_reference[position] = slice(len(gold_facts), len(gold_facts) + len(facts))
                 gold_facts += facts
-            # All references are compared in one call of the edit distance, in the place of up to three.
             similarities = compare_facts(predicted, gold_facts)
             evaluations = []
-            for order, weight in zip(unit.gold.orders, WEIGHTS.values()):
-                weights = weight(*similarities)
-                alignments = [align(weights[:, columns[position]]) for position in order]
+            for order, weight_function in zip(unit.gold.orders, WEIGHTS.values()):
+                weights = weight_function(*similarities)
+                alignments = [align(weights[:, columns_of_reference[position]]) for position in order]
                 totals = tuple([total_weight(alignment) for alignment in alignments])
                 best = totals.index(max(totals))
                 gold = references[order[best]]
@@ -264,7 +272,7 @@ class R4C(Mode):
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
-        yield f"instance {plain(unit.id)}"
+        yield f"instance {short_text(unit.id)}"
         for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
             totals = []
@@ -280,9 +288,9 @@ class R4C(Mode):
     # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each fact of the chosen reference, and each predicted fact that is aligned with none.
+        """Yield each fact of the chosen reference, then each predicted fact that is not aligned, with their judgments.
 
-        The reference is that of the evaluation that the measure belongs to.
+        The reference is the one that the evaluation of the measure chooses, such as `e` for `e_f1`.
         """
         level = measure.partition("_")[0]
         evaluation = self.evaluate(unit)[list(WEIGHTS).index(level)]
@@ -290,7 +298,7 @@ class R4C(Mode):
         for position, gold in enumerate(evaluation.gold):
             if position in pair_by_gold:
                 pair = pair_by_gold[position]
-                yield _aligned_part(pair, evaluation.predicted[pair.predicted], gold)
+                yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
             else:
                 missed = unit.gold.derivations[evaluation.reference][position]
                 yield Part("fact", list(gold), False, None, (Fault(MISSED_FACT, None, None, missed),))
@@ -301,34 +309,40 @@ class R4C(Mode):
                 yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the derivation of an instance without some of its faults."""
-        steps = list(unit.prediction)
-        dropped_positions = set()
+        """Return the predicted derivation of an instance, with these faults of it corrected.
+
+        Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced.
+        """
+        step_by_number: dict[Any, Any] = dict(enumerate(unit.prediction, start=1))
+        missed_steps = []
         for fault in faults:
             if fault.kind == MISSED_FACT:
-                steps.append(fault.gold)
-                continue
-            position = int(fault.part or 0) - 1
-            if fault.kind == EXTRA_FACT:
-                dropped_positions.add(position)
-                continue
-            title, number, (head, relation, tail, *rest) = steps[position]
-            if fault.kind == WRONG_ENTITY:
-                head, tail = fault.gold
+                missed_steps.append(fault.gold)
+            elif fault.kind == EXTRA_FACT:
+                del step_by_number[fault.part]
             else:
-                relation = fault.gold
-            steps[position] = [title, number, [head, relation, tail, *rest]]
-        return [step for position, step in enumerate(steps) if position not in dropped_positions]
+                title, sentence, (head, relation, tail, *rest) = step_by_number[fault.part]
+                if fault.kind == WRONG_ENTITY:
+                    head, tail = fault.gold
+                else:
+                    relation = fault.gold
+                step_by_number[fault.part] = [title, sentence, [head, relation, tail, *rest]]
+        return [*step_by_number.values(), *missed_steps]
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of an instance: the number of facts of its first reference."""
+        """Return the group of an instance, the number of facts of its first reference; none if that is malformed."""
         references = unit.gold.derivations
-        first = references[0] if isinstance(references, list) and references else None
-        return {"gold_facts": str(len(first))} if isinstance(first, list) else {}
+        first_reference = references[0] if isinstance(references, list) and references else None
+        if not isinstance(first_reference, list):
+            return {}
+        return {"gold_facts": str(len(first_reference))}
 
 
-def _aligned_part(pair: Aligned, predicted: Fact, gold: Fact) -> Part:
-    """Return the judgment of a gold fact that is aligned with a predicted one, with the faults of that one."""
+def _judge_aligned_fact(pair: Aligned, predicted: Fact, gold: Fact) -> Part:
+    """Return a fact of gold with the judgment and the faults of the predicted fact that is aligned with it.
+
+    `pair` has the positions of the two facts and their weight.
+    """
     number = pair.predicted + 1
     faults = []
     if _differ(predicted.head, gold.head) or _differ(predicted.tail, gold.tail):
@@ -346,10 +360,11 @@ def _differ(first: str, second: str) -> bool:
 
 
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
-    """Return for each instance the positions of the references that `e`, `r` and `er` try, in their order.
+    """Return for each instance the three orders in which the evaluations `e`, `r` and `er` try the references.
 
-    As in the official script one random stream serves the whole run: first it draws for `e` of every instance, then
-    for `r`, then for `er`.
+    An order has `reference_count` of the positions 0, 1 and 2, which are drawn at random, such as (2, 0). As in the
+    official script one random stream draws for the whole run: first for `e` of all instances, then for `r` of all, then
+    for `er` of all.
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
@@ -362,25 +377,26 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
 def load_packages() -> None:
     """Load rapidfuzz and scipy. Raises MissingExtraError if one is not installed, CsScoreError if memory is too small.
 
-    The library for linear algebra that scipy loads is not needed here. It starts a thread for each processor as soon as
-    it is loaded; if memory is limited too tightly for that it may wait for ever and ignore signals.
+    scipy loads a library for linear algebra, which is not needed here. That library starts a thread for each processor.
+    If there is not enough memory for the threads, it may wait for ever and ignore signals; so it gets a single thread.
     """
-    has_thread_limit = _THREADS in os.environ
+    has_thread_limit = _THREADS_VARIABLE in os.environ
     try:
         importlib.import_module("rapidfuzz.distance.Levenshtein")
         if "scipy.optimize" in sys.modules:
             return
-        mmap.mmap(-1, _ROOM).close()
-        os.environ.setdefault(_THREADS, "1")
+        mmap.mmap(-1, _SCIPY_BYTES).close()  # raises OSError if there is not enough memory
+        os.environ.setdefault(_THREADS_VARIABLE, "1")
         importlib.import_module("scipy.optimize")
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name).partition(".")[0], EXTRA) from None
     except OSError:
-        problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
+        megabytes = _SCIPY_BYTES >> 20
+        problem = f"scipy needs {megabytes} MB of address space, and there is less; raise the limit (ulimit -v)"
         raise CsScoreError(problem) from None
     finally:
         if not has_thread_limit:
-            os.environ.pop(_THREADS, None)
+            os.environ.pop(_THREADS_VARIABLE, None)
 
 
 def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
@@ -394,25 +410,27 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    It is 1 - Levenshtein distance of the lower-cased texts / length of the longer text as given. It is at most 1, below
-    0 if lower-casing lengthens a text, and not a number if both texts are empty, which is an error only if an
-    evaluation uses it. Equal pairs are compared once.
+    The similarity is 1 - d / n: d is the Levenshtein distance of both texts in lower case, n the length of the longer
+    text before it is changed to lower case. It is at most 1. It is below 0 if a text is longer in lower case,
+    and not a number if both texts are empty; `align` raises an error for that. Repeated texts are compared once.
     """
     import numpy as np
     from rapidfuzz.distance.Levenshtein import distance
     from rapidfuzz.process import cdist
 
-    row_by_text = _number_texts(predicted)
-    column_by_text = _number_texts(gold)
+    row_by_text = _number_distinct_texts(predicted)
+    column_by_text = _number_distinct_texts(gold)
     if not row_by_text or not column_by_text:
         return np.zeros((len(predicted), len(gold)))
     lowered_rows = [text.lower() for text in row_by_text]
     lowered_columns = [text.lower() for text in column_by_text]
     distances = cdist(lowered_rows, lowered_columns, scorer=distance)
     # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
-    longer = np.maximum.outer([len(text) for text in row_by_text], [len(text) for text in column_by_text])
-    with np.errstate(invalid="ignore"):
-        similarity_of_texts = 1 - distances / longer
+    row_lengths = [len(text) for text in row_by_text]
+    column_lengths = [len(text) for text in column_by_text]
+    longer_lengths = np.maximum.outer(row_lengths, column_lengths)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is not a number, without a warning
+        similarity_of_texts = 1 - distances / longer_lengths
     if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
         return similarity_of_texts
     rows = [row_by_text[text] for text in predicted]
@@ -420,8 +438,8 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     return similarity_of_texts[np.ix_(rows, columns)]
 
 
-def _number_texts(texts: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of different texts, from 0 in the order in which they occur first."""
+def _number_distinct_texts(texts: Iterable[str]) -> dict[str, int]:
+    """Return a number for each distinct text, from 0, in the order in which they occur: "b", "a", "b" -> b 0, a 1."""
     number_by_text: dict[str, int] = {}
     for text in texts:
         number_by_text.setdefault(text, len(number_by_text))
@@ -429,7 +447,7 @@ def _number_texts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def align(weights: ArrayLike) -> list[Aligned]:
-    """Return the one-to-one alignment of greatest total weight, in the order of the predicted facts.
+    """Return the one-to-one alignment with the greatest total weight, in the order of the predicted facts.
 
     `weights` has a row for each predicted fact and a column for each gold fact. Facts whose weight is 0 or less are
     never aligned, since that gains nothing. Raises InputError for a weight that is not a number.
@@ -448,9 +466,9 @@ def align(weights: ArrayLike) -> list[Aligned]:
 
 
 def total_weight(pairs: Iterable[Aligned]) -> float:
-    """Return the sum of the weights of pairs, added one after the other from 0.0 on as the official script does.
+    """Return the sum of the weights of pairs, with the same rounding as in the official script.
 
-    The built-in `sum` of later Python versions compensates for rounding and has other last digits.
+    The built-in `sum` of later Python versions compensates for rounding, so that its last digits differ.
     """
     total = 0.0
     for pair in pairs:
@@ -481,7 +499,7 @@ def _read_references(gold: References) -> dict[int, Derivation]:
 
 
 def _read_derivation(value: object) -> Derivation:
-    """Return the facts of a derivation. Raises InputError for anything but a list of steps."""
+    """Return the facts of a derivation from its JSON value. Raises InputError for anything but a list of steps."""
     return tuple([_read_fact(step) for step in reading.as_list(value, "the derivation")])
 
 
@@ -504,9 +522,10 @@ def _read_fact(step: object) -> Fact:
 
 
 def _explain_alignment(evaluation: Evaluation) -> list[str]:
-    """Return the lines that show an alignment: each pair of facts with the similarities of its parts, then the others.
+    """Return the lines that show the pairs of facts of an alignment, and then the facts that are not aligned.
 
-    They are a table if a screen is wide enough; otherwise each pair has lines of its own.
+    Each pair has the similarities of its parts and its weight. The lines are a table if a screen is wide enough;
+    otherwise each pair, and each other fact, has two or three lines.
     """
     heading = ("predicted", "gold", "head", "relation", "tail", "weight")
     rows: list[tuple[str, ...]] = []
@@ -523,7 +542,7 @@ def _explain_alignment(evaluation: Evaluation) -> list[str]:
     for position, fact in enumerate(evaluation.gold):
         if position not in aligned_gold:
             rows.append(("-", _show_fact(fact)))
-    table = aligned([heading, *rows])
+    table = align_rows([heading, *rows])
     if max([len(line) for line in table]) + 2 <= SCREEN:
         return table
     lines = []
@@ -536,8 +555,9 @@ def _explain_alignment(evaluation: Evaluation) -> list[str]:
 
 
 def _show_fact(fact: Fact) -> str:
-    """Return a fact as explanations show it: "(head, relation, tail)"."""
-    return f"({', '.join([plain(text) for text in fact])})"
+    """Return a fact as explanations show it: "(Ada Lovelace, was born in, London)"."""
+    texts = ", ".join([short_text(text) for text in fact])
+    return f"({texts})"
 
 
 MODE: Final = R4C()

@@ -119,7 +119,7 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
         places = []
         for noun, value in self.place.items():
             if not isinstance(value, (dict, list)):
-                places.append(f"{noun} {plain(value)}")
+                places.append(f"{noun} {short_text(value)}")
         if error.place:
             places.append(error.place)
         file = self.file or error.file
@@ -336,7 +336,7 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def plain(value: object) -> str:
+def short_text(value: object) -> str:
     """Return a JSON value as messages show it, on one line of at most 200 characters.
 
     A list or an object is named by its kind, "a list" or "an object".
@@ -350,17 +350,17 @@ def plain(value: object) -> str:
 
 def quoted(value: object) -> str:
     """Return a JSON value as messages show it, with quotes around a text, so that "2" and 2 differ."""
-    return f"'{plain(value)}'" if isinstance(value, str) else plain(value)
+    return f"'{short_text(value)}'" if isinstance(value, str) else short_text(value)
 
 
-def listed(values: Iterable[object]) -> str:
+def list_text(values: Iterable[object]) -> str:
     """Return JSON values as messages show them, in brackets and with commas: "[1, 2]"."""
-    return f"[{', '.join([plain(value) for value in values])}]"
+    return f"[{', '.join([short_text(value) for value in values])}]"
 
 
-def key_set(keys: Iterable[Hashable]) -> str:
+def set_text(keys: Iterable[Hashable]) -> str:
     """Return keys of JSON values (`as_key`) in braces, short ones first: "{2, 10, 'abc'}"."""
-    shown_keys = [plain(key) for key in keys]
+    shown_keys = [short_text(key) for key in keys]
     shown_keys.sort(key=lambda shown_key: (len(shown_key), shown_key))
     return f"{{{', '.join(shown_keys)}}}"
 

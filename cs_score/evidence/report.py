@@ -1,4 +1,4 @@
-"""Shows results: aligned tables for people, JSON and a table of units for programs."""
+"""Writes results as tables for people, as JSON, and as a table of units for programs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
 
 
 def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
-    """Return the result as a document; the statistics of its units allow comparisons with later runs."""
+    """Return the result as a document.
+
+    `with_units` it has the statistics of each unit, for comparisons with later runs.
+    """
     origin = result.origin
     if intervals is not None:
         origin = origin.with_option("bootstrap", to_builtins(intervals.resampling))
@@ -76,20 +79,26 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
 def result_object(
     result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
-    """Return the object that `--json` writes: the keys of the official evaluator, and the document as `signature`."""
+    """Return the object that `--json` writes: the keys of the official evaluator, and the document in `signature`.
+
+    `with_units` the document has the statistics of each unit.
+    """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official(result.scores), "signature": document}
 
 
 def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
-    """Return the text that `--json` writes, without the line feed at its end."""
+    """Return the text that `--json` writes for a result, without the line feed at its end."""
     return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
 def json_of_several(
     results: Iterable[Result], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
 ) -> str:
-    """Return the results of several runs as one JSON object, the document of each under `runs`."""
+    """Return the results of several runs as a JSON object with their documents under `runs`.
+
+    `intervals` has the intervals of a run by its name.
+    """
     runs = []
     for result in results:
         runs.append(document_of(result, intervals.get(result.system), with_units=with_units))
@@ -111,7 +120,7 @@ def score_lines(
             cells = [f"{scores[measure]:.4f}" for measure in row.measures]
             cells += [str(int(statistics[column])) for column in row.totals]
             rows.append((row.name, *cells))
-    return aligned(rows)
+    return align_rows(rows)
 
 
 def table_text(result: Result) -> str:
@@ -131,7 +140,7 @@ def table_text(result: Result) -> str:
     further_table = mode.below(totals)
     if further_table:
         lines.append("")
-        lines += aligned(further_table)
+        lines += align_rows(further_table)
     lines.append("")
     for name, reason in result.undefined.items():
         lines += wrap_lines(f"undefined  {name}: {reason}")
@@ -140,16 +149,16 @@ def table_text(result: Result) -> str:
 
 
 def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
-    """Return lines that name gold and predictions, and say how much they hold.
+    """Return the lines with the names of gold and predictions and with their numbers of claims, facts ...
 
-    Each input gets a second line if a screen is too narrow, either for these lines or for the first one of the report.
+    If one of these lines, or the first line of the report, is too wide for a screen, each input has two lines.
     """
     rows = []
     for role, name, contents in zip(("gold", "predictions"), result.names, result.read):
         if contents:
             numbers = [counted(number, noun) for number, noun in contents]
             rows.append((role, name, ", ".join(numbers)))
-    lines = aligned(rows)
+    lines = align_rows(rows)
     if max([len(line) for line in (first_line, *lines)]) <= SCREEN:
         return lines
     lines = []
@@ -159,7 +168,7 @@ def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
-    """Return the sentences of a head in lines that fit a screen, below a blank line."""
+    """Return the sentences of a head in lines that fit a screen, after a blank line; no line without sentences."""
     lines = []
     for sentence in head:
         lines += wrap_lines(sentence)
@@ -167,7 +176,7 @@ def head_lines(head: Iterable[str]) -> list[str]:
 
 
 def _headline_lines(result: Result) -> list[str]:
-    """Return lines with the headline measure, its score and why it is chosen; none if the scores lack it."""
+    """Return lines with the headline measure, its score and the reason for this choice; none without such a score."""
     measure = result.origin.measure
     if measure not in result.scores or measure not in WHY:
         return []
@@ -175,13 +184,13 @@ def _headline_lines(result: Result) -> list[str]:
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
-    """Return a table of the measures with their intervals, and below it how the intervals were found."""
+    """Return a table of the measures with their intervals, and below it the sentences that explain the intervals."""
     rows: list[tuple[str, ...]] = [("", "score", "low", "high")]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
-    return "\n".join(aligned(rows) + _wrap_all(intervals.explanation()))
+    return "\n".join(align_rows(rows) + _wrap_all(intervals.explanation()))
 
 
 def _wrap_all(sentences: Iterable[str]) -> list[str]:
@@ -195,7 +204,7 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
 def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
     """Return a table with a row for each measure, and its interval if there are intervals.
 
-    `for_programs` the settings of the intervals are columns, too.
+    A table `for_programs` has the settings of the intervals as columns, too.
     """
     keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
@@ -216,9 +225,10 @@ def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
 
 
 def printed(format_: str, result: Result, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()) -> str:
-    """Return the scores as text, tsv, markdown or latex; with `measures` those that match one of these patterns.
+    """Return the scores in a format: text, tsv, markdown or latex.
 
-    Raises UsageError for a pattern that no measure matches.
+    `measures` are patterns that choose measures; without patterns all are chosen. Raises UsageError for a pattern that
+    matches no measure.
     """
     if format_ == "text" and not measures:
         report = table_text(result)
@@ -248,7 +258,7 @@ def printed(format_: str, result: Result, intervals: ScoreIntervals | None = Non
 
 
 def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in Markdown with the lines above it, and a list of the sentences that explain its intervals."""
+    """Return a table in Markdown, with lines above it and a list of the sentences that explain its intervals below."""
     lines = []
     if head:
         lines += [*head, ""]
@@ -260,7 +270,7 @@ def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]
 
 
 def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in LaTeX with comments above it, and the sentences that explain its intervals below."""
+    """Return a table in LaTeX, with comments above it and the sentences that explain its intervals below."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% {line}" for line in head]
     lines += latex(table)
@@ -271,7 +281,10 @@ def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -
 
 
 def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -> list[str]:
-    """Return one score with its limits in brackets, then, for standard error, the sentences that explain these."""
+    """Return a score with its limits in brackets, then the sentences that explain the limits.
+
+    The first line is for standard output, such as `0.4512 [0.4101, 0.4927]`, the others are for standard error.
+    """
     text = f"{score:.4f}"
     if intervals is None:
         return [text]
@@ -304,10 +317,10 @@ def _header(mode: Mode) -> bytes:
     return "\t".join(["id", *mode.columns]).encode() + b"\n"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a heading and rows of cells as lines with columns of even width.
+def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of cells as lines in which columns are aligned; the first row is the heading.
 
-    Numbers stand to the right. Cells are made safe to print; missing ones at the end of a row are empty.
+    Columns of numbers are aligned on the right. Cells are made safe to print. A row may have fewer cells than others.
     """
     safe_rows = [[one_line(cell) for cell in row] for row in rows]
     width = max([len(row) for row in safe_rows], default=0)

@@ -1,4 +1,4 @@
-"""SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence (Wadden et al. 2020).
+"""Scoring for the SciFact leaderboard: abstracts with labels, and sentences as evidence (Wadden et al. 2020).
 
 The numbers are those of the official evaluator of the public leaderboard.
 """
@@ -19,8 +19,8 @@ from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
-from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out, report_rows
-from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
+from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
+from cs_score.evidence.reading import Gold, as_key, counted, quoted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -69,26 +69,27 @@ class Labelled(NamedTuple):
     sentences: tuple[object, ...]
 
     def entry(self) -> Entry:
-        """Return the label and the sentences under the keys that files have."""
+        """Return the label and the sentences as a dictionary: {"label": "SUPPORT", "sentences": (2, 5)}."""
         return {"label": self.label, "sentences": self.sentences}
 
 
 class Verdict(NamedTuple):
-    """What is correct in the prediction for an abstract. Sentences are given by their keys (`as_key`).
+    """What is correct in the prediction for an abstract. Sentences are represented by their keys (`as_key`).
 
-    `cap` is the number of leading sentences that count for the abstract; `contained` is the first gold set that is
-    complete among them, None if there is none. `correct` are the predicted sentences of all complete gold sets.
+    `leading_count` is the number of leading predicted sentences that count for the abstract; `contained_set` is the
+    first gold set with all of its sentences among them, None if there is none. `correct_sentences` are the predicted
+    sentences of all gold sets that are predicted completely.
     """
 
-    label_right: bool
-    cap: int
-    contained: frozenset[Hashable] | None
-    correct: frozenset[Hashable]
+    is_label_right: bool
+    leading_count: int
+    contained_set: frozenset[Hashable] | None
+    correct_sentences: frozenset[Hashable]
 
     @property
-    def rationalized(self) -> bool:
+    def is_rationalized(self) -> bool:
         """Whether the label is right and a gold set is complete among the leading sentences."""
-        return self.label_right and self.contained is not None
+        return self.is_label_right and self.contained_set is not None
 
 
 class SciFact(AbstractsMode):
@@ -126,12 +127,13 @@ class SciFact(AbstractsMode):
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
-        abstracts, found_abstracts, sentences, found_sentences, label_only, rationalized, selection, label = sums
+        abstracts, retrieved_abstracts, sentences, retrieved_sentences, *correct_counts = sums
+        label_only, rationalized, selection, label = correct_counts
         return (
-            *precision_recall_f1(label_only, found_abstracts, abstracts, divide),
-            *precision_recall_f1(rationalized, found_abstracts, abstracts, divide),
-            *precision_recall_f1(selection, found_sentences, sentences, divide),
-            *precision_recall_f1(label, found_sentences, sentences, divide),
+            *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
+            *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
+            *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
+            *precision_recall_f1(label, retrieved_sentences, sentences, divide),
         )
 
     # ---- Files
@@ -147,14 +149,15 @@ class SciFact(AbstractsMode):
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        The lines of both files correspond. With `any_order` claims are matched by id: of several with one id the first
-        of gold with the first of the predictions, and so on. Raises InputError if the files have different claims.
+        Each line of gold is paired with the same line of the predictions. With the option `any_order` claims are
+        matched by id; if an id is repeated, its first claim is paired with its first prediction, and so on. Raises
+        InputError if the files have different claims.
         """
         notices: list[str] = []
         claims: list[Claim] = gold.content
         if options.answered_only:
-            claims = answered_claims(claims, predictions.content)
-            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+            claims = claims_with_predictions(claims, predictions.content)
+            notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
         _check_claims(replace(gold, content=claims), predictions, any_order=options.any_order)
         predicted_claims: list[Claim] = predictions.content
         if options.any_order:
@@ -163,7 +166,7 @@ class SciFact(AbstractsMode):
         return pairs, notices
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        """Yield notices about the writing of labels, abstracts and sentence numbers that can only lower the score."""
+        """Yield notices about labels, ids of abstracts and sentence numbers that are written otherwise than in gold."""
         if units and not any(unit.gold.evidence for unit in units):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
@@ -175,22 +178,22 @@ class SciFact(AbstractsMode):
             yield f"{gold.name}: labels {listed_labels}, which no prediction can have: these have {possible_labels}"
         claims = [DocumentsOfClaim(unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units]
         files = (gold.name, predictions.name)
-        yield from mismatches.of_documents(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
+        yield from mismatches.document_notices(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many claims, abstracts and evidence sentences gold and the predictions have."""
         totals = [int(total) for total in table.sums()]
-        abstracts, found_abstracts, sentences, found_sentences = totals[:4]
+        abstracts, retrieved_abstracts, sentences, retrieved_sentences = totals[:4]
         claims = (len(gold), "claim")
         return (
             (claims, (abstracts, "abstract"), (sentences, "evidence sentence")),
-            (claims, (found_abstracts, "abstract"), (found_sentences, "evidence sentence")),
+            (claims, (retrieved_abstracts, "abstract"), (retrieved_sentences, "evidence sentence")),
         )
 
     # ---- Scoring
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the counts of each claim. Raises InputError, with the line, for overlapping gold sets."""
+        """Return the row of each claim, as `row` does. Raises InputError, with the line of the claim."""
         rows = []
         with reading.located() as location:
             for line, unit in enumerate(units, start=1):
@@ -217,11 +220,11 @@ class SciFact(AbstractsMode):
                 location.place["abstract"] = abstract
                 verdict = judge(sets_by_abstract.get(abstract), entry)
                 retrieved_sentences += len(entry.sentences)
-                selection_correct += len(verdict.correct)
-                if verdict.label_right:
+                selection_correct += len(verdict.correct_sentences)
+                if verdict.is_label_right:
                     label_only_correct += 1
-                    rationalized_correct += verdict.rationalized
-                    label_correct += len(verdict.correct)
+                    rationalized_correct += verdict.is_rationalized
+                    label_correct += len(verdict.correct_sentences)
         relevant_sentences = 0
         for sets in sets_by_abstract.values():
             for gold_set in sets:
@@ -241,14 +244,14 @@ class SciFact(AbstractsMode):
         """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
-        yield f"claim {plain(unit.id)}"
+        yield f"claim {short_text(unit.id)}"
         for abstract, entry in predicted.items():
             yield ""
             yield from _explain_abstract(abstract, sets_by_abstract.get(abstract), entry)
         for abstract, sets in sets_by_abstract.items():
             if abstract not in predicted:
                 yield ""
-                yield f"abstract {plain(abstract)}: not predicted"
+                yield f"abstract {short_text(abstract)}: not predicted"
                 yield f"  gold       {_show_gold_sets(sets)}"
                 missed = sum([len(gold_set.sentences) for gold_set in sets])
                 yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
@@ -259,13 +262,13 @@ class SciFact(AbstractsMode):
     # ---- Claims as the shared rules see them
 
     def written(self, prediction: Claim | None) -> Any:
-        """Return the prediction for a claim as a JSON object."""
+        """Return the prediction for a claim as the JSON object of its line."""
         assert prediction is not None  # every claim has one
         evidence = {abstract: self.entries_to_json([entry.entry()]) for abstract, entry in prediction.evidence.items()}
         return {"id": prediction.id, "evidence": evidence}
 
     def reread(self, prediction: Any) -> Claim:
-        """Return the prediction that a JSON object holds. Raises InputError."""
+        """Return the prediction for a claim from the JSON object of its line. Raises InputError if it is malformed."""
         return _parse_claim(prediction, _read_predicted_entry)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
@@ -283,19 +286,20 @@ class SciFact(AbstractsMode):
         return evidence
 
     def predicted_entries(self, unit: Unit) -> dict[str, list[Entry]]:
-        """Return a list with the predicted entry of each abstract of a claim."""
+        """Return the predicted entries for a claim by abstract; each abstract has a list with its only entry."""
         return {abstract: [entry.entry()] for abstract, entry in unit.prediction.evidence.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
-        """Return the first entry, the only one that the predictions file has for an abstract."""
-        return {**entries[0], "sentences": list(entries[0]["sentences"])}
+        """Return the first of the entries of an abstract, since the predictions file has one for each abstract."""
+        entry = entries[0]
+        return {**entry, "sentences": list(entry["sentences"])}
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
-        """Return the one predicted entry of an abstract for each of its gold sets."""
+        """Return the only predicted entry of an abstract, repeated for each of its gold sets."""
         return [entries[0]] * len(sets)
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
-        """Return the list of the sentences that a prediction lacks of a gold set."""
+        """Return the sentences of a gold set that are not predicted, which a fault shows as they are."""
         return sentences
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
@@ -305,12 +309,12 @@ class SciFact(AbstractsMode):
         return dict.fromkeys([*predicted_first, *gold])
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the abstracts of a claim, their gold sets and their wrong sentences, with the judgment of each."""
+        """Yield each abstract of a claim, its gold sets, and its sentences in no gold set, with their judgments."""
         predicted = unit.prediction.evidence
         for abstract, sets in unit.gold.evidence.items():
             entry = predicted.get(abstract)
-            yield _abstract_part(abstract, sets, entry)
-            yield from _set_parts(abstract, sets, entry)
+            yield _judge_abstract(abstract, sets, entry)
+            yield from _judge_sets(abstract, sets, entry)
             if entry is not None:
                 gold_sets = [gold_set.entry() for gold_set in sets]
                 for sentence in extra_sentences([entry.entry()], gold_sets):
@@ -320,22 +324,25 @@ class SciFact(AbstractsMode):
                 yield Part("abstract", abstract, False, f"{entry.label}, not relevant")
 
 
-def _abstract_part(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Part:
-    """Return the judgment of an abstract of gold; `entry` is its prediction, None if it is missed."""
+def _judge_abstract(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Part:
+    """Return an abstract of gold with the judgment of its prediction `entry`, which is None if there is none."""
     if entry is None:
         return Part("abstract", abstract, False, None)
     verdict = judge(sets, entry)
-    if not verdict.label_right:
+    if not verdict.is_label_right:
         judgment = f"{entry.label}, gold {text_of(sets[0].label)}"
-    elif verdict.rationalized:
+    elif verdict.is_rationalized:
         judgment = f"{entry.label}, rationalized"
     else:
-        judgment = f"{entry.label}, no whole gold set among its first {verdict.cap} sentences"
-    return Part("abstract", abstract, verdict.label_right, judgment)
+        judgment = f"{entry.label}, no whole gold set among its first {verdict.leading_count} sentences"
+    return Part("abstract", abstract, verdict.is_label_right, judgment)
 
 
-def _set_parts(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Iterator[Part]:
-    """Yield the judgment of each gold set of an abstract: how many of its sentences are predicted."""
+def _judge_sets(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Iterator[Part]:
+    """Yield each gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
+
+    `entry` is the prediction for the abstract, None if there is none.
+    """
     predicted_keys: frozenset[Hashable] = frozenset()
     if entry is not None:
         predicted_keys = sentence_keys(entry.sentences)
@@ -343,15 +350,17 @@ def _set_parts(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) 
         keys = sentence_keys(gold_set.sentences)
         predicted_count = len(keys & predicted_keys)
         is_complete = predicted_count == len(keys)
-        judgment: str | None = "complete"
-        if not is_complete:
-            judgment = f"{predicted_count} of {counted(len(keys), 'sentence')}" if predicted_count else None
+        judgment = None
+        if is_complete:
+            judgment = "complete"
+        elif predicted_count:
+            judgment = f"{predicted_count} of {counted(len(keys), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
         yield Part("evidence set", value, is_complete, judgment)
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
-    """Return the labels of the abstracts in gold; labels that are no text are left out."""
+    """Return the labels that the abstracts of some claims have in gold; labels that are no text are left out."""
     labels: set[str] = set()
     for unit in units:
         for sets in unit.gold.evidence.values():
@@ -374,7 +383,7 @@ def _sentences_of_entry(entry: Labelled) -> tuple[object, ...]:
 
 
 def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list[Claim] | reading.Converted:
-    """Return the claims of a file, with a notice if their evidence is null or an empty list.
+    """Return the claims of a file, with a notice if some of them have null or an empty list as evidence.
 
     `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
     """
@@ -385,7 +394,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
             fields = reading.as_object(value, "the line")
             location.place["claim"] = fields.get("id", [])
             claims.append(_parse_claim(fields, read_evidence))
-            if is_none(fields["evidence"]):
+            if is_empty_evidence(fields["evidence"]):
                 claims_without_object += 1
     if claims_without_object:
         notice = f"{counted(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
@@ -401,7 +410,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     claim_id = reading.identifier(fields, "id")
     value = reading.member(fields, "evidence")
     evidence = {}
-    if not is_none(value):
+    if not is_empty_evidence(value):
         with reading.located() as location:
             for abstract, entries in reading.as_object(value, "'evidence'").items():
                 location.place["abstract"] = abstract
@@ -409,15 +418,15 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     return Claim(claim_id, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
 
 
-def is_none(evidence: object) -> bool:
-    """Return whether evidence is null or an empty list, which people write for no evidence."""
+def is_empty_evidence(evidence: object) -> bool:
+    """Return whether a JSON value of evidence is null or an empty list, as some people write it for no evidence."""
     return evidence is None or evidence == []
 
 
-def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
-    """Return the evidence sets that a JSON value of gold lists for an abstract.
+def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
+    """Return the evidence sets of an abstract of gold, read from its JSON value.
 
-    With `one_label` all of them must have the same label. Raises InputError.
+    Raises InputError for malformed sets, and, if they must have `one_label`, for sets with different labels.
     """
     sets = [reading.as_object(gold_set, "an evidence set") for gold_set in reading.as_list(value, "the gold evidence")]
     if not sets:
@@ -427,16 +436,22 @@ def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, 
         label = reading.member(gold_set, "label")
         if one_label and label != first_label:
             raise InputError(f"evidence sets labelled {quoted(first_label)} and {quoted(label)}")
-    return tuple([Labelled(gold_set["label"], tuple(reading.sentences_of(gold_set))) for gold_set in sets])
+    labelled = []
+    for gold_set in sets:
+        labelled.append(Labelled(gold_set["label"], tuple(reading.sentences_of(gold_set))))
+    return tuple(labelled)
 
 
 def _read_gold_sets(value: object) -> tuple[Labelled, ...]:
-    """Return the evidence sets of an abstract of gold. Raises InputError, also if their labels differ."""
-    return labelled_sets(value, one_label=True)
+    """Return the evidence sets of an abstract of gold. Raises InputError for malformed sets and different labels."""
+    return read_labelled_sets(value, one_label=True)
 
 
 def _read_predicted_entry(value: object) -> Labelled:
-    """Return the prediction for an abstract. Raises InputError, also for a label other than SUPPORT and CONTRADICT."""
+    """Return the prediction for an abstract, read from its JSON value.
+
+    Raises InputError for a malformed value, and for a label other than SUPPORT and CONTRADICT.
+    """
     if isinstance(value, list):
         raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
@@ -450,8 +465,11 @@ def _read_predicted_entry(value: object) -> Labelled:
 # ---- Matching the claims of gold and predictions
 
 
-def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
-    """Return the claims of gold that have a prediction; of claims with the same id as many as have one."""
+def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
+    """Return the claims of gold that have a prediction with the same id.
+
+    If an id is repeated, as many of its claims are returned, from the first on, as there are predictions with this id.
+    """
     predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
     answered = []
     for claim in claims:
@@ -471,10 +489,10 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
 
 
 class _IdMismatch(NamedTuple):
-    """The ids of claims of gold and predictions that differ.
+    """The difference between the claim ids of gold and the claim ids of the predictions, for an error message.
 
-    `missing` counts the ids of gold for which there are too few predictions, `unknown` the ids for which there are too
-    many; both by key (`as_key`).
+    `missing` counts the predictions that an id of gold lacks, `unknown` the predictions that are too many for an id;
+    both by the key of the id (`as_key`).
     """
 
     gold_ids: list[Hashable]
@@ -489,7 +507,7 @@ class _IdMismatch(NamedTuple):
 
     @property
     def first_missing(self) -> Hashable:
-        """The first claim of gold without a prediction."""
+        """The id of the first claim of gold without a prediction."""
         return next(claim for claim in self.gold_ids if as_key(claim) in self.missing)
 
     def missing_text(self) -> str:
@@ -497,24 +515,26 @@ class _IdMismatch(NamedTuple):
         return f"{self.missing.total()} of {counted(len(self.gold_ids), 'claim')} have none"
 
     def first_unknown_position(self) -> int:
-        """Return the position of the first prediction that no claim of gold has; their number if there is none."""
+        """Return the position of the first prediction without a claim in gold; the number of predictions if none is."""
         for position, claim in enumerate(self.predicted_ids):
             if as_key(claim) in self.unknown:
                 return position
         return len(self.predicted_ids)
 
     def first_different_position(self) -> int:
-        """Return the first position with another id in gold, or the end of the shorter file."""
+        """Return the first position where gold and predictions have different ids, or the end of the shorter file."""
         for position, (gold_id, predicted_id) in enumerate(zip(self.gold_ids, self.predicted_ids)):
             if gold_id != predicted_id:
                 return position
         return min(len(self.gold_ids), len(self.predicted_ids))
 
     def remedy(self) -> str | None:
-        """Return the advice to the user about the difference, None if there is none."""
+        """Return advice to the user about the difference; None if no advice is known."""
         if self.is_other_order:
             return "the claims are those of gold in another order: --any-order matches them by id"
-        if Counter([str(claim) for claim in self.gold_ids]) == Counter([str(claim) for claim in self.predicted_ids]):
+        gold_texts = Counter([str(claim_id) for claim_id in self.gold_ids])
+        predicted_texts = Counter([str(claim_id) for claim_id in self.predicted_ids])
+        if gold_texts == predicted_texts:
             return "ids are text in one file and numbers in the other"
         if self.missing and not self.unknown:
             line = json.dumps({"id": self.first_missing, "evidence": {}}, ensure_ascii=False)
@@ -525,7 +545,7 @@ class _IdMismatch(NamedTuple):
 def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
     """Raise InputError unless gold and predictions have the same claims, in the same order unless `any_order`.
 
-    An id may occur several times, then equally often in both. The error names the first line that is wrong.
+    If an id is repeated, it must occur equally often in both. The error names the first wrong line of the predictions.
     """
     gold_ids = [claim.id for claim in gold.content]
     predicted_ids = [claim.id for claim in predictions.content]
@@ -548,7 +568,7 @@ def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
         problem = f"id {quoted(predicted_ids[position])} where {gold.name} has {quoted(gold_ids[position])}"
         if mismatch.missing and not mismatch.unknown:
             problem += f" ({mismatch.missing_text()})"
-    place = f"line {position + 1}, claim {plain(predicted_ids[position])}"
+    place = f"line {position + 1}, claim {short_text(predicted_ids[position])}"
     raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
 
 
@@ -565,41 +585,46 @@ def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
     Raises InputError if a predicted sentence lies in several gold sets.
     """
     if sets is None:
-        return Verdict(label_right=False, cap=SENTENCE_CAP, contained=None, correct=frozenset())
-    keys_by_set = [sentence_keys(gold_set.sentences) for gold_set in sets]
+        return Verdict(
+            is_label_right=False, leading_count=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
+        )
+    keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
     predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
-    cap = max(SENTENCE_CAP, min([len(keys) for keys in keys_by_set]))
-    leading_keys = frozenset(predicted_keys[:cap])
-    contained = None
-    for keys in keys_by_set:
+    shortest_size = min([len(keys) for keys in keys_of_sets])
+    leading_count = max(SENTENCE_CAP, shortest_size)
+    leading_keys = frozenset(predicted_keys[:leading_count])
+    contained_set = None
+    for keys in keys_of_sets:
         if keys <= leading_keys:
-            contained = keys
+            contained_set = keys
             break
     return Verdict(
-        label_right=predicted.label == sets[0].label,
-        cap=cap,
-        contained=contained,
-        correct=_correct_sentences(keys_by_set, frozenset(predicted_keys)),
+        is_label_right=predicted.label == sets[0].label,
+        leading_count=leading_count,
+        contained_set=contained_set,
+        correct_sentences=_find_correct_sentences(keys_of_sets, frozenset(predicted_keys)),
     )
 
 
-def _correct_sentences(
-    keys_by_set: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
+def _find_correct_sentences(
+    keys_of_sets: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
 ) -> frozenset[Hashable]:
-    """Return the predicted sentences of the gold sets that are predicted completely.
+    """Return the sentences of all gold sets that are predicted completely.
 
-    Raises InputError if a predicted sentence lies in several gold sets.
+    `keys_of_sets` has the sentences of each gold set of an abstract, `predicted_keys` the predicted sentences, both by
+    key (`as_key`). Raises InputError if a predicted sentence lies in several gold sets.
     """
-    keys_in_sets: set[Hashable] = set()
+    keys_of_earlier_sets: set[Hashable] = set()
     correct_keys: set[Hashable] = set()
-    for keys in keys_by_set:
+    for keys in keys_of_sets:
         predicted_of_set = keys & predicted_keys
-        if not keys_in_sets.isdisjoint(predicted_of_set):
-            shared_sentence = min([plain(key) for key in keys_in_sets & predicted_of_set])
+        shared_keys = keys_of_earlier_sets & predicted_of_set
+        if shared_keys:
+            shared_sentence = min([short_text(key) for key in shared_keys])
             raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
-        keys_in_sets |= predicted_of_set
+        keys_of_earlier_sets |= predicted_of_set
         if len(predicted_of_set) == len(keys):
-            correct_keys |= predicted_of_set
+            correct_keys |= keys
     return frozenset(correct_keys)
 
 
@@ -607,40 +632,41 @@ def _correct_sentences(
 
 
 def _show_gold_sets(sets: Sequence[Labelled]) -> str:
-    """Return the label and the sentences of gold sets, such as `SUPPORT  {0, 1} {11}`."""
-    shown_sets = [key_set(sentence_keys(gold_set.sentences)) for gold_set in sets]
-    return f"{plain(sets[0].label)}  {' '.join(shown_sets)}"
+    """Return the label of an abstract's gold sets and the sentences of each set, such as `SUPPORT  {0, 1} {11}`."""
+    shown_sets = [set_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
+    return f"{short_text(sets[0].label)}  {' '.join(shown_sets)}"
 
 
 def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted: Labelled) -> Iterator[str]:
     """Yield the lines that explain the prediction for an abstract; `sets` is None if the abstract is not relevant."""
     verdict = judge(sets, predicted)
     shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
-    yield f"abstract {plain(abstract)}: {'not relevant' if sets is None else 'relevant'}"
+    yield f"abstract {short_text(abstract)}: {'not relevant' if sets is None else 'relevant'}"
     yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
     yield f"  predicted  {predicted.label}  [{shown_sentences}]"
     if sets is None:
         yield f"  wrong      1 abstract, {counted(len(predicted.sentences), 'sentence')}"
         return
-    label_only = "correct" if verdict.label_right else "wrong"
-    labels = "labels agree" if verdict.label_right else "labels differ"
-    rationalized = "correct" if verdict.rationalized else "wrong"
-    contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
+    label_only = "correct" if verdict.is_label_right else "wrong"
+    labels = "labels agree" if verdict.is_label_right else "labels differ"
+    rationalized = "correct" if verdict.is_rationalized else "wrong"
+    contained_set = "no whole gold set" if verdict.contained_set is None else set_text(verdict.contained_set)
+    leading_sentences = f"the first {verdict.leading_count} sentences contain {contained_set}"
     yield f"  label only       {label_only}: {labels}"
-    yield f"  rationalized     {rationalized}: {labels}, the first {verdict.cap} sentences contain {contained}"
+    yield f"  rationalized     {rationalized}: {labels}, {leading_sentences}"
     yield from _explain_sentences(predicted, sets, verdict)
 
 
 def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: Verdict) -> Iterator[str]:
-    """Yield a line for each predicted sentence of a relevant abstract: whether it is correct, and why not."""
+    """Yield a line for each predicted sentence of a relevant abstract: that it is correct, or why it is wrong."""
     missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
     explained_keys: set[Hashable] = set()
     for sentence in predicted.sentences:
         key = as_key(sentence)
         if key in explained_keys:
             reason = "wrong: listed before"
-        elif key in verdict.correct:
-            reason = "correct" if verdict.label_right else "correct for selection, not with label"
+        elif key in verdict.correct_sentences:
+            reason = "correct" if verdict.is_label_right else "correct for selection, not with label"
         elif key in missing_by_sentence:
             reason = f"wrong: its gold set also needs {missing_by_sentence[key]}"
         else:
@@ -650,11 +676,14 @@ def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: V
 
 
 def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return by sentence the missing sentences of the first gold set that holds it, such as `{3, 4}`."""
+    """Return for each sentence of the gold sets which sentences of its first set are not predicted.
+
+    The keys are made by `as_key`, the values are texts such as `{3, 4}`.
+    """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:
         keys = sentence_keys(gold_set.sentences)
-        missing = key_set(keys - predicted_keys)
+        missing = set_text(keys - predicted_keys)
         for key in keys:
             missing_by_sentence.setdefault(key, missing)
     return missing_by_sentence

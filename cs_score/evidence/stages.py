@@ -15,9 +15,16 @@ from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
-from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out
-from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
-from cs_score.evidence.scifact import NOT_ENOUGH_INFO, Labelled, Options, answered_claims, is_none, labelled_sets
+from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
+from cs_score.evidence.reading import Gold, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.scifact import (
+    NOT_ENOUGH_INFO,
+    Labelled,
+    Options,
+    claims_with_predictions,
+    is_empty_evidence,
+    read_labelled_sets,
+)
 from cs_score.measures.registry import Divide, Ratio, precision_recall_f1
 
 LABELS: Final = ("CONTRADICT", "NOT_ENOUGH_INFO", "SUPPORT")
@@ -82,7 +89,7 @@ class Stage(Mode):
 
     def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
         """Return the evidence sets that a JSON value of gold lists for a document. Raises InputError."""
-        return labelled_sets(value)
+        return read_labelled_sets(value)
 
     def predictions(self, source: Source) -> list[Prediction]:
         """Return the predictions of a file of the stage's form or the leaderboard's. Raises InputError."""
@@ -131,8 +138,8 @@ class Stage(Mode):
         notices: list[str] = []
         claims = gold.content
         if options.answered_only:
-            claims = answered_claims(claims, predictions.content)
-            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+            claims = claims_with_predictions(claims, predictions.content)
+            notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
         scored_gold = replace(gold, content=claims)
         if self.matches_by_id or options.any_order:
             matched = _match_by_id(scored_gold, predictions)
@@ -157,7 +164,7 @@ def _evidence_of(fields: reading.Object) -> reading.Object:
     Raises InputError if there is no evidence, and if it is neither an object nor null nor [].
     """
     value = reading.member(fields, "evidence")
-    return {} if is_none(value) else reading.as_object(value, "'evidence'")
+    return {} if is_empty_evidence(value) else reading.as_object(value, "'evidence'")
 
 
 def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any]) -> dict[str, Any]:
@@ -205,7 +212,7 @@ def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
     for key, position in _positions_by_id_key(predictions).items():
         prediction = predictions.content[position]
         if key not in gold_keys:
-            place = f"line {position + 1}, claim {plain(prediction.id)}"
+            place = f"line {position + 1}, claim {short_text(prediction.id)}"
             raise InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
         prediction_by_key[key] = prediction
     _check_claim_counts(gold, predictions)
@@ -218,7 +225,7 @@ def _positions_by_id_key(claims_file: Gold) -> dict[Hashable, int]:
     for position, claim in enumerate(claims_file.content):
         key = as_key(claim.id)
         if key in positions:
-            problem = f"claim {plain(claim.id)} occurs twice (line {positions[key] + 1}, too)"
+            problem = f"claim {short_text(claim.id)} occurs twice (line {positions[key] + 1}, too)"
             raise InputError(problem, file=claims_file.name, place=f"line {position + 1}")
         positions[key] = position
     return positions
@@ -283,9 +290,9 @@ class Retrieval(Stage):
         gold_numbers = self._gold_numbers(unit)
         _, has_one, has_all = row
         reason = "" if gold_numbers else ": gold has no document"
-        yield f"claim {plain(unit.id)}"
-        yield f"  gold       {reading.listed(sorted(gold_numbers))}"
-        yield f"  retrieved  {reading.listed(unit.prediction.content)}"
+        yield f"claim {short_text(unit.id)}"
+        yield f"  gold       {reading.list_text(sorted(gold_numbers))}"
+        yield f"  retrieved  {reading.list_text(unit.prediction.content)}"
         yield f"  hit one    {'yes' if has_one else 'no'}{reason}"
         yield f"  hit all    {'yes' if has_all else 'no'}{reason}"
 
@@ -310,7 +317,7 @@ def _document_number(document: str) -> int:
     try:
         return int(document)
     except ValueError:
-        raise InputError("document id is not an integer", place=f"document {plain(document)}") from None
+        raise InputError("document id is not an integer", place=f"document {short_text(document)}") from None
 
 
 # ---- Rationales
@@ -364,10 +371,10 @@ class Rationale(Stage):
         """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document."""
         sets_by_document = unit.gold.evidence
         predicted = unit.prediction.content
-        yield f"claim {plain(unit.id)}"
+        yield f"claim {short_text(unit.id)}"
         for document in dict.fromkeys([*predicted, *sets_by_document]):
             yield ""
-            yield f"document {plain(document)}"
+            yield f"document {short_text(document)}"
             yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
@@ -439,12 +446,12 @@ def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | N
 
     `sentences` is None if the document is not predicted.
     """
-    shown_sets = [reading.listed(gold_set.sentences) for gold_set in sets]
+    shown_sets = [reading.list_text(gold_set.sentences) for gold_set in sets]
     yield f"  gold sets  {' '.join(shown_sets) or '-'}"
     if sentences is None:
         yield "  predicted  nothing"
         return
-    yield f"  predicted  {reading.listed(sentences)}"
+    yield f"  predicted  {reading.list_text(sentences)}"
     for sentence, is_correct in zip(sentences, _are_correct(sets, sentences)):
         outcome = "correct" if is_correct else "wrong: its gold set is not whole, or there is none"
         yield f"  sentence {quoted(sentence)}: {outcome}"
@@ -508,7 +515,7 @@ class Label(Stage):
 
     def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
         """Return the evidence sets of a document of gold. Raises InputError, also if their labels differ."""
-        return labelled_sets(value, one_label=True)
+        return read_labelled_sets(value, one_label=True)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return the accuracy, then precision, recall and F1 of each label, then two means of F1, as in `rows`.
@@ -594,10 +601,10 @@ class Label(Stage):
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct."""
-        yield f"claim {plain(unit.id)}"
+        yield f"claim {short_text(unit.id)}"
         for judged in self._judge_labels(unit):
             outcome = "correct" if judged.is_right else f"wrong, gold {judged.gold}"
-            yield f"  document {plain(judged.document)}: {judged.predicted}, {outcome}"
+            yield f"  document {short_text(judged.document)}: {judged.predicted}, {outcome}"
         if not unit.prediction.content:
             yield "  no document is predicted, so nothing counts"
 

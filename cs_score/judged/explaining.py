@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.evidence.reading import counted, plain
+from cs_score.evidence.reading import counted, short_text
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
 from cs_score.judged.faults import SIDES
 from cs_score.judged.lines import Line
@@ -22,7 +22,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     An answer without assessment is followed by the assessed answers that are like it.
     """
     answers = counted(count.answered, "answer")
-    yield f"unit {plain(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
+    yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
     rank = 0
     for judgment in judgments:
         side = "ignored"
@@ -38,7 +38,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     if missing_classes:
         yield ""
     for name in missing_classes:
-        yield f"class {plain(name)}: not found"
+        yield f"class {short_text(name)}: not found"
 
 
 def _found_of_wanted(count: UnitCount) -> str:
@@ -57,8 +57,8 @@ def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[st
 def _number_and_answer(line: Line) -> str:
     """Return the heading of an answer: "line 7  Paris  [d07:60-110]", the evidence in brackets."""
     number = f"line {line.number}" if line.number else "added"
-    evidence = f"  [{plain(line.evidence)}]" if line.evidence else ""
-    return f"{number}  {plain(line.answer)}{evidence}"
+    evidence = f"  [{short_text(line.evidence)}]" if line.evidence else ""
+    return f"{number}  {short_text(line.answer)}{evidence}"
 
 
 def _reason(judgment: JudgedLine) -> str:
@@ -66,7 +66,7 @@ def _reason(judgment: JudgedLine) -> str:
     if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
     place = f" (line {judgment.assessment.number} of the assessments)" if judgment.assessment is not None else ""
-    name = f", class {plain(judgment.class_name)}" if judgment.class_name else ""
+    name = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
     if judgment.label == DUPLICATE and judgment.better_line is not None:
         return f"DUPLICATE of line {judgment.better_line.number}, which counts for the same class{name}{place}"
     return f"{judgment.label}{name}{place}"
@@ -80,16 +80,16 @@ def _similar_assessments(line: Line, assessments: Sequence[Line]) -> Iterator[st
     spelling = _normalised_spelling(line.answer)
     same_answers = [assessment for assessment in assessments if _normalised_spelling(assessment.answer) == spelling]
     for assessment in same_answers[:_MOST_SIMILAR]:
-        evidence = f", evidence {plain(assessment.evidence)}" if assessment.evidence else ""
+        evidence = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
         likeness = "same answer"
         if assessment.answer != line.answer:
             likeness = "differs in blanks, Unicode form or letter case only"
-        yield f"    {likeness}: {plain(assessment.answer)}{evidence} is {assessment.label} (line {assessment.number})"
+        yield f"    {likeness}: {short_text(assessment.answer)}{evidence} is {assessment.label} (line {assessment.number})"
     if not line.evidence:
         return
     same_evidence = [assessment for assessment in assessments if assessment.evidence == line.evidence]
     for assessment in same_evidence[:_MOST_SIMILAR]:
-        yield f"    same evidence: {plain(assessment.answer)} is {assessment.label} (line {assessment.number})"
+        yield f"    same evidence: {short_text(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 
 def _normalised_spelling(text: str) -> str:

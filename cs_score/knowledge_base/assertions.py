@@ -21,21 +21,21 @@ from cs_score.coldstart.tab_files import (
 from cs_score.knowledge_base.predicates import Use, Verb
 
 NIL: Final = "NIL"
-"""The text of an absent part in a provenance column."""
+"""The text in the place of an absent part of a provenance column."""
 
 _MOST_CHARACTERS: Final = 800
 """The most characters that the spans of a part may have together."""
 
 _MOST_IN_JUSTIFICATION: Final = 3
 _MOST_SPANS: Final = (1, _MOST_IN_JUSTIFICATION, 1, sys.maxsize)
-"""The most spans that may stand in each of the parts."""
+"""The most spans that each of the parts may have, in the order of the parts."""
 
 
 class Parts(NamedTuple):
-    """The parts of a provenance column in their order; None for an absent part.
+    """The parts of a provenance column in their order; an absent part is None.
 
-    They say where the string of the object is, where the relation is justified, and, for events, where the base filler
-    and further justifications are.
+    They are the places of the string of the object, of the justification of the relation and, for events, of the base
+    filler and of further justifications.
     """
 
     filler: Provenance | None = None
@@ -45,13 +45,13 @@ class Parts(NamedTuple):
 
 
 class ProvenanceList(Record, eq=False):
-    """A provenance column that was read.
+    """A provenance column after reading.
 
-    `docid` is the document of its parts, NO_DOCUMENT without any. `start` is the first offset of the predicate
-    justification, and `place` the justification in canonical form (None if it is absent), by which mentions are found.
-    Columns that mean the same have the same `key`. `span_count` is the number of valid spans of the justification.
-    `kept_parts` is None if the column is nothing but a correct predicate justification; `parts` reads it again then,
-    which saves the memory of nearly all lists.
+    `docid` is the document of its parts, NO_DOCUMENT if there are none. `start` is the first offset of the predicate
+    justification, and `place` is the justification in canonical form, None if it is absent; mentions are compared by
+    it. Columns with the same meaning have the same `key`. `span_count` is the number of valid spans of the
+    justification. `kept_parts` is None if the column has only a correct predicate justification, as nearly all columns
+    do; to save memory, `parts` then reads the text again.
     """
 
     text: str
@@ -72,24 +72,24 @@ class ProvenanceList(Record, eq=False):
 NO_PROVENANCE: Final = ProvenanceList(
     text="", docid=NO_DOCUMENT, start=0, place=None, key="", span_count=0, kept_parts=Parts(), problems=()
 )
-"""The provenance of assertions without any, such as those of types."""
+"""The provenance of assertions that have none, such as those of types."""
 
 
 class ListReader:
-    """Reads provenance columns. Equal columns, which are frequent, are read once."""
+    """Reads provenance columns. Equal columns are frequent; they are read only once."""
 
     def __init__(self, documents: DocumentLengths | None) -> None:
-        """Take the lengths of the documents that spans may lie in, None if they may lie anywhere."""
+        """Take the lengths of the documents in which spans may lie; None if spans are not checked."""
         self._documents = documents
-        # The columns that are nothing but a correct predicate justification, as of mentions and most relations.
+        # The columns with only a correct predicate justification, as those of mentions and of most relations.
         self._plain_lists: dict[str, ProvenanceList] = {}
         self._other_lists: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return a provenance column as it is read, with its problems.
+        """Return the provenance list of a column, with its problems.
 
-        `has_event` says that the relation has an event, `has_string` that its object is a string node, `is_mention`
-        that the predicate is a mention; the number of parts depends on them.
+        The number of parts depends on whether the subject or the object is an event (`has_event`), whether the object
+        is a string node (`has_string`), and whether the predicate is a mention (`is_mention`).
         """
         if not has_string and (is_mention or not has_event):
             provenance = self._plain_lists.get(text)
@@ -108,7 +108,7 @@ class ListReader:
         return self._other_lists[key]
 
     def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return a provenance column that is read part by part."""
+        """Return the provenance list of a column of any form, with its problems. `read` has the same arguments."""
         if not text or text == "0":
             return replace(NO_PROVENANCE, text=text)
         text_without_end = text.rstrip(";")
@@ -118,7 +118,7 @@ class ListReader:
         if len(part_texts) != (1 if is_mention else wanted_count):
             arguments = (text, len(part_texts), wanted_count)
             problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, text))
-        read_parts: list[Provenance | None] = [] if has_string else [None]
+        read_parts: list[Provenance | None] = [] if has_string else [None]  # only string nodes have a filler
         for part_text, most_spans in zip(part_texts, _MOST_SPANS[len(read_parts) :]):
             if part_text == NIL:
                 read_parts.append(None)
@@ -136,12 +136,12 @@ class ListReader:
 
 
 def _count_characters(part: Provenance) -> float:
-    """Return how many characters the spans of a part have together; both ends of a span are inclusive."""
+    """Return the number of characters in all spans of a part. Both ends of a span belong to it."""
     return sum([offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans])
 
 
 def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
-    """Return the provenance list of a column with these parts, which lie in the document `docid`."""
+    """Return the provenance list of a column with these parts and problems; `docid` is the document of the parts."""
     key = ";".join([NIL if part is None else part.canonical for part in parts])
     justification = parts.justification
     start: float = 0
@@ -153,7 +153,7 @@ def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProb
         if span_count:
             start = offset_value(justification.spans[0].start)
         if parts.count(None) == len(parts) - 1:
-            key = place  # as of columns that are nothing but a predicate justification
+            key = place  # the same key as that of an equal column which was read as a plain one
     return ProvenanceList(
         text=text,
         docid=docid,
@@ -167,7 +167,7 @@ def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProb
 
 
 def short_form(part: Provenance | None) -> str:
-    """Return the offsets of a part without its document, such as "3-9,12-14"; NIL for an absent part."""
+    """Return the offsets of a part of a provenance without its document, such as "3-9,12-14"; NIL if it is absent."""
     if part is None:
         return NIL
     if not part.canonical:
@@ -184,7 +184,7 @@ TYPE: Final = "type"
 LINK: Final = "link"
 
 MENTIONS: Final = frozenset((NAMED, NOMINAL))
-"""The predicates that say that a node is mentioned at a place."""
+"""The predicates of mentions by name and by description."""
 
 _order: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
 
@@ -193,8 +193,8 @@ class Node:
     """An entity, a string or an event.
 
     `types` are the types that lines give to the node; `type` is its type if there is exactly one. `uses` are the ways
-    in which lines use the node, each with the first such line. `mentions` and `others` are the assertions whose subject
-    the node is, in the order of recording. `documents` are those in which it is mentioned by name or description.
+    in which lines use the node, each with the first such line. `mentions` and `others` are the assertions with the node
+    as subject, in the order of recording. `documents` are the documents that mention it by name or description.
     """
 
     __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
@@ -211,19 +211,20 @@ class Node:
 
     @property
     def known_type(self) -> str:
-        """The type of the node in reports and statistics: "per", say, "multiple" or "unknown"."""
+        """The type of the node in reports and statistics, such as "per"; "multiple" or "unknown" if it has not one."""
         return self.type or ("multiple" if self.types else "unknown")
 
     def best_line(self, node_type: str | None = None) -> int:
-        """Return the first line of the most specific use of the node, which reports name as its place.
+        """Return the line that reports name as the place of the node: the first line of its most specific use.
 
-        With `node_type` only uses count that give the node this type.
+        If `node_type` is given, only uses that give the node this type count.
         """
-        candidates = []
+        roles_and_lines = []
         for use, line in self.uses.items():
             if node_type is None or use.single_type == node_type:
-                candidates.append((use.role, line))
-        return min(candidates)[1]
+                roles_and_lines.append((use.role, line))
+        _, best_line = min(roles_and_lines)
+        return best_line
 
 
 class NodeUse(NamedTuple):
@@ -235,10 +236,10 @@ class NodeUse(NamedTuple):
 
 
 class Assertion(Struct, eq=False):
-    """An assertion of a line of a knowledge base, or one that was inferred from the assertion of that line.
+    """An assertion of a line of a knowledge base, or an assertion that was inferred from that of a line.
 
-    `object` is the text that is written, and `node` the object if it is a node. An omitted assertion takes part in all
-    checks and is not written.
+    `object` is the object as text, and `node` is the node if the object is one. An omitted assertion takes part in all
+    checks but is not written.
     """
 
     subject: Node
@@ -260,7 +261,7 @@ class Assertion(Struct, eq=False):
 
     @property
     def span(self) -> Span | None:
-        """The place of a mention: the first span of its justification."""
+        """The place of a mention, which is the first span of its justification; None if there is none."""
         justification = self.provenance.parts.justification
         return None if justification is None else justification.first
 
@@ -269,10 +270,10 @@ class Assertion(Struct, eq=False):
 
 
 class KnowledgeBase(Struct):
-    """A knowledge base that was read.
+    """A knowledge base after reading.
 
     `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` counts the lines
-    that were not recorded, by reason; `unrecorded_uses` are the uses of nodes by such lines, which count all the same.
+    that were not recorded, by reason; `unrecorded_uses` are the uses of nodes by such lines, which are checked, too.
     """
 
     name: str
@@ -284,7 +285,7 @@ class KnowledgeBase(Struct):
     unrecorded_uses: list[NodeUse] = field(default_factory=list)
 
     def uses(self) -> Iterator[NodeUse]:
-        """Yield each use of a node by a line; the uses by lines that were not recorded come last."""
+        """Yield each use of a node by a line, at last the uses by lines that were not recorded."""
         for assertion in self.assertions:
             yield NodeUse(assertion.subject, assertion.verb.as_subject, assertion.line)
             if assertion.node is not None:
@@ -292,12 +293,12 @@ class KnowledgeBase(Struct):
         yield from self.unrecorded_uses
 
     def by_node(self) -> Iterator[list[Assertion]]:
-        """Yield the assertions of each node, in the order of a validated knowledge base."""
+        """Yield for each node the list of its assertions. Nodes and assertions are in the order of a written file."""
         for name in sorted(self.nodes):
             node = self.nodes[name]
             yield sorted([*node.others, *node.mentions], key=_order)
 
     def in_order(self) -> Iterator[Assertion]:
-        """Yield all assertions in the order of a validated knowledge base."""
+        """Yield all assertions in the order of a written, validated knowledge base."""
         for assertions in self.by_node():
             yield from assertions

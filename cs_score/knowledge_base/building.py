@@ -1,4 +1,4 @@
-"""Adds the assertions of a knowledge base one after the other, and finds those that repeat or contradict others."""
+"""Builds a knowledge base from its lines, and finds assertions that repeat or contradict earlier ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from cs_score.problems.log import Detail
 
 
 class Multiple(StrEnum):
-    """How many justifications of one relation are kept: all different ones, one, or one for each document."""
+    """How many justifications of the same relation are kept: all different ones, one, or one for each document."""
 
     MANY = "MANY"
     ONE = "ONE"
@@ -64,31 +64,31 @@ _JUSTIFICATION_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
     Multiple.ONE: lambda provenance: "",
     Multiple.ONEPERDOC: attrgetter("docid"),
 }
-"""The key that justifications of a relation share if only one of them is kept."""
+"""By option, the function that returns the key of a justification. Of justifications with the same key one is kept."""
 
 _Relation: TypeAlias = tuple[Node, str, str]
-"""Subject, predicate and object, in which an assertion agrees with its repetitions."""
+"""Subject, predicate and object of an assertion; its repetitions have the same ones."""
 
 
 def _relation_of(assertion: Assertion) -> _Relation:
-    """Return the relation that an assertion is about."""
+    """Return the subject, the predicate and the object of an assertion."""
     return assertion.subject, assertion.verb.name, assertion.object
 
 
 class _Searches(Struct):
-    """The searches for repetitions among the assertions of a relation.
+    """The searches of the reference program for repetitions among the assertions of a relation.
 
-    The reference program looks at the assertions in the order of recording and counts the problems of the provenance of
-    each one that it comes to. `ends` are the lines at which the searches ended, ascending; `watched` are the assertions
-    with such problems.
+    That program looks at the assertions in the order of recording until it finds a repetition, and reports the problems
+    in the provenance of each assertion again. `end_lines` are the lines at which the searches ended, in ascending
+    order; `assertions_with_problems` are the assertions with such problems.
     """
 
-    ends: list[int] = field(default_factory=list)
-    watched: list[Assertion] = field(default_factory=list)
+    end_lines: list[int] = field(default_factory=list)
+    assertions_with_problems: list[Assertion] = field(default_factory=list)
 
 
 class _SlotValues:
-    """The values of a slot that takes one value, of one node: the assertions of each object, without omitted ones."""
+    """The values that a node has in a slot that takes a single value: the assertions of each object."""
 
     def __init__(self) -> None:
         # Objects are numbered in the order of their first assertion.
@@ -104,7 +104,10 @@ class _SlotValues:
         self._assertions_by_number[number].append(assertion)
 
     def first_with_other_object(self, value: str) -> Assertion | None:
-        """Return the first assertion of the first object other than `value`; None if there is no other object."""
+        """Return the first assertion of the first object other than `value`; None if there is no other object.
+
+        Assertions that were omitted meanwhile are removed first.
+        """
         own_number = self._number_by_object.get(value)
         position = 0
         while position < len(self._numbers_in_use):
@@ -124,32 +127,33 @@ class _SlotValues:
 class Repetitions:
     """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones.
 
-    Of two assertions the less confident is the weaker one, among equally confident ones the later.
+    The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
 
     def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
-        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
+        """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
         self._justification_key = _JUSTIFICATION_KEYS[multiple]
         self._findings = findings
         self._one_value = one_value
-        # By relation and the key of the justification, the assertion that a later one would repeat.
+        # The assertions that later ones may repeat, by relation and the key of their justification.
         self._recorded: dict[tuple[Node, str, str, str], Assertion] = {}
         self._values_by_slot: dict[tuple[Node, str], _SlotValues] = defaultdict(_SlotValues)
-        # Only of relations with an assertion whose provenance has problems.
+        # Only for relations that have an assertion with problems in its provenance.
         self._searches: dict[_Relation, _Searches] = {}
 
     def accepts(self, new: Assertion, column: ProvenanceList) -> bool:
-        """Return whether an assertion is to be recorded, omitted or not; a mere repetition is not.
+        """Return whether a new assertion is to be recorded, which is so unless it only repeats an earlier one.
 
-        `column` is the provenance column as it reads with the object as written. Earlier provenances are compared with
-        it, though the provenance of the assertion may differ if its object was repaired.
+        The new assertion, or an earlier one, may be marked as omitted. `column` is the provenance column, read with the
+        object of the file. It is compared with earlier provenances; the provenance of the assertion itself may differ
+        from it if the object was repaired.
         """
         verb = new.verb
         relation = (new.subject, verb.name, new.object)
         key = (*relation, self._justification_key(column))
         earlier = self._recorded.get(key)
         is_repetition = False
-        # Mostly there is no earlier assertion and no search to count.
+        # In most cases there is no earlier assertion and no search to count, and the call is saved.
         if (earlier is not None or self._searches) and not verb.may_repeat:
             is_repetition = self._repeats(new, column, earlier)
         if self._one_value and verb.predicate.is_single_valued:
@@ -159,13 +163,15 @@ class Repetitions:
                 key = (*relation, self._justification_key(new.provenance))
             self._recorded[key] = new
             if new.provenance.problems:
-                self._searches.setdefault(relation, _Searches()).watched.append(new)
+                searches = self._searches.setdefault(relation, _Searches())
+                searches.assertions_with_problems.append(new)
         return not is_repetition
 
     def _repeats(self, new: Assertion, column: ProvenanceList, earlier: Assertion | None) -> bool:
-        """Return whether an assertion says nothing new beside an earlier one, which has the same justification key.
+        """Return whether a new assertion only repeats an earlier one, which has the same key of justification.
 
-        If the two have different provenances the weaker one is omitted instead.
+        If their provenances differ, return False and omit the weaker one. `earlier` is None if there is no earlier one;
+        `column` is the provenance column of the new assertion. Report a repetition in both cases.
         """
         if earlier is not None and earlier.is_omitted:
             earlier = None
@@ -180,20 +186,23 @@ class Repetitions:
         return False
 
     def _count_search(self, new: Assertion, earlier: Assertion | None) -> None:
-        """Note where the search for an earlier assertion ended: at that assertion, or at the last one recorded."""
+        """Record the line at which the search for an earlier assertion ended.
+
+        It is the line of the earlier assertion, or, without one, the line of the last recorded assertion.
+        """
         searches = self._searches.get(_relation_of(new))
         if searches is None:
             return
         if earlier is not None:
-            end = earlier.line
-        elif new.is_inferred:
-            end = sys.maxsize
+            end_line = earlier.line
+        elif new.is_inferred:  # after the last line
+            end_line = sys.maxsize
         else:
-            end = new.line - 1
-        insort(searches.ends, end)
+            end_line = new.line - 1
+        insort(searches.end_lines, end_line)
 
     def _compare_values(self, new: Assertion, *, is_repetition: bool) -> None:
-        """Omit the new assertion or an earlier one if a slot that takes one value has two."""
+        """Omit the new assertion or an earlier one if a slot that takes a single value has two, and report that."""
         values = self._values_by_slot[new.subject, new.verb.name]
         other = values.first_with_other_object(new.object)
         if other is not None:
@@ -203,36 +212,39 @@ class Repetitions:
             values.add(new)
 
     def has_recorded(self, subject: Node, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Return True if an assertion with this provenance is sure to have been recorded; False may mean either."""
+        """Return True if it is certain that such an assertion was recorded; False leaves both possible.
+
+        `predicate` and `object_` are as in `Assertion`; the text of the provenance must be equal, too.
+        """
         earlier = self._recorded.get((subject, predicate, object_, provenance.key))
         return earlier is not None and earlier.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
-        """Mark an assertion as one that is not written."""
+        """Mark an assertion as omitted, after reporting the problems of its provenance for the searches so far."""
         if assertion.provenance.problems and not assertion.is_omitted:
             self._report_searches(assertion)
         assertion.is_omitted = True
 
     def _omit_weaker(self, new: Assertion, earlier: Assertion) -> None:
-        """Omit the weaker of two assertions; if both are of one line, the new one."""
+        """Omit the weaker of two assertions; the new one if both have the same confidence and line."""
         new_strength = (float(new.confidence), -new.line)
         earlier_strength = (float(earlier.confidence), -earlier.line)
         self.omit(new if new_strength <= earlier_strength else earlier)
 
     def finish(self) -> None:
-        """Report the problems of provenances as often as searches came to their assertions."""
+        """Report the problems of provenances again, once for each search that looked at their assertion."""
         for searches in self._searches.values():
-            for assertion in searches.watched:
+            for assertion in searches.assertions_with_problems:
                 if not assertion.is_omitted:
                     self._report_searches(assertion)
 
     def _report_searches(self, assertion: Assertion) -> None:
-        """Report the problems of an assertion's provenance once for each search that came to it."""
+        """Report the problems of an assertion's provenance once for each search that looked at the assertion."""
         searches = self._searches.get(_relation_of(assertion))
         if searches is None or assertion.is_inferred:
             return
-        earlier_ends = bisect_left(searches.ends, assertion.line)  # of searches that ended before this assertion
-        self._findings.report_again(assertion, len(searches.ends) - earlier_ends)
+        count_before = bisect_left(searches.end_lines, assertion.line)  # searches that ended before this assertion
+        self._findings.report_again(assertion, len(searches.end_lines) - count_before)
 
 
 # ---- Adding assertions
@@ -241,10 +253,10 @@ _TO_ESCAPE: Final = re.compile(r'["\\]')
 
 
 class Builder:
-    """Adds assertions to a knowledge base, and reports and repairs what is wrong with them."""
+    """Adds assertions to a knowledge base, reports their problems, and repairs them if possible."""
 
     def __init__(self, base: KnowledgeBase, findings: Findings, options: KbOptions, *, one_value: bool) -> None:
-        """Take the options; with `one_value`, the weaker ones of several values of a single-valued slot are omitted."""
+        """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
         self.base = base
         self.findings = findings
         self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
@@ -253,9 +265,9 @@ class Builder:
         self._lists = ListReader(None if options.documents is None else options.documents.lengths)
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
-        """Add the assertion of a line and return it; None for a line that is rejected or a mere repetition.
+        """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
 
-        `is_inferred` says that the line is not in the file but follows from the line with its number.
+        `is_inferred` says that the line is not in the file, but was inferred from the line with its number.
         """
         subject = self._nodes.get(line.subject) or self._find_node(line.subject, "SUBJECT", line.number)
         if subject is None:
@@ -314,7 +326,7 @@ class Builder:
         return assertion
 
     def _read_repaired(self, column: ProvenanceList, verb: Verb, subject: Node, text: str) -> ProvenanceList:
-        """Return the provenance column as it reads with the repaired text of the object."""
+        """Return the provenance list of a column, read again with the repaired object `text`."""
         if not verb.has_provenance:
             return column
         has_event = subject.is_event or text.startswith(":Event")
@@ -332,17 +344,17 @@ class Builder:
             subject.documents.add(assertion.provenance.docid)
 
     def _note_repetition(self, assertion: Assertion, use: Use) -> None:
-        """Note how a repetition uses its nodes, which counts although it is not recorded."""
+        """Add the uses of nodes by a repetition, which are checked although the repetition is not recorded."""
         self.base.unrecorded_uses.append(NodeUse(assertion.subject, use, assertion.line))
         if assertion.node is not None:
             self.base.unrecorded_uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
 
     def _reject(self, reason: str) -> None:
-        """Count one more line that is rejected for this reason."""
+        """Count a line that is rejected for this reason."""
         self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
 
     def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: Line) -> None:
-        """Report the problems of the predicate of a line; for an alias with its replacement."""
+        """Report the problems of the predicate of a line, for an alias with the replacement."""
         for code, arguments in problems:
             repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
             detail = Detail("PREDICATE", line.predicate, repaired)
@@ -351,7 +363,10 @@ class Builder:
     def _report_provenance(
         self, column: ProvenanceList, verb: Verb, subject: Node, line: int, *, with_fatal: bool
     ) -> None:
-        """Report the problems of a provenance column, and several spans in a predicate that allows one."""
+        """Report the problems of a provenance column, and several spans if the predicate allows only one.
+
+        Fatal problems are left out unless `with_fatal`.
+        """
         if column.problems:
             self.findings.troubled_nodes.add(subject.name)
             self.findings.report_spans(column, line, with_fatal=with_fatal)
@@ -361,7 +376,11 @@ class Builder:
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
 
     def _find_node(self, text: str, column: str, line: int) -> Node | None:
-        """Return the node of a name, made if it is new; None for a text that is no name, which is reported."""
+        """Return the node with the name in a column of a line; a new node if there is none yet.
+
+        If the text of the column is no name, report that and return None. A missing colon before the name is added, and
+        reported, too.
+        """
         if not is_node_name(text):
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
@@ -374,9 +393,10 @@ class Builder:
         return self._nodes[name]
 
     def _repair_text(self, verb: Verb, line: Line) -> str | None:
-        """Return the object of a mention, a type or a link as it is kept, after reporting its problem.
+        """Return the repaired object of a mention, a type or a link, and report its problem.
 
-        The object of a mention gets quotes, that of a link loses them. None for a link without a colon.
+        Quotes are added around the object of a mention and removed from that of a link. Return None for a link without
+        a colon, which cannot be repaired.
         """
         text = line.object
         if verb.name == TYPE:
@@ -391,9 +411,9 @@ class Builder:
         return None
 
     def _note_use(self, node: Node, use: Use, line: int) -> None:
-        """Note the first use of a node by a line, and the type that the line gives to it.
+        """Record a use of a node by a line if it is the first such use, and the type that the use gives to the node.
 
-        A type that the node cannot have is reported for every line that says so, and the use says nothing of its type.
+        If the node cannot have that type, this is reported for every such line, and the use is recorded without it.
         """
         node_type = use.single_type
         if node_type is not None and not self._give_type(node, node_type, use.role, line):
@@ -401,7 +421,10 @@ class Builder:
         node.uses.setdefault(use, line)
 
     def _give_type(self, node: Node, node_type: str, role: int, line: int) -> bool:
-        """Add a type to a node and return True; for a type that the node cannot have report that and return False."""
+        """Add a type to a node and return True; if the node cannot have the type, report that and return False.
+
+        `role` is the role of the node in the line.
+        """
         if node_type not in NODE_TYPES:
             self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
             return False
@@ -417,7 +440,9 @@ class Builder:
 
 
 def _name_prefix(node_type: str) -> str:
-    """Return how the names of nodes of a type begin."""
+    """Return the prefix of the names of all nodes of a type: ":String", ":Entity" or ":Event"."""
     if node_type == "string":
         return ":String"
-    return ":Entity" if node_type in ENTITY_TYPES else ":Event"
+    if node_type in ENTITY_TYPES:
+        return ":Entity"
+    return ":Event"

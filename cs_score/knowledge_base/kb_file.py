@@ -1,4 +1,4 @@
-"""Reads the lines of a knowledge base file, and reports the problems that are found in them."""
+"""Reads the lines of a knowledge base file, and reports the problems in them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TASKS: Final[dict[str, frozenset[str] | None]] = {
     "CSEDL": frozenset((TYPE, NAMED, NOMINAL, LINK)),
     "CSKB": None,
 }
-"""The predicates that each validation task accepts; None for all."""
+"""The predicates that each validation task accepts; None if it accepts all."""
 
 
 class Findings:
-    """Reports the problems of one file by line.
+    """Reports the problems of a knowledge base file, with their lines, to the log of problems.
 
-    `troubled_nodes` are the names of the nodes with an assertion whose provenance has problems.
+    `troubled_nodes` are the names of the nodes that have an assertion with problems in its provenance.
     """
 
     def __init__(self, file: str, problems: ProblemLog) -> None:
@@ -54,23 +54,30 @@ class Findings:
         return Place(self._file, line)
 
     def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
-        """Report a problem at a line."""
+        """Report a problem at a line. `code` names the kind of problem, `arguments` fill in its message."""
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
-        """Report a problem for which the report names no place; reports for programs have the line."""
+        """Report a problem without a place in its message; only reports for programs have the line.
+
+        `arguments` fill in the message; the first of them is the text of the column with the problem.
+        """
         self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
 
     def report_again(self, assertion: Assertion, times: int = 1) -> None:
-        """Report the problems of an assertion's provenance once more, or so many times.
+        """Report the problems of an assertion's provenance once more, or `times` times more.
 
-        The reference program parses a provenance anew whenever it looks at the assertion, and counts what it finds.
+        The reference program parses the provenance again whenever it looks at the assertion, and counts the problems
+        each time.
         """
         if assertion.provenance.problems:
             self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
 
     def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
-        """Report the problems of a provenance; fatal ones only `with_fatal`, when it is read for the first time."""
+        """Report the problems of a provenance at a line, `times` times.
+
+        Fatal problems are left out unless `with_fatal`; they are reported only for the first reading.
+        """
         for code, arguments, text, repaired in provenance.problems:
             if with_fatal or CODES[code].severity is not Severity.FATAL:
                 detail = Detail("PROVENANCE", text, repaired)
@@ -78,7 +85,10 @@ class Findings:
 
 
 class Line(Record, eq=False):
-    """A line with the right number of columns. `is_string` says that the object is a string in quotes."""
+    """A line that has the right number of columns for an assertion.
+
+    `is_string` says that the object is a string in quotes.
+    """
 
     number: int
     subject: str
@@ -91,10 +101,13 @@ class Line(Record, eq=False):
 
 
 class KbFile:
-    """A knowledge base file whose first line, with the run id, has been read."""
+    """A knowledge base file. Its first line, with the run id, is read at once; `lines` reads the others."""
 
     def __init__(self, source: Source, findings: Findings, task: str) -> None:
-        """Read the first line. A missing run id is reported; the first line is then an assertion, as line 2."""
+        """Read the first line.
+
+        If it is no run id, that is reported, and the line is read as an assertion, with the number 2.
+        """
         self._task = task
         self._findings = findings
         self._blocks = text_blocks(source)
@@ -112,7 +125,7 @@ class KbFile:
             self._blocks = itertools.chain((remaining_text,), self._blocks)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines that can be assertions; the problems of the others are reported."""
+        """Yield the lines that may be assertions, and report the problems of the other lines."""
         has_all_predicates = TASKS[self._task] is None
         numbered_columns = enumerate(self._split_blocks(), start=2)
         for number, (subject, predicate, node, string, provenance, confidence, node_type, other) in numbered_columns:
@@ -133,7 +146,10 @@ class KbFile:
             yield from split_lines(block)
 
     def _read_line(self, number: int, text: str) -> Line | None:
-        """Return a line of any kind; None for one that is no assertion, whose problem is reported."""
+        """Return the line with this number and text, which may be of any form.
+
+        If it cannot be an assertion, report its problem and return None. Return None for a blank line.
+        """
         comment = ""
         if "#" in text:
             text, comment = split_comment(text)
@@ -165,17 +181,16 @@ class KbFile:
         A confidence with an exponent is reported and repaired: "1e-3" -> "0.001".
         """
         confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else CERTAIN
-        if columns:
-            decimals = without_exponent(columns[-1])
-            if decimals is not None:
-                number_text = columns.pop()
-                detail = Detail("CONFIDENCE", number_text, decimals)
-                self._findings.report("IMPROPER_CONFIDENCE_VALUE", number_text, line=number, detail=detail)
-                return decimals
-        return confidence
+        decimals = without_exponent(columns[-1]) if columns else None
+        if decimals is None:
+            return confidence
+        with_exponent = columns.pop()
+        detail = Detail("CONFIDENCE", with_exponent, decimals)
+        self._findings.report("IMPROPER_CONFIDENCE_VALUE", with_exponent, line=number, detail=detail)
+        return decimals
 
     def _is_on_task(self, predicate: str, line: int) -> bool:
-        """Return whether the task accepts a predicate; if not, that is reported."""
+        """Return whether the task accepts a predicate; if it does not, report that at the line."""
         accepted = TASKS[self._task]
         if accepted is None or predicate.lower() in accepted:
             return True
@@ -184,24 +199,24 @@ class KbFile:
 
 
 LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]
-"""The columns of a line: subject, predicate, node, string, provenance, confidence, type, and any other line whole."""
+"""The columns of a line: subject, predicate, node, string, provenance, confidence, type; or the whole line as the last.
+"""
 
 
 def split_lines(block: str) -> list[LineColumns]:
-    """Return the columns of each line of a block as eight texts, some of which are empty.
+    """Return the columns of each line of a block as eight texts; columns that a line does not have are empty.
 
-    A plain assertion has subject, predicate, object (a node, or a string in quotes, in two columns), provenance of
-    legal spans, and perhaps confidence. A plain type line has the subject, and the type in the seventh column. Any
-    other line stands whole in the eighth column.
+    A plain assertion has its subject, predicate, object (the third text if it is a node, the fourth if it is a string
+    in quotes), provenance and perhaps confidence. A plain type line has its subject and, as the seventh text, the type.
+    Any other line is the eighth text as a whole.
     """
     return _LINE.findall(f"{block}\n")
 
 
 def text_blocks(source: Source) -> Iterator[str]:
-    """Yield the text of a file in blocks of whole lines, without the byte order mark at its start.
+    """Yield the text of a file in blocks of whole lines, without a byte order mark at its start.
 
-    Only a line feed ends a line; the one at the end of a block is left out. Raises InputError for bytes that are not
-    UTF-8.
+    Only a line feed ends a line; the last one of a block is left out. Raises InputError for bytes that are not UTF-8.
     """
     line_count = 0
     for block in line_blocks(source, _BLOCK):

@@ -1,4 +1,4 @@
-"""The predicates of knowledge bases, those of users among them, and the meaning of a predicate column."""
+"""The predicates of knowledge bases, including those that users define, and the meaning of a predicate column."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "any": {"canonical_mentions": ("misspelled", "canonical_mention"), "mentions": ("misspelled", "mention")},
 }
-"""By domain the names that are not used any more, each with the reason and its replacement.
+"""Names of predicates that are replaced, by domain: each with the reason and the replacement.
 
-The names under "any" are replaced whatever the domain is.
+The names under "any" are replaced in every domain.
 """
 
-# The roles of a node in a line; the first says most about its type.
+# The roles of a node in a line, the most specific one first, which says most about the type of the node.
 TYPEDEF: Final = 0
 SUBJECT: Final = 1
 OBJECT: Final = 2
 
 
 class Use(Record, eq=False):
-    """A way in which lines use a node: its role, and the types that the role allows.
+    """A way in which lines use a node: its role, and the types that a node in this role can have.
 
-    `types` is empty if the role says nothing of the type. `single_type` is the type if only one is allowed.
+    `types` is empty if all types are allowed. `single_type` is the type if only one is allowed.
     """
 
     role: int
@@ -81,24 +81,32 @@ class Use(Record, eq=False):
 @lru_cache(maxsize=1 << 10)
 def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
     """Return the use of a node in a role that allows these types. Equal uses are the same object."""
-    return Use(role, types, next(iter(types)) if len(types) == 1 else None)
+    single_type: str | None = None
+    if len(types) == 1:
+        (single_type,) = types
+    return Use(role, types, single_type)
 
 
 @lru_cache(maxsize=1 << 10)
 def declaration(type_text: str) -> Use:
-    """Return the use of a node by a line that declares its type, as it is written, legal or not."""
+    """Return the use of a node by a line that declares its type; the type need not be legal."""
     return use_as(TYPEDEF, frozenset((type_text.lower(),)))
 
 
 class Verb(Record, eq=False):
-    """A predicate with all that assertions need to know of it.
+    """A predicate, with its properties that matter for assertions.
 
-    `as_subject` and `as_object` are the uses of its nodes, `label` names the file that defines it, and `order` is its
-    place in a validated knowledge base. `has_provenance`: its assertions have a provenance column. `has_domain`: it is
-    written with the type of its subject. `is_mention`: its name says so. `takes_text`, `takes_nodes`: its object is
-    text in quotes, or a node. `has_inverse`: its object may be the subject of its inverse. `span_complaints`: how often
-    a second span is reported. `may_repeat`: equal assertions are no repetition. `is_compared`: assertions are compared
-    with earlier ones.
+    * `as_subject` and `as_object`: the uses of the subject and of the object of an assertion.
+    * `label`: the label of the file that defines the predicate, `TAC` for those of the task.
+    * `order`: the sort key of the predicate in a validated knowledge base.
+    * `has_provenance`: its assertions have a provenance column.
+    * `has_domain`: it is written with the type of the subject before it, such as per:spouse.
+    * `is_mention`: its name contains "mention".
+    * `takes_text`: its object is a text in quotes. `takes_nodes`: its object is a node.
+    * `has_inverse`: its object may be the subject of its inverse.
+    * `span_complaints`: the number of times that several spans are reported if it allows only one.
+    * `may_repeat`: assertions may be repeated.
+    * `is_compared`: assertions are compared with earlier ones.
     """
 
     name: str
@@ -119,7 +127,7 @@ class Verb(Record, eq=False):
 
 
 def inverse_of(predicate: Predicate) -> str:
-    """Return the name of the inverse of a predicate, `none` if it has none."""
+    """Return the name of the inverse of a predicate, "none" if it has no inverse."""
     return NONE if predicate.inverse is None else predicate.inverse
 
 
@@ -131,14 +139,17 @@ class PredicateProblem(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The meaning of a predicate column: the verb, None if the column is rejected; the realis; the problems."""
+    """The meaning of a predicate column: the predicate, the realis and the problems.
+
+    `verb` is the predicate, None if the column is rejected. `realis` is None if there is none.
+    """
 
     verb: Verb | None
     realis: str | None
     problems: tuple[PredicateProblem, ...]
 
     def reject(self, code: str, *arguments: str) -> Reading:
-        """Return the reading without a verb, with one more problem."""
+        """Return the reading of a column that is rejected for a further problem."""
         return Reading(None, self.realis, (*self.problems, PredicateProblem(code, arguments)))
 
 
@@ -146,7 +157,7 @@ class PredicateTable:
     """The predicates that a knowledge base may use."""
 
     def __init__(self) -> None:
-        """Enter the predicates of the task."""
+        """Make a table with the predicates of the task."""
         self._verbs_by_name: dict[str, list[Verb]] = {}
         self._readings: dict[tuple[str, str | None, bool], Reading] = {}
         for predicate in dict.fromkeys(inventory().values()):
@@ -155,7 +166,7 @@ class PredicateTable:
         self.define(Predicate("type", NODE_TYPES, frozenset(("type",)), False, None), TAC)
 
     def verbs_named(self, name: str) -> list[Verb]:
-        """Return all predicates of this name, which have different domains."""
+        """Return all predicates with a name, which differ in their domains."""
         return self._verbs_by_name.get(name, [])
 
     def define(self, predicate: Predicate, label: str) -> None:
@@ -175,7 +186,10 @@ class PredicateTable:
         return reading
 
     def _read_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
-        """Return the meaning of a predicate column that is read for the first time."""
+        """Return the meaning of a predicate column without looking for an earlier reading.
+
+        The method `read` has the same arguments.
+        """
         domain_text, colon, name_text = text.partition(":")
         domain = domain_text.lower() if colon and domain_text != "0" else ""
         name, realis, problems = self._split_realis(name_text if colon else text, is_event)
@@ -188,7 +202,8 @@ class PredicateTable:
         aliases = _ALIASES["any"] | _ALIASES.get(node_type or "any", {})
         if name in aliases:
             reason, replacement = aliases[name]
-            problems = (*problems, PredicateProblem("PREDICATE_ALIAS", (reason, name, replacement)))
+            alias_problem = PredicateProblem("PREDICATE_ALIAS", (reason, name, replacement))
+            problems = (*problems, alias_problem)
             reading = Reading(None, realis, problems)
             name = replacement
         verbs = [verb for verb in self.verbs_named(name) if node_type is None or node_type in verb.predicate.domain]
@@ -197,10 +212,11 @@ class PredicateTable:
         return Reading(verbs[0], realis, problems)
 
     def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, tuple[PredicateProblem, ...]]:
-        """Return name, realis and problems of a predicate without its domain: "life.injure_victim.actual", say.
+        """Return the name, the realis and the problems of a predicate without its domain.
 
-        Relations with events should have a realis and others none. The last part of a name may look like a realis, and
-        a realis may be misspelled; the problems are then those of the reference program.
+        For "life.injure_victim.actual" the name is "life.injure_victim" and the realis "actual". Relations with events
+        should have a realis, other relations should not. If the last part of the text is no realis, or the other parts
+        are no name, the problems of the reference program are reported.
         """
         full_name = text.rstrip(".")
         name, dot, last = full_name.rpartition(".")
@@ -222,7 +238,7 @@ class PredicateTable:
 
 
 def _make_verb(predicate: Predicate, label: str) -> Verb:
-    """Return a predicate, which the file of this label defines, as assertions use it."""
+    """Return a predicate with its properties that matter for assertions; `label` names the file that defines it."""
     name = predicate.name
     is_mention = "mention" in name
     may_repeat = name in _MAY_REPEAT
@@ -255,16 +271,16 @@ _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 
 
 class _Definition(NamedTuple):
-    """A predicate that a file defines, with its domain as messages name it."""
+    """A predicate that a file defines, with the text of its domain for messages."""
 
     domain: str
     predicate: Predicate
 
 
 def load_predicates(path: str, table: PredicateTable) -> None:
-    """Add the predicates of a file LABEL.predicates.txt to the table, each with its inverse.
+    """Add the predicates of a file, which is called LABEL.predicates.txt, to the table, each with its inverse.
 
-    Raises InputError for a file of another name and for predicates that cannot be added.
+    Raises InputError if the file has another name, and if a predicate cannot be added.
     """
     file_name = _FILE_NAME.fullmatch(os.path.basename(path))
     if file_name is None:
@@ -287,9 +303,9 @@ def load_predicates(path: str, table: PredicateTable) -> None:
 
 
 def _define_line(columns: list[str]) -> Iterator[_Definition]:
-    """Yield the predicate that a line defines and its inverse. Raises ValueError for illegal types.
+    """Yield the predicate that a line defines, and then its inverse if it has one. Raises ValueError for illegal types.
 
-    The columns are domain, name, range and inverse; missing ones are empty. A star behind a name says that the
+    The columns are domain, name, range and inverse; missing ones are empty. A star after a name means that the
     predicate takes a single value.
     """
     domain_text, name, range_text, inverse = [*columns, "", "", ""][:4]
@@ -304,14 +320,17 @@ def _define_line(columns: list[str]) -> Iterator[_Definition]:
 
 
 def _check_types(column: str, types: list[str], legal_types: frozenset[str]) -> None:
-    """Raise ValueError for a type in a column, domain or range, that is not legal there."""
+    """Raise ValueError for a type that is not legal in a column; `column` is "domain" or "range"."""
     for node_type in types:
         if node_type not in legal_types:
             raise ValueError(f"Illegal {column} type: {node_type}")
 
 
 def _make_predicate(starred_name: str, domain: list[str], range_: list[str], starred_inverse: str) -> Predicate:
-    """Return the predicate of a line, whose names end in a star if they take a single value."""
+    """Return the predicate with this name, domain, range and inverse.
+
+    A star at the end of a name means that the predicate takes a single value.
+    """
     inverse = starred_inverse.removesuffix("*")
     return Predicate(
         name=starred_name.removesuffix("*"),
@@ -323,7 +342,10 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
 
 
 def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
-    """Return whether the table has a predicate that covers this one. Raises ValueError if it would change that one."""
+    """Return whether the table has a predicate of the same name that includes the domain and the range of a new one.
+
+    Raises ValueError if that predicate has another inverse, or takes another number of values.
+    """
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):
         defined = verb.predicate
@@ -341,5 +363,5 @@ def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
 
 
 def _quantity(predicate: Predicate) -> str:
-    """Return how many values a predicate takes, as messages say it: "single" or "list"."""
+    """Return the word in messages for the number of values that a predicate takes: "single" or "list"."""
     return "single" if predicate.is_single_valued else "list"

@@ -1,6 +1,7 @@
-"""Resolves queries with a validated knowledge base: finds the node of each entry point and the lines that answer.
+"""Answers queries from a validated knowledge base; the answers are the responses of a run.
 
-The answers make a run. An entry point is a place in a document; its node is the one whose mention overlaps it best.
+An entry point of a query is a place in a document. Its node is the node with the mention that overlaps the place best,
+and the lines about this node in the slot of the query are the answers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cs_score.knowledge_base.kb_file import LineColumns, split_lines, text_block
 
 
 class Mention(NamedTuple):
-    """A mention of a node by name, from its first to its last character, with the number of its line."""
+    """A mention of a node by name: the offsets of its first and last characters, its line, the node and the text."""
 
     start: float
     end: float
@@ -43,61 +44,67 @@ _end: Final = attrgetter("end")
 class Overlap(NamedTuple):
     """A mention that overlaps an entry point.
 
-    `common` is the number of common characters less one, `rest` the number of the other characters of the mention.
+    `common_less_one` is the number of characters that both have, less one; `rest` is the number of the other characters
+    of the mention.
     """
 
     mention: Mention
-    common: float
+    common_less_one: float
     rest: float
 
 
 def _overlap_rank(overlap: Overlap) -> tuple[float, float, int]:
-    """Return a key that is lowest for the best overlap: most in common, then least besides, then the first line."""
-    return -overlap.common, overlap.rest, overlap.mention.line
+    """Return a sort key that puts the best overlap first.
+
+    It has most characters in common, then the fewest other characters, then the first line.
+    """
+    return -overlap.common_less_one, overlap.rest, overlap.mention.line
 
 
 class MentionIndex:
-    """The mentions of a document, to be found by offset."""
+    """The mentions of a document, in which those at a place are found quickly."""
 
     def __init__(self, mentions: Iterable[Mention]) -> None:
+        """Take the mentions of a document in the order of their lines."""
         mention_by_span: dict[tuple[float, float], Mention] = {}
-        for mention in mentions:  # of several at one place only the first can be chosen
+        for mention in mentions:  # of mentions with the same offsets only the first can be chosen
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each mention the one that ends last among it and those before it.
+        # For each position, the mention that ends last among those up to the position.
         self._last_ending: list[Mention] = []
         for mention in self._mentions:
             is_last = not self._last_ending or mention.end > self._last_ending[-1].end
             self._last_ending.append(mention if is_last else self._last_ending[-1])
 
     def best(self, start: float, end: float) -> Mention | None:
-        """Return the mention that overlaps a span best; None if none does."""
+        """Return the mention that overlaps a span best; None if no mention overlaps it."""
         overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
         return None if overlap is None else overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[Overlap]:
-        """Yield all mentions that overlap a span."""
-        position = bisect_right(self._starts, end) - 1
+        """Yield all mentions that overlap a span, from the last one to the first."""
+        position = bisect_right(self._starts, end) - 1  # of the last mention that starts before the end of the span
         while position >= 0 and self._last_ending[position].end >= start:
             mention = self._mentions[position]
             if mention.end >= start:
-                common = min(mention.end, end) - max(mention.start, start)
-                yield Overlap(mention, common, mention.end - mention.start - common)
+                common_less_one = min(mention.end, end) - max(mention.start, start)
+                yield Overlap(mention, common_less_one, mention.end - mention.start - common_less_one)
             position -= 1
 
     def nearest(self, start: float, end: float) -> Mention | None:
-        """Return the mention that is nearest to a span that no mention overlaps; None in a document without any."""
+        """Return the mention that is nearest to a span without overlap; None if the document has no mention."""
         position = bisect_right(self._starts, end)
         previous = self._last_ending[position - 1] if position else None
         following = self._mentions[position] if position < len(self._mentions) else None
         if previous is None or following is None:
             return previous or following
-        return previous if start - previous.end <= following.start - end else following
+        is_previous_nearer = start - previous.end <= following.start - end
+        return previous if is_previous_nearer else following
 
 
 class Entrance(NamedTuple):
-    """How a query enters the knowledge base: by its first entry point, if any, and the mentions of that document."""
+    """A query with its first entry point, None if it has none, and the mentions in the document of that entry point."""
 
     query: Query
     entry_point: EntryPoint | None
@@ -124,7 +131,7 @@ _line: Final = attrgetter("line")
 
 
 class Fact(Record, eq=False):
-    """A line that says something of a node. `docid` is the document of its first span."""
+    """A line of the knowledge base with an assertion about a node. `docid` is the document of its first span."""
 
     line: int
     subject: str
@@ -147,19 +154,20 @@ class _KbLine(NamedTuple):
 
     @property
     def docid(self) -> str:
-        """The document of a provenance of legal spans."""
+        """The document of the first span of the provenance, which must be legal."""
         return self.provenance.partition(":")[0]
 
 
 class ValidatedKb:
-    """The lines of a validated knowledge base that queries can ask for.
+    """The lines of a validated knowledge base that some queries need.
 
-    `slots` has the lines by subject and predicate, `canonical` the canonical mentions by node and document, `types` the
-    type of each node, as the last line says, and `mentions` the mentions by name in each document of an entry point.
+    `slots` has the lines by subject and predicate, `canonical` has the canonical mentions by node and document. `types`
+    has the type of each node, from its last type line, and `mentions` the mentions by name in each document of an entry
+    point.
     """
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
-        """Read what these queries can ask for. Raises InputError for what no validated knowledge base has."""
+        """Read the lines that these queries need. Raises InputError unless the file is a validated knowledge base."""
         self.slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.canonical: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.types: dict[str, str] = {}
@@ -178,7 +186,10 @@ class ValidatedKb:
             facts.sort(key=_line)
 
     def _read_run_id(self, blocks: Iterator[str]) -> Iterator[str]:
-        """Read the run id from the first line, and return the blocks after it. Raises InputError if there is none."""
+        """Read the run id from the first line, and return the text after that line in blocks.
+
+        Raises InputError if there is no run id.
+        """
         first_line, line_feed, remaining_text = next(blocks, "").partition("\n")
         self.run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
         if self.run_id in ("", "0"):
@@ -186,7 +197,10 @@ class ValidatedKb:
         return itertools.chain((remaining_text,), blocks) if line_feed else blocks
 
     def _read_blocks(self, blocks: Iterator[str]) -> None:
-        """Read the lines after the first one. Raises InputError for an illegal one."""
+        """Read the lines after the first one, and keep the lines that queries need.
+
+        Raises InputError for an illegal line.
+        """
         predicates = self._predicates_to_keep()
         canonical_lines: list[_KbLine] = []
         numbered_columns = enumerate(_split_blocks(blocks), start=2)
@@ -202,7 +216,7 @@ class ValidatedKb:
                 self.types[subject] = node_type
             elif other:
                 self._read_line(number, other)
-        # Most canonical mentions are of nodes that nobody asks for.
+        # Most canonical mentions belong to nodes in which no query is interested, and are not kept.
         nodes_in_slots: set[str] = set()
         for facts in self.slots.values():
             for fact in facts:
@@ -212,12 +226,15 @@ class ValidatedKb:
                 self._keep(line, line.docid)
 
     def _predicates_to_keep(self) -> frozenset[str]:
-        """Return the predicates of the lines that are kept, with and without realis; generic ones count for nothing."""
-        names = {NAMED, CANONICAL, *self._slot_names}
-        return frozenset([f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS)])
+        """Return the predicates of the lines that are kept, without realis and with any realis but generic."""
+        predicates = set()
+        for name in (NAMED, CANONICAL, *self._slot_names):
+            predicates.add(name)
+            predicates.update([f"{name}{realis}" for realis in _OTHER_REALIS])
+        return frozenset(predicates)
 
     def _read_line(self, number: int, text: str) -> None:
-        """Read a line of any kind, and keep it if somebody can ask for it. Raises InputError for an illegal one."""
+        """Read a line of any form, and keep it if queries need it. Raises InputError for an illegal line."""
         if "#" in text:
             text = split_comment(text)[0]
         stripped_columns = [column.strip(WHITE_SPACE) for column in text.split("\t")]
@@ -243,11 +260,11 @@ class ValidatedKb:
             self._keep(line, "" if span_of_line is None else span_of_line.docid)
 
     def _illegal(self, problem: str, number: int) -> InputError:
-        """Return the error about a line that no validated knowledge base has."""
+        """Return the error about a line that a validated knowledge base cannot have."""
         return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
 
     def _keep(self, line: _KbLine, docid: str) -> None:
-        """Keep a line, whose first span is in the document `docid`, if somebody can ask for it."""
+        """Keep a line if queries need it; `docid` is the document of its first span."""
         has_realis = line.predicate.endswith(_OTHER_REALIS)
         name = line.predicate.rpartition(".")[0] if has_realis else line.predicate
         fact = Fact(
@@ -278,20 +295,26 @@ def _split_blocks(blocks: Iterable[str]) -> Iterator[LineColumns]:
 
 
 def _spans(provenance: str, position: int = 0) -> list[str]:
-    """Return the spans of a part of a provenance, such as "D:3-9"; none for a part that is absent."""
-    part_texts = [*provenance.split(";", _READ_PARTS), *[""] * _READ_PARTS]
-    return [span for span in part_texts[position].rstrip(",").split(",") if span not in ("", NIL)]
+    """Return the spans of the part of a provenance at a position, such as ["D:3-9", "D:12-14"].
+
+    Return an empty list for a part that is absent.
+    """
+    part_texts = provenance.split(";", _READ_PARTS)
+    if position >= len(part_texts):
+        return []
+    spans = part_texts[position].rstrip(",").split(",")
+    return [span for span in spans if span not in ("", NIL)]
 
 
 def first_span(provenance: str) -> Span | None:
-    """Return the first span of the first part of a provenance; None without any."""
+    """Return the first span of the first part of a provenance; None if that part has no legal span first."""
     spans = _spans(provenance)
     match = _SPAN.fullmatch(spans[0]) if spans else None
     return None if match is None else Span(*match.groups())
 
 
 def canonical_part(provenance: str, position: int) -> str:
-    """Return a part of a provenance in canonical form; empty for a part that is absent."""
+    """Return the part of a provenance at a position in canonical form; an empty text if it is absent."""
     spans = _spans(provenance, position)
     return read_provenance(",".join(spans), len(spans)).canonical
 
@@ -310,7 +333,7 @@ _STATISTICS: Final = (
 
 
 class _Question(Record):
-    """A query or a follow-on query: its full id, the slots that are still to be filled, and the query it comes from."""
+    """A query or a follow-on query: its full id, the slots that remain to be filled, and the query of the first hop."""
 
     full_id: str
     slots: tuple[str, ...]
@@ -318,10 +341,10 @@ class _Question(Record):
 
 
 class _Task(Record, eq=False):
-    """A task that waits for lines of the knowledge base, one after the other: its `facts`, in their order.
+    """A task about a question, which waits for lines of the knowledge base: its `facts`, one after the other.
 
-    Without `answer` these are the lines that fill the first slot of the question; otherwise it is the canonical mention
-    of the answer, which names it.
+    If `answer` is None, the facts are the answers to the question. Otherwise there is at most one fact, the canonical
+    mention of the node that is the answer, which gives the answer its name.
     """
 
     question: _Question
@@ -330,10 +353,10 @@ class _Task(Record, eq=False):
 
 
 class _Wait(NamedTuple):
-    """A task in the queue, with the line that it waits for.
+    """A task in the queue, with the line for which it waits.
 
-    The reference program reads the knowledge base in rounds, from the first line to the last; waits are compared by
-    round, line and the number of the task. `position` is that of the line among the facts of the task.
+    The reference program reads the knowledge base in rounds, each from the first line to the last. The queue is sorted
+    by round, line and the number of the task. `position` is the position of the line among the facts of the task.
     """
 
     round: int
@@ -346,15 +369,16 @@ class _Wait(NamedTuple):
 class Resolution:
     """The answers of a knowledge base to queries.
 
-    `entrances` say how each query entered, `entered` how many found a node, and `lines` are the lines of the run. Tasks
-    wait in a queue, by round and line; those that wait for the same line act in the order in which they were made.
+    `entrances` has the entry point of each query, `entered_count` is the number of queries whose entry point has a
+    node, and `lines` are the lines of the run. The run has the order of the reference program: tasks wait in a queue
+    for lines of the knowledge base; tasks that wait for the same line act in the order in which they were made.
     """
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
-        """Answer the queries in their order. Raises InputError for a query whose answers cannot be named."""
+        """Answer the queries in their order. Raises InputError if a follow-on query about an answer is impossible."""
         self.entrances: list[Entrance] = []
         self.lines: list[str] = []
-        self.entered = 0
+        self.entered_count = 0
         self._kb = kb
         self._fill_count = 0
         self._string_fill_count = 0
@@ -372,53 +396,65 @@ class Resolution:
             self.entrances.append(Entrance(query, entry_point, index))
             mention = index.best(*_offsets(entry_point))
             if mention is not None:
-                self.entered += 1
+                self.entered_count += 1
                 question = _Question(query.full_id, query.slots, query)
                 self._ask(question, mention.node, round_=1, line=0)
         while self._queue:
-            self._meet(heapq.heappop(self._queue))
+            self._process_line(heapq.heappop(self._queue))
 
     def statistics(self) -> str:
-        """Return the two lines with which the reference program ends."""
+        """Return the two lines of statistics, a heading and the counts, with which the reference program ends."""
         task_counts = (self._name_task_count, self._slot_task_count, len(self.entrances))
-        counts = (self.entered, self._fill_count, self._string_fill_count, sum(task_counts), *task_counts)
+        counts = (self.entered_count, self._fill_count, self._string_fill_count, sum(task_counts), *task_counts)
         heading = "\t".join(["", *_STATISTICS])
         values = "\t".join([self._kb.run_id, *[str(count) for count in counts], _STATISTICS[-1]])
         return f"{heading}\n{values}\n"
 
     def _ask(self, question: _Question, node: str, *, round_: int, line: int) -> None:
-        """Ask, at a line of a round, for the lines that fill the first slot of a question for a node."""
+        """Queue a task for the lines about a node that fill the first slot of a question.
+
+        `round_` and `line` say where in the knowledge base the question arises.
+        """
         self._slot_task_count += 1
         facts = self._kb.slots.get((node, question.slots[0]), ())
         start = bisect_right(facts, line, key=_line)
-        task = _Task(question, [*facts[start:], *facts[:start]])  # the lines ahead come first
+        task = _Task(question, [*facts[start:], *facts[:start]])  # the lines after the present one come first
         self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
 
     def _ask_for_name(self, question: _Question, answer: Fact, *, round_: int, line: int) -> None:
-        """Ask, at a line of a round, for the canonical mention of the node that answers a question.
+        """Queue a task for the canonical mention of the node that answers a question.
 
-        Of several in the document of the answer it is the next one ahead.
+        The mention is in the document of the answer: the next one after the line of the answer, or else the first one.
+        `round_` and `line` say where in the knowledge base the answer is.
         """
         self._name_task_count += 1
         facts = self._kb.canonical.get((answer.object, answer.docid), ())
         start = bisect_right(facts, line, key=_line)
-        task = _Task(question, facts[start : start + 1] or facts[:1], answer)
+        next_fact = facts[start : start + 1] or facts[:1]
+        task = _Task(question, next_fact, answer)
         self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
 
     @property
     def _task_count(self) -> int:
-        """The number of tasks that were made, which is the number of the last one."""
+        """The number of tasks so far, which is also the number of the last task."""
         return self._slot_task_count + self._name_task_count
 
     def _wait_for_next(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
-        """Queue a task, at a line of a round, for its fact at a position; a line that lies behind is met next round."""
+        """Queue a task for its fact at a position, if it has one.
+
+        `round_` and `line` are the present ones. An earlier line is read in the next round.
+        """
         if position < len(task.facts):
             next_line = task.facts[position].line
             next_round = round_ if next_line > line else round_ + 1
             heapq.heappush(self._queue, _Wait(next_round, next_line, task_number, position, task))
 
-    def _meet(self, wait: _Wait) -> None:
-        """Let a task meet the line that it waits for: write an answer, or ask for its name or about it."""
+    def _process_line(self, wait: _Wait) -> None:
+        """Process the line for which a task waits, and queue the tasks that follow from it.
+
+        The line is an answer, which is written if it is a string; for a node its canonical mention is needed first. Or
+        the line is that mention: then the answer is written, and the follow-on query about it is asked.
+        """
         round_, line, task_number, position, task = wait
         fact = task.facts[position]
         question = task.question
@@ -437,8 +473,9 @@ class Resolution:
         self._wait_for_next(task, task_number, position + 1, round_=round_, line=line)
 
     def _run_line(self, question: _Question, answer: Fact, mention: Fact) -> str:
-        """Return the line of the run for an answer that a mention names."""
-        justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
+        """Return the line of the run for an answer; `mention` has the answer's name and the place of it."""
+        justification_position = 1 if answer.object.startswith(":String") else 0  # strings have a filler before it
+        justification = canonical_part(answer.provenance, justification_position)
         if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
             # The place of the subject comes first, though events have none.
             justification = f"{self._subject_place(answer)},{justification}"
@@ -456,7 +493,10 @@ class Resolution:
         return "\t".join(columns) + "\n"
 
     def _subject_place(self, answer: Fact) -> str:
-        """Return the place of the last canonical mention, without realis, of an answer's subject in its document."""
+        """Return the place of the last canonical mention of an answer's subject in the document of the answer.
+
+        Mentions with realis are left out. The place is in canonical form, empty if there is no such mention.
+        """
         provenance = ""
         for mention in self._kb.canonical.get((answer.subject, answer.docid), ()):
             if not mention.has_realis:
@@ -465,7 +505,10 @@ class Resolution:
 
 
 def _make_follow_on(question: _Question, mention: Fact) -> _Question:
-    """Return the follow-on query about an answer that a mention names. Raises InputError if there cannot be one."""
+    """Return the follow-on query about an answer to a question; `mention` is the canonical mention of the answer.
+
+    Raises InputError if the query has several entry points, and if its id cannot be extended.
+    """
     query = question.query
     if len(query.entry_points) > 1:
         raise InputError(
@@ -489,7 +532,7 @@ def _make_follow_on(question: _Question, mention: Fact) -> _Question:
 
 
 def _plain_text(text: str) -> str:
-    """Return a text without its quotes and escapes, and with blanks in the place of other white space."""
+    """Return the text of a mention without its quotes and escapes, with each white space character as a blank."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         text = _ESCAPED.sub(r"\1", quoted.group(1))
@@ -506,10 +549,10 @@ EXPLANATION: Final = OwnOption("--explain", {".tsv": re.escape(_HEADER.encode())
 
 
 def explanation_text(resolution: Resolution) -> Iterator[str]:
-    """Yield the lines of a table: for each query the mentions that its entry point overlaps, the chosen one first.
+    """Yield the lines of a table with the mentions that overlap the entry point of each query, the chosen one first.
 
-    A query without any gets a line that says why. Texts of the inputs are written so that a spreadsheet takes none of
-    them for a formula.
+    A query without such a mention has a line with the reason. Texts from the inputs are written so that a spreadsheet
+    does not take them for formulas.
     """
     yield _HEADER
     for entrance in resolution.entrances:
@@ -518,7 +561,7 @@ def explanation_text(resolution: Resolution) -> Iterator[str]:
 
 
 def _explain_entrance(entrance: Entrance) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the table about a query."""
+    """Yield the rows of the table about a query, as texts in the order of its columns."""
     full_id = entrance.query.full_id
     entry_point = entrance.entry_point
     if entry_point is None:
@@ -527,10 +570,10 @@ def _explain_entrance(entrance: Entrance) -> Iterator[tuple[str, ...]]:
     place = f"{entry_point.docid or ''}:{entry_point.start or ''}-{entry_point.end or ''}"
     start, end = _offsets(entry_point)
     overlaps = sorted(entrance.mentions.overlaps(start, end), key=_overlap_rank)
-    for number, (mention, common, rest) in enumerate(overlaps):
+    for number, overlap in enumerate(overlaps):
         outcome = "met, weaker" if number else "chosen"
-        # Both ends of a span are inclusive, so that the characters in common are one more.
-        yield full_id, place, outcome, *_mention_columns(mention), f"{common + 1:.15g}", f"{rest:.15g}"
+        common_count = f"{overlap.common_less_one + 1:.15g}"
+        yield full_id, place, outcome, *_mention_columns(overlap.mention), common_count, f"{overlap.rest:.15g}"
     if overlaps:
         return
     nearest = entrance.mentions.nearest(start, end)
@@ -541,5 +584,5 @@ def _explain_entrance(entrance: Entrance) -> Iterator[tuple[str, ...]]:
 
 
 def _mention_columns(mention: Mention) -> tuple[str, str, str, str]:
-    """Return the columns of the table about a mention: node, text, offsets and line."""
+    """Return the columns of the table for a mention: node, text, offsets and line."""
     return mention.node, mention.text, f"{mention.start:.15g}-{mention.end:.15g}", str(mention.line)

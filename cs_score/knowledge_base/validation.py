@@ -1,4 +1,4 @@
-"""Checks a knowledge base as a whole and repairs it, in the order of the reference program; resolves it to a run."""
+"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from cs_score.problems.log import Detail, ProblemLog
 
 
 def check_types(base: KnowledgeBase, findings: Findings) -> None:
-    """Report nodes without type, with several types, and with types that no line declares."""
+    """Report nodes that have no type, several types, or a type that no line declares."""
     has_excluded_types = False
     for node in base.nodes.values():
         if not node.types:
@@ -53,20 +53,22 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
             arguments = (node.name, ", ".join(definitions))
             findings.report_without_place("MULTITYPED_ENTITY", *arguments, line=node.best_line())
         for node_type in node.types:
-            if not any(use.role == TYPEDEF and use.single_type == node_type for use in node.uses):
+            is_declared = any(use.role == TYPEDEF and use.single_type == node_type for use in node.uses)
+            if not is_declared:
                 findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
-        has_excluded_types = has_excluded_types or any(_excludes_type(use, node) for use in node.uses)
+        if any(_excludes_type(use, node) for use in node.uses):
+            has_excluded_types = True
     if has_excluded_types:
         _report_excluded_types(base, findings)
 
 
 def _excludes_type(use: Use, node: Node) -> bool:
-    """Return whether a use of a node leaves a choice of types, and the type of the node is not among them."""
+    """Return whether a use of a node allows several types, and the type of the node is not one of them."""
     return use.single_type is None and bool(use.types) and node.type not in use.types
 
 
 def _report_excluded_types(base: KnowledgeBase, findings: Findings) -> None:
-    """Report each use of a node by a line whose choice of types excludes the type of the node."""
+    """Report each use of a node that allows several types, but not the type of the node."""
     for node, use, line in base.uses():
         if _excludes_type(use, node):
             choice = " or ".join(sorted(use.types))
@@ -75,7 +77,7 @@ def _report_excluded_types(base: KnowledgeBase, findings: Findings) -> None:
 
 
 def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
-    """Report places at which mentions, other than by pronouns, have different texts."""
+    """Report places at which mentions by name or description have different texts."""
     text_by_place: dict[str | None, str] = {}
     disputed_places: set[str | None] = set()
     mentions = []
@@ -102,19 +104,19 @@ def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
 
 # ---- Provenances
 
-# Sentiment -> whether its justification must be a mention of the object, not of the subject.
+# For each sentiment, whether its justification must be a mention of the object, instead of one of the subject.
 _SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is_disliked_by": False}
 
 _WITH_CHECKED_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS))
-"""The predicates whose justification must be a mention, even if it is nothing but a correct justification."""
+"""The predicates whose provenance is checked even if it has only a correct justification, which must be a mention."""
 
 
 def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
-    """Report provenances that lack a part, have one too many, or have one that is no mention of the node."""
+    """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        is_plain = assertion.provenance.kept_parts is None
-        if is_plain and assertion.verb.name not in _WITH_CHECKED_JUSTIFICATION:
+        has_only_justification = assertion.provenance.kept_parts is None
+        if has_only_justification and assertion.verb.name not in _WITH_CHECKED_JUSTIFICATION:
             continue
         findings.report_again(assertion)
         if assertion.verb.is_mention:
@@ -124,7 +126,7 @@ def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> No
 
 
 class _PlaceOfMention(NamedTuple):
-    """A place at which a node is mentioned, and whether by a pronoun."""
+    """A place at which a node is mentioned, and whether the mention is a pronoun."""
 
     place: str | None
     is_pronoun: bool
@@ -135,11 +137,14 @@ class _ProvenanceCheck:
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
-        # The places are collected node by node, because few nodes are asked for.
+        # The places of a node are collected when they are first needed, since few nodes need them.
         self._places_by_node: dict[Node, set[_PlaceOfMention]] = {}
 
     def check_mention(self, assertion: Assertion) -> None:
-        """Report a mention whose provenance is not one justification, or that normalizes no mention."""
+        """Report a mention whose provenance is not a single justification.
+
+        Report a normalized mention, too, if its node has no mention at the same place.
+        """
         parts = assertion.provenance.parts
         if parts.justification is None or parts.count(None) < len(parts) - 1:
             self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
@@ -147,7 +152,10 @@ class _ProvenanceCheck:
             self._check_is_mention("Provenance", parts.justification, assertion.subject, assertion)
 
     def check_relation(self, assertion: Assertion, node: Node) -> None:
-        """Report a relation to a node whose provenance lacks a part, or has one that is no mention of its node."""
+        """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
+
+        `node` is the object of the relation.
+        """
         subject = assertion.subject
         parts = assertion.provenance.parts
         if parts.filler is not None:
@@ -156,13 +164,16 @@ class _ProvenanceCheck:
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
         is_about_object = _SENTIMENTS.get(assertion.verb.name)
         if is_about_object is not None and parts.justification is not None:
-            target = node if is_about_object else subject
-            self._check_is_mention("PREDICATE_JUSTIFICATION", parts.justification, target, assertion)
+            target_node = node if is_about_object else subject
+            self._check_is_mention("PREDICATE_JUSTIFICATION", parts.justification, target_node, assertion)
         if parts.base_filler is None and (subject.is_event or node.is_event):
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
     def _check_is_mention(self, part_name: str, part: Provenance, node: Node, assertion: Assertion) -> None:
-        """Report a part of a provenance that is no mention of a node; pronouns count for justifications only."""
+        """Report a part of an assertion's provenance unless a mention of the node is at the same place.
+
+        A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
+        """
         places = self._places_of(node)
         if _PlaceOfMention(part.canonical, is_pronoun=False) in places:
             return
@@ -174,7 +185,7 @@ class _ProvenanceCheck:
         self._findings.report("MISSING_MENTION_E", *arguments, line=assertion.line, detail=detail)
 
     def _places_of(self, node: Node) -> set[_PlaceOfMention]:
-        """Return the places at which a node is mentioned by name, description or pronoun."""
+        """Return the places of the mentions of a node by name, description or pronoun."""
         places = self._places_by_node.get(node)
         if places is None:
             places = self._places_by_node[node] = set()
@@ -185,7 +196,7 @@ class _ProvenanceCheck:
         return places
 
     def _report(self, code: str, argument: str, assertion: Assertion) -> None:
-        """Report a problem of the provenance of an assertion."""
+        """Report a problem in the provenance of an assertion; `argument` fills in the message."""
         detail = Detail("PROVENANCE", assertion.provenance.text)
         self._findings.report(code, argument, line=assertion.line, detail=detail)
 
@@ -195,7 +206,7 @@ _NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
-    """Report relations whose subject or object is not mentioned in their document."""
+    """Report assertions whose subject or object is not mentioned in the document of their provenance."""
     for assertion in assertions:
         if assertion.verb.name in _NOT_ATTESTED:
             continue
@@ -210,39 +221,41 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
 
 
 def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
-    """Report confidences that are illegal, and repair 1 to 1.0."""
-    # There are few different confidences among many assertions: each is checked once.
-    confidence_and_codes = {}
+    """Report confidences that are illegal, and repair them in the assertions, such as 1 to 1.0."""
+    # Many assertions have few different confidences: each of these is checked once.
+    repair_by_text = {}
+    codes_by_text = {}
     for text in {assertion.confidence for assertion in assertions}:
         confidence, _, codes = read_confidence(text)
         if codes:
-            confidence_and_codes[text] = (confidence, codes)
-    if not confidence_and_codes:
+            repair_by_text[text] = confidence
+            codes_by_text[text] = codes
+    if not codes_by_text:
         return
     for assertion in assertions:
         text = assertion.confidence
-        if text in confidence_and_codes:
-            assertion.confidence, codes = confidence_and_codes[text]
-            for code in codes:
-                repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
+        if text in codes_by_text:
+            assertion.confidence = repair_by_text[text]
+            for code in codes_by_text[text]:
+                repaired = repair_by_text[text] if code == "MISSING_DECIMAL_POINT" else None
                 findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
 
 
 # ---- Mentions in documents
 
 _MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
-"""The predicates of mentions that stand in a document, in the order in which they are checked."""
+"""The predicates of mentions whose text is in a document, with the order in which they are checked."""
 
 
 def check_mention_strings(
     nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
 ) -> Iterator[InputError]:
-    """Report nodes without mention, and mentions whose text is not in their document.
+    """Report nodes without a mention, and mentions whose text is not in their document.
 
-    Yields the errors about documents that cannot be read.
+    Without `documents` no text is checked. Yields an error for each document that cannot be read.
     """
     file_by_docid = documents.files if documents is not None else {}
-    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)  # each document is opened once
+    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)  # so that each document is opened once
     for node in nodes:
         mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
         if not mentions and (node.others or node.mentions):
@@ -269,7 +282,7 @@ def check_mention_strings(
 
 
 def _check_text(mention: Assertion, document_text: str, findings: Findings) -> None:
-    """Report a mention whose text does not stand at its place in the document."""
+    """Report a mention if the document has another text at its place."""
     span = mention.span
     if span is None or holds(document_text, offset_value(span.start), offset_value(span.end), mention.text):
         return
@@ -282,10 +295,13 @@ def _check_text(mention: Assertion, document_text: str, findings: Findings) -> N
 
 
 def infer_inverses(builder: Builder) -> None:
-    """Add the inverse of every relation that has none with the same provenance, and report that."""
+    """Add the inverse of each relation if the file does not have it with the same provenance, and report that.
+
+    If a relation or its new inverse is omitted, both are.
+    """
     repetitions = builder.repetitions
     findings = builder.findings
-    # The assertions about a node as predicate, object and provenance, collected when first needed.
+    # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
     recorded_by_node: dict[Node, set[tuple[str, str, str]]] = {}
     for assertion in list(builder.base.assertions):
         node = assertion.node
@@ -296,7 +312,8 @@ def infer_inverses(builder: Builder) -> None:
         if repetitions.has_recorded(node, inverse, subject.name, assertion.provenance):
             continue
         if node not in recorded_by_node:
-            recorded_by_node[node] = {(other.verb.name, other.object, other.provenance.text) for other in node.others}
+            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.others]
+            recorded_by_node[node] = set(keys)
         inverse_key = (inverse, subject.name, assertion.provenance.text)
         if inverse_key in recorded_by_node[node]:
             continue
@@ -314,7 +331,11 @@ def infer_inverses(builder: Builder) -> None:
 
 
 def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
-    """Add an assertion that follows from another one, with its realis, provenance and confidence; None if rejected."""
+    """Add an assertion that is inferred from another one, and return it; None if it is rejected.
+
+    `subject`, `name` and `object_` are its subject, predicate and object. It has the realis, provenance, confidence and
+    line of `source`.
+    """
     line = Line(
         number=source.line,
         subject=subject,
@@ -328,7 +349,10 @@ def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_
 
 
 class _MentionsInDocument(Struct):
-    """The mentions of a node in a document by the text of their provenance; of several with one text the last."""
+    """The mentions of a node in a document, by the text of their provenance; of mentions with the same text the last.
+
+    There are mentions by name (`named`), by description (`nominal`), and canonical ones.
+    """
 
     named: dict[str, Assertion] = field(default_factory=dict)
     nominal: dict[str, Assertion] = field(default_factory=dict)
@@ -338,11 +362,12 @@ class _MentionsInDocument(Struct):
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report them.
 
-    A node with one mention in a document gets a canonical mention there if the task needs these (`with_canonical`). A
-    canonical mention at a place where the node has no other mention gets a mention by name there.
+    If a canonical mention is at a place where the node has no other mention, a mention by name is added there. If
+    `with_canonical`, a canonical mention is added in documents where the node has a single other mention.
     """
     for node in nodes:
-        if not (node.others or node.mentions) or _has_all_mentions(node):  # as most nodes
+        has_assertions = bool(node.others or node.mentions)
+        if not has_assertions or _has_all_mentions(node):
             continue
         mentions_by_docid = _mentions_by_document(node)
         if not mentions_by_docid:
@@ -353,7 +378,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
 
 
 def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
-    """Return the mentions of a node by document; pronouns play no role."""
+    """Return the mentions of a node by document: those by name or description, and the canonical ones."""
     mentions_by_docid: dict[str, _MentionsInDocument] = {}
     for mention in node.mentions:
         name = mention.verb.name
@@ -372,7 +397,11 @@ def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
 def _infer_canonical(
     builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
 ) -> None:
-    """Add the canonical mention that a node lacks in a document, or report that there are several to choose from."""
+    """Add the canonical mention that a node lacks in a document, and report that it is missing.
+
+    If the node has several mentions there, it is only reported that none is canonical. Several canonical mentions are
+    reported, too.
+    """
     findings = builder.findings
     if not mentions.canonical and with_canonical:
         candidates = [*mentions.named.values(), *mentions.nominal.values()]
@@ -386,7 +415,7 @@ def _infer_canonical(
 
 
 def _infer_named(builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument) -> None:
-    """Add a mention by name for each canonical mention of a node in a document that is no other mention."""
+    """Add a mention by name for each canonical mention of a node that is at the place of no other mention."""
     for text, canonical in mentions.canonical.items():
         if text not in mentions.named and text not in mentions.nominal:
             builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
@@ -394,7 +423,10 @@ def _infer_named(builder: Builder, node: Node, docid: str, mentions: _MentionsIn
 
 
 def _has_all_mentions(node: Node) -> bool:
-    """Return whether a node has mentions, and in each of their documents one canonical mention that is among them."""
+    """Return whether a node has one canonical mention in each document that mentions it.
+
+    The canonical mention must have the provenance of another mention. A node without mentions returns False.
+    """
     mention_texts: set[str] = set()
     canonical_text_by_docid: dict[str, str] = {}
     for mention in node.mentions:
@@ -413,22 +445,28 @@ def _has_all_mentions(node: Node) -> bool:
 # ---- The programs
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
-"""The warning that is ignored by default; slots that take one value may then have several."""
+"""The warning that is ignored by default; slots that take a single value may then have several."""
 
-# Codes that the reference program knows and that nothing reports.
+# Codes of the reference program that no check reports.
 _WARNINGS: Final = (
     "BAD_QUERY DUPLICATE_QUERY_ID MISSING_MENTION MULTIPLE_FILLS_SLOT MULTIPLE_LINKS TOO_MANY_PROVENANCE_TRIPLES "
     "UNLOADED_QUERY"
 )
 _ERRORS: Final = "ILLEGAL_OFFSET_PAIR_STRING MISSING_CANONICAL_E MISSING_REALIS"
-_SILENT: Final = dict.fromkeys(_WARNINGS.split(), Severity.WARNING) | dict.fromkeys(_ERRORS.split(), Severity.ERROR)
+_UNUSED_CODES: Final = {
+    **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
+    **dict.fromkeys(_ERRORS.split(), Severity.ERROR),
+}
 
 
 def ignored_codes(text: str) -> frozenset[str]:
-    """Return the codes of a list that is separated by colons. Raises UsageError for an unknown code and for errors."""
+    """Return the codes of warnings in a text with colons between them, such as "UNKNOWN_TYPE:NO_MENTIONS".
+
+    Raises UsageError for an unknown code, and for the code of an error.
+    """
     codes = [code for code in text.upper().split(":") if code]
     severities = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
-    severities |= _SILENT
+    severities |= _UNUSED_CODES
     for code in codes:
         if code not in severities:
             raise UsageError(f"Unknown warning: {code}")
@@ -438,9 +476,10 @@ def ignored_codes(text: str) -> frozenset[str]:
 
 
 def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
-    """Read a knowledge base, check it and repair it; nothing of it may be used if `problems` holds errors afterwards.
+    """Return a knowledge base after reading, checking and repairing it.
 
-    Raises InputError for fatal problems, once as much as possible has been read and checked.
+    Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
+    InputError for fatal problems, but only after all checks.
     """
     findings = Findings(source.name, problems)
     file = KbFile(source, findings, options.task)
@@ -464,9 +503,9 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
 
 
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
-    """Validate a knowledge base and resolve the queries with it, in memory.
+    """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
 
-    Returns the run that the answers make; none if the knowledge base has errors, which are then in the log.
+    If the knowledge base has errors, there is no run, and the errors are in `problems`.
     """
     name = name_of(file)
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
@@ -480,7 +519,9 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         with Source(name, io.BytesIO(valid_text), decompress=False) as source:
             resolution = Resolution(ValidatedKb(source, queries), queries)
         run_file = InMemory(f"{name} (resolved)", b"".join(encoded(resolution.lines)))
-        counts = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        counts = (
+            f"{resolution.entered_count} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        )
         account = f"validated and resolved; {counts}"
     prepared_run = PreparedRun(
         name=name,

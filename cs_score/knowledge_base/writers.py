@@ -1,4 +1,4 @@
-"""Writes a validated knowledge base in its formats, those of other tracks among them; its statistics; its diff."""
+"""Writes a validated knowledge base in its own format and in those of other tracks, with statistics and a diff."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ from cs_score.preparation.runs import file_differences
 
 
 def nugget_text(base: KnowledgeBase) -> Iterator[str]:
-    """Yield the lines of the event nuggets: a part for each document, with its event mentions and coreferences."""
+    """Yield the lines of the file of event nuggets.
+
+    It has a section for each document, with the mentions of events and then, for each event with several mentions, a
+    line with their ids.
+    """
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in base.in_order():
         if assertion.verb.name == NAMED and assertion.subject.is_event and not assertion.is_omitted:
@@ -58,11 +62,11 @@ def nugget_text(base: KnowledgeBase) -> Iterator[str]:
 
 
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
-    """Return the line of an event mention, whose id is E1, E2, ... in its document."""
+    """Return the line of a mention of an event; `mention_id` is its id in the document, such as E1."""
     offsets = "0,0"
     span = mention.span
     if span is not None:
-        # The reference program subtracts the wrong way round.
+        # The reference program subtracts the end from the start, and its outputs are reproduced.
         difference = offset_value(span.start) - offset_value(span.end)
         offsets = f"{span.start},{offset_value(span.start) + (difference + 1):.15g}"
     node_type = "_".join([_capitalize(part) for part in (mention.subject.type or "").split(".")])
@@ -71,7 +75,7 @@ def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -
 
 
 def _capitalize(text: str | None) -> str:
-    """Return a text with its first letter in upper case and the others as they are; empty for None."""
+    """Return a text with its first letter in upper case and the others unchanged; an empty text for None."""
     return text[:1].upper() + text[1:] if text else ""
 
 
@@ -79,7 +83,11 @@ def _capitalize(text: str | None) -> str:
 
 
 def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
-    """Yield the files of the event arguments: two for each document, and one that links the events of all documents."""
+    """Yield the files of the event arguments: folder, name and content of each file.
+
+    Each document has a file of its arguments, and one that groups them by event. A last file groups the arguments of
+    all documents.
+    """
     mentions = _MentionsOfFillers(base)
     links_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(base).items():
@@ -100,7 +108,10 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
 
 
 def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
-    """Return the arguments of events by document: the assertions about events other than mentions and types."""
+    """Return the arguments of events by document, which are the assertions about events except mentions and types.
+
+    Omitted assertions are left out.
+    """
     arguments_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in base.in_order():
         is_about_mentions = assertion.verb.is_mention or TYPE in assertion.verb.name
@@ -110,12 +121,13 @@ def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
 
 
 class _MentionsOfFillers:
-    """The mentions by which arguments are named, by node and document: canonical and normalized ones.
+    """The mentions that give the arguments of events their names: canonical and normalized ones, by node and document.
 
-    Of several canonical mentions of a node in a document it is the last, of several normalized ones the first.
+    Of several canonical mentions of a node in a document the last one counts, of several normalized ones the first.
     """
 
     def __init__(self, base: KnowledgeBase) -> None:
+        """Collect the mentions of a knowledge base."""
         self.canonical: dict[tuple[str, str], Assertion] = {}
         self.normalized: dict[tuple[str, str], Assertion] = {}
         for assertion in base.assertions:
@@ -127,7 +139,7 @@ class _MentionsOfFillers:
 
 
 def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: _MentionsOfFillers) -> str:
-    """Return the line of an argument of an event in a document."""
+    """Return the line of an argument of an event; `docid` is the document of the argument."""
     text = ""
     place = ""
     key = (argument.object, docid)
@@ -155,8 +167,12 @@ def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: 
 
 
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
-    """Return a line for each event with the ids that belong to it; the name of the event ends in `suffix`."""
-    return [f"{run_id}{name}{suffix}\t{' '.join(sorted(ids_by_event[name]))}\n" for name in sorted(ids_by_event)]
+    """Return a line for each event with the ids of its arguments; `suffix` is appended to the name of the event."""
+    lines = []
+    for name in sorted(ids_by_event):
+        ids = " ".join(sorted(ids_by_event[name]))
+        lines.append(f"{run_id}{name}{suffix}\t{ids}\n")
+    return lines
 
 
 # ---- Sentiments
@@ -164,13 +180,13 @@ def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str)
 _MENTION_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
-# Characters that no XML can hold, not even as references.
+# Characters that are not allowed in XML, not even as references.
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _XML_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 class _Mention(NamedTuple):
-    """A mention with its id and its extent: offset and length as XML attributes."""
+    """A mention with its id, and with its offset and length as XML attributes (`extent`)."""
 
     id: str
     assertion: Assertion
@@ -178,10 +194,10 @@ class _Mention(NamedTuple):
 
 
 class _Document(Struct):
-    """What a knowledge base says of a document: mentions, canonical mentions and sentiments.
+    """The mentions and sentiments of a knowledge base in a document.
 
-    `mentions` are by node; `mention_at_place` has the last mention of a node at a place, and `canonical_place` the
-    place of the canonical mention of a node.
+    `mentions` has the mentions of each node, `mention_at_place` the last mention of a node at a place, by node and
+    place, and `canonical_place` the place of the canonical mention of each node.
     """
 
     mentions: dict[str, list[_Mention]] = field(default_factory=lambda: defaultdict(list))
@@ -190,7 +206,7 @@ class _Document(Struct):
     sentiments: list[Assertion] = field(default_factory=list)
 
     def add(self, assertion: Assertion) -> None:
-        """Add an assertion about this document if it is a mention or a sentiment."""
+        """Add an assertion whose provenance is in the document if it is a mention or a sentiment."""
         predicate = assertion.verb.name
         node = assertion.subject.name
         place = assertion.provenance.place or ""
@@ -207,12 +223,16 @@ class _Document(Struct):
             self.sentiments.append(assertion)
 
     def canonical_mention(self, node: str) -> _Mention | None:
-        """Return the mention at the place of a node's canonical mention; None without one."""
-        return self.mention_at_place.get((node, self.canonical_place.get(node, "")))
+        """Return the mention of a node at the place of its canonical mention; None if there is none."""
+        place = self.canonical_place.get(node, "")
+        return self.mention_at_place.get((node, place))
 
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
-    """Yield the files of the sentiments: entities and sentiments of each document with mentions."""
+    """Yield the files of the sentiments: folder, name and content of each file.
+
+    Each document with mentions has a file of its entities and a file of its sentiments.
+    """
     documents: dict[str, _Document] = defaultdict(_Document)
     for assertion in base.assertions:
         documents[assertion.provenance.docid].add(assertion)
@@ -224,13 +244,13 @@ def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
 
 
 def _extent(span: Span) -> str:
-    """Return offset and length of a span as XML attributes."""
+    """Return the offset and the length of a span as XML attributes: `offset="3" length="7"`."""
     length = offset_value(span.end) - offset_value(span.start) + 1
     return f'offset="{_attribute(span.start)}" length="{length:.15g}"'
 
 
 def _entity_lines(base: KnowledgeBase, docid: str, document: _Document) -> Iterator[str]:
-    """Yield the XML of the entities of a document with their mentions."""
+    """Yield the XML of the file with the entities of a document and their mentions."""
     source = f'source="{_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
     kit_id = _attribute(base.run_id)
@@ -253,7 +273,7 @@ def _entity_lines(base: KnowledgeBase, docid: str, document: _Document) -> Itera
 
 
 def _sentiment_lines(docid: str, document: _Document) -> Iterator[str]:
-    """Yield the XML of the sentiments of a document, by the mention that they are about."""
+    """Yield the XML of the file with the sentiments of a document, grouped by their target mention."""
     yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
     sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
@@ -277,12 +297,12 @@ def _sentiment_lines(docid: str, document: _Document) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text that is safe in XML."""
+    """Return a text escaped for XML, without the characters that XML does not allow."""
     return escape(_NOT_IN_XML.sub("\ufffd", text), quote=False)
 
 
 def _attribute(text: str) -> str:
-    """Return a text that is safe in an XML attribute between double quotes."""
+    """Return a text escaped for an XML attribute in double quotes."""
     return _text(text).replace('"', "&quot;")
 
 
@@ -290,14 +310,20 @@ def _attribute(text: str) -> str:
 
 
 def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
-    """Yield a validated knowledge base node by node, with the predicates of the files of these labels."""
+    """Yield the text of a validated knowledge base, node by node.
+
+    Only predicates from files with these labels are written; the predicates of the task have the label TAC.
+    """
     yield f"{base.first_line}\n\n"
     for assertions in base.by_node():
         yield "".join(tac_lines(assertions, labels))
 
 
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
-    """Return the lines of assertions, without omitted ones and without predicates of files of other labels."""
+    """Return the lines of assertions in a validated knowledge base.
+
+    Omitted assertions are left out, and those with predicates from files with other labels.
+    """
     lines = []
     verb: Verb | None = None
     realis: str | None = None
@@ -305,7 +331,8 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
     for assertion in assertions:
         if assertion.is_omitted or assertion.verb.label not in labels:
             continue
-        if assertion.verb is not verb or assertion.realis != realis:  # lines that begin alike follow each other
+        # Assertions with the same subject and predicate follow each other; their first columns are made once.
+        if assertion.verb is not verb or assertion.realis != realis:
             verb = assertion.verb
             realis = assertion.realis
             name = f"{assertion.subject.type}:{verb.name}" if verb.has_domain else verb.name
@@ -316,9 +343,10 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
 
 
 def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
-    """Yield a line for each mention of an entity, for entity discovery and linking.
+    """Yield a line for each mention of an entity, in the format of entity discovery and linking.
 
-    Entities are named by their links to the knowledge base `link_kb`, others by NIL_0001, NIL_0002, ...
+    An entity has the id of its link to the knowledge base `link_kb`. Entities without such a link have the ids
+    NIL_0001, NIL_0002, ...
     """
     type_by_node: dict[str, str] = {}
     nil_id_by_node: dict[str, str] = {}
@@ -372,7 +400,7 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
 
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
-    """Return how many assertions were recorded, omitted and rejected, and how many nodes there are, by type."""
+    """Return the statistics of a knowledge base: numbers of assertions and of nodes by type."""
     node_counts = Counter([node.known_type for node in base.nodes.values()])
     if node_counts:
         node_counts["ALL"] = node_counts.total()
@@ -389,12 +417,15 @@ def statistics_of(base: KnowledgeBase) -> KbStatistics:
 
 
 def _sort_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts in the order of their keys."""
+    """Return counts sorted by their keys."""
     return dict(sorted(counts.items()))
 
 
 def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
-    """Return the number of assertions by the type of their subject and by predicate; UNSET if there are none."""
+    """Return the numbers of assertions by the type of their subject ("domain") and by predicate ("predicate").
+
+    Return UNSET if there are no assertions.
+    """
     if not assertions:
         return UNSET
     domains: Counter[str] = Counter()
@@ -408,7 +439,7 @@ def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, in
 
 
 def statistics_text(statistics: KbStatistics) -> Iterator[str]:
-    """Yield the lines of the statistics file of the reference program."""
+    """Yield the lines of the statistics file, in the format of the reference program."""
     yield f"RUNID\t\t{statistics.run_id}\n"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{'YES' if statistics.has_multiple_confidences else 'NO'}\n"
     fields: dict[str, Any] = to_builtins(statistics)
@@ -428,9 +459,9 @@ JSON_OPTION: Final = OwnOption(
 
 
 def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
-    """Return the lines of a diff between a knowledge base file and its validated form.
+    """Yield the lines of a diff between a knowledge base file and its validated form.
 
-    Each line of the file is compared with the lines that are written for it, inferred ones included.
+    Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
     """
     written_by_line: dict[int, list[str]] = defaultdict(list)
     written_by_line[1].append(base.first_line)
@@ -449,9 +480,10 @@ _FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
-    """The outputs of a validated knowledge base: the path of each format, in the order that was asked for.
+    """The outputs of a validated knowledge base: the path of each format, in the order of the option.
 
-    `labels` name the files whose predicates are written, `link_kb` is the knowledge base whose links name entities.
+    Predicates are written if the files that define them have one of the `labels`. `link_kb` is the knowledge base whose
+    links give entities their ids.
     """
 
     folder: str
@@ -460,7 +492,7 @@ class KbOutputs(Record):
     link_kb: str
 
     def write(self, base: KnowledgeBase) -> None:
-        """Write all formats, each file and folder whole or not at all. Raises OutputError."""
+        """Write a knowledge base in all formats, each file or folder whole or not at all. Raises OutputError."""
         if self.paths and not os.path.isdir(self.folder):
             try:
                 os.mkdir(self.folder)
@@ -478,9 +510,9 @@ class KbOutputs(Record):
 
 
 def output_folder(option: str | None, kb_file: str) -> str:
-    """Return the folder of the outputs: that of the option, or that of the knowledge base file.
+    """Return the folder of the outputs: that of the option, or else that of the knowledge base file.
 
-    Raises OutputError for a file of that name, and if the folder above does not exist.
+    Raises OutputError if it is a file, and if its parent folder does not exist.
     """
     folder = option
     if folder is None:
@@ -493,9 +525,9 @@ def output_folder(option: str | None, kb_file: str) -> str:
 
 
 def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
-    """Return the path of each format of a colon-separated list, such as "tac:edl".
+    """Return the path of the output of each format; `modes` is a text such as "tac:edl".
 
-    Raises UsageError for unknown formats and for outputs that exist already.
+    Raises UsageError for an unknown format, and if an output exists already.
     """
     name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
     path_by_mode = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}

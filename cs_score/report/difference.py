@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from cs_score.analysis.evidence.layouts import in_short
+from cs_score.analysis.evidence.layouts import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
@@ -159,7 +159,7 @@ class DifferencePage(PageMaker):
                 {
                     "unit": unit_text(answer),
                     "part": answer.provenance if is_cold_start else answer.part,
-                    "value": str(answer.value) if is_cold_start else in_short(answer.value),
+                    "value": str(answer.value) if is_cold_start else short_value_text(answer.value),
                     "outcome": answer.outcome,
                     "a": _outcome(answer.a),
                     "b": _outcome(answer.b),

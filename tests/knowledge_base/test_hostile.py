@@ -167,7 +167,7 @@ def test_many_mentions_below_many_entry_points_take_no_memory_and_little_time() 
     assert tracemalloc.get_traced_memory()[1] < 2e7
     tracemalloc.stop()
     assert chosen[::5] == [
-        min(index.overlaps(99, 99 + n), key=lambda met: (-met.common, met.rest, met.mention.line)).mention
+        min(index.overlaps(99, 99 + n), key=lambda met: (-met.common_less_one, met.rest, met.mention.line)).mention
         for n in range(0, 40, 5)
     ]
 

@@ -1,7 +1,7 @@
-"""Examines a result by one measure: what each mistake costs, the error budget, groups, confusions, explanations.
+"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations.
 
-The cost of a mistake is found by correcting it alone: its prediction is replaced and nothing else, and the units that
-the prediction serves are scored again.
+The cost of a mistake is the gain in score if only this mistake is corrected: its prediction is replaced, and the units
+with this prediction are scored again.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from cs_score.evidence.reading import as_key
 from cs_score.measures.registry import Ratio, divide
 
 UnitKey: TypeAlias = tuple[Hashable, int]
-"""A unit by the key of its id, and by its number among the units with this id, from 1."""
+"""The key of a unit's id (`as_key`), and the number of the unit among the units with this id, from 1."""
 
 ASPECT: Final = "aspect"
-"""The dimension whose groups are the lines of the report, not groups of units; in tasks whose measures are means."""
+"""A dimension in tasks whose measures are means. Its groups are the lines of the report, not groups of units."""
 
 MOST_UNITS: Final = 20_000
 """The most units of a run that are explained."""
@@ -52,10 +52,13 @@ class UnitName(NamedTuple):
 
 
 class Entry:
-    """An entry of the predictions file, as it is or with corrections: the units that it serves, and their rows."""
+    """A prediction of the predictions file, with or without corrections, and the units that share it.
+
+    `positions` are the positions of the units in the result, `rows` are their rows. `unit` is the first of the units,
+    with the prediction.
+    """
 
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
-        """Take the positions of the units, the first unit with its prediction, and the rows of the units."""
         self._examination = examination
         self.positions = positions
         self.unit = unit
@@ -63,54 +66,59 @@ class Entry:
 
     @cached_property
     def faults(self) -> Sequence[Fault]:
-        """The faults of the prediction."""
+        """The faults of the prediction for the examined measure."""
         return self._examination.mode.faults(self.unit, self._examination.measure)
 
     def corrected(self, faults: Sequence[Fault]) -> Any:
-        """Return the prediction without some of its faults, as the predictions file has it."""
+        """Return the prediction with some of its faults corrected, in the form of the predictions file."""
         return self._examination.mode.corrected(self.unit, faults)
 
-    def without(self, faults: Sequence[Fault]) -> Entry:
-        """Return the entry without some of its faults. Raises InputError if the scorer would refuse that prediction."""
+    def without_faults(self, faults: Sequence[Fault]) -> Entry:
+        """Return the entry with some of its faults corrected.
+
+        Raises InputError if the scorer would refuse the corrected prediction.
+        """
         mode = self._examination.mode
         prediction = mode.reread(self.corrected(faults))
         rows = [mode.row(unit) for unit in self._units_with(prediction)]
         return Entry(self._examination, self.positions, self.unit._replace(prediction=prediction), rows)
 
     def _units_with(self, prediction: Any) -> list[Unit]:
-        """Return the units that the entry serves, with this prediction."""
+        """Return the units of the entry, each with another prediction in the place of its own."""
         units = self._examination.result.units
         return [units[position]._replace(prediction=prediction) for position in self.positions]
 
     @cached_property
     def rows_without(self) -> RowsWithout:
-        """The function from a fault to the rows of the units once it is corrected."""
+        """A function that returns the rows of the units after the correction of a fault."""
         return self._examination.mode.rows_without_each(self._units_with(self.unit.prediction), self.rows)
 
     def without_kind(self, kind: str) -> Entry:
-        """Return the entry without its faults of one kind, as far as the scorer accepts that prediction."""
+        """Return the entry with all faults of a kind corrected, except those whose correction the scorer refuses."""
         faults = [fault for fault in self.faults if fault.kind == kind]
         if not faults:
             return self
         try:
-            return self.without(faults)
-        except InputError:  # the scorer refuses a part for a fault of its own, whatever the other faults are
-            correctable = [fault for fault in faults if self._can_correct(fault)]
-            return self.without(correctable) if correctable else self
+            return self.without_faults(faults)
+        except InputError:
+            # Whether the scorer refuses the correction of a fault does not depend on the other faults.
+            correctable_faults = [fault for fault in faults if self._can_correct(fault)]
+        return self.without_faults(correctable_faults) if correctable_faults else self
 
     def _can_correct(self, fault: Fault) -> bool:
-        """Return whether the scorer would accept the prediction without a fault."""
+        """Return whether the scorer would accept the prediction with a fault corrected."""
         try:
-            self.rows_without(fault)
+            self.rows_without(fault)  # the rows are not needed, only the error
         except InputError:
             return False
         return True
 
 
 class Cost(NamedTuple):
-    """The cost of a fault of an entry: what its correction changes of each measure, and `gain` of the examined one.
+    """The cost of a fault of an entry: `gain` is what the examined measure gains if only this fault is corrected.
 
-    Effects are None if the scorer would refuse the corrected prediction; `reason` then says why.
+    `effects` has the change of every measure. Gain and effects are None if the scorer would refuse the corrected
+    prediction; `reason` then says why.
     """
 
     entry: Entry
@@ -121,18 +129,19 @@ class Cost(NamedTuple):
 
     @property
     def position(self) -> int:
-        """The position of the first unit of gold that the prediction serves."""
+        """The position of the first unit of the entry."""
         return self.entry.positions[0]
 
 
 class Examination:
-    """A result with the findings about one of its measures.
+    """A result, examined by one of its measures.
 
-    `names` are the units by position. `name_by_key`, `rows` and `units` have the units by key, so that another result
-    can be compared.
+    `names` has the names of the units by position. `name_by_key`, `rows` and `units` have the names, the rows and the
+    units by the keys of the units, so that two results can be compared.
     """
 
     def __init__(self, result: Result, measure: str) -> None:
+        """Take a result and the official name of a measure that has a value in it."""
         self.result = result
         self.mode = result.mode
         self.measure = measure
@@ -149,7 +158,7 @@ class Examination:
 
     @cached_property
     def head(self) -> dict[str, Any]:
-        """The fields with which each document about the result begins."""
+        """The fields that every document about the result has, by their names: task, measure, signature, scores ..."""
         origin = replace(self.result.origin, measure=self.measure)
         return {
             "task": origin.task,
@@ -164,11 +173,12 @@ class Examination:
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """The entries of the predictions file as they are."""
+        """The entries of the predictions file, without corrections, in the order of their first units."""
         units = self.result.units
         rows = self.result.table.rows
         positions_by_entry: dict[Hashable, list[int]] = {}
         for position, unit in enumerate(units):
+            # In some tasks all units with the same id share a prediction.
             entry_key = as_key(unit.id) if self.mode.shares_predictions else position
             positions_by_entry.setdefault(entry_key, []).append(position)
         entries = []
@@ -180,10 +190,10 @@ class Examination:
     # ---- Costs and the error budget
 
     def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[Cost]:
-        """Return the cost of each fault, largest gain first, equal ones in gold's order, unknown ones last.
+        """Return the cost of each fault of the entries, those with the largest gain first.
 
-        The effect of a correction on a measure is the measure with the corrected entry, minus the measure as it is.
-        `progress` is handed the faults with their entries.
+        Equal gains are in the order of gold; faults that cannot be corrected come last. `progress` gets the entries and
+        faults, and shows how many are done.
         """
         sums = self.result.table.sums()
         scores = self.mode.formula(sums, divide)
@@ -192,10 +202,14 @@ class Examination:
             for fault in entry.faults:
                 entries_and_faults.append((entry, fault))
         costs = [self._cost(entry, fault, sums, scores) for entry, fault in progress(entries_and_faults)]
-        return sorted(costs, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
+        return sorted(costs, key=_cost_order)
 
     def _cost(self, entry: Entry, fault: Fault, sums: Sequence[float], scores: Sequence[float]) -> Cost:
-        """Return the cost of a fault, given the sums of the table and the measures that they make."""
+        """Return the cost of a fault of an entry.
+
+        `sums` are the sums of the table of units, `scores` the values of all measures for these sums. The effect on a
+        measure is its value after the correction minus its value before.
+        """
         try:
             new_rows = entry.rows_without(fault)
         except InputError as error:
@@ -210,7 +224,7 @@ class Examination:
         return Cost(entry, fault, effects[self.measure], effects, UNSET)
 
     def mistake(self, cost: Cost) -> Mistake:
-        """Return a cost as documents list it."""
+        """Return the mistake with this cost, in the form in which documents list it."""
         name = self.names[cost.position]
         return Mistake(
             kind=cost.fault.kind,
@@ -226,7 +240,11 @@ class Examination:
         )
 
     def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
-        """Return the error budget, kind by kind; a fault whose correction the scorer would refuse stays."""
+        """Return the error budget: a row for each kind of faults, in the order of the kinds.
+
+        A row has the score if all faults of the kind are corrected, and the score if the faults of earlier kinds are
+        corrected, too. Faults whose correction the scorer would refuse are not corrected.
+        """
         table = self.result.table
         kinds = self.mode.kinds
         rows_without_kind = {kind: list(table.rows) for kind in kinds}
@@ -237,7 +255,7 @@ class Examination:
             entry_so_far = entry
             for kind in kinds:
                 entry_without_kind = entry.without_kind(kind)
-                is_uncorrected = entry_so_far is entry  # spares a scoring
+                is_uncorrected = entry_so_far is entry  # then a second scoring would have the same result
                 entry_so_far = entry_without_kind if is_uncorrected else entry_so_far.without_kind(kind)
                 _replace_rows(rows_without_kind[kind], entry_without_kind)
                 _replace_rows(rows_without_kinds_so_far[kind], entry_so_far)
@@ -255,33 +273,38 @@ class Examination:
         return tuple(budget)
 
     def _score_of_rows(self, rows: Sequence[Row]) -> float:
-        """Return the score of the examined measure with other rows in the table."""
+        """Return the score of the examined measure if the units have other rows."""
         return self.mode.scores(replace(self.result.table, rows=rows).sums())[self.measure]
 
     # ---- Groups and confusions
 
     def groups(self, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
-        """Return the groups of units by dimension; the lines of the report are groups, too.
+        """Return the groups of units by dimension, with the number and the share of their mistakes.
 
-        Each unit is in one group of a dimension, so that the totals of its groups add up to the totals of the table.
+        Each unit is in one group of a dimension. If all measures are means, there is a dimension `ASPECT`, too, with a
+        group for each line of the report. `costs` are the costs of all mistakes.
         """
         groups_by_dimension: dict[str, list[Group]] = {}
-        members = positions_of_groups([self.mode.groups(unit) for unit in self.result.units])
-        for dimension, positions_by_group in members.items():
+        groups_of_units = [self.mode.groups(unit) for unit in self.result.units]
+        for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             mistake_counts = _count_mistakes(costs, positions_by_group)
             groups = []
             for name, positions in positions_by_group.items():
                 mistake_count = mistake_counts[name]
-                groups.append(self._group_of_units(name, positions, mistake_count, divide(mistake_count, len(costs))))
+                share = divide(mistake_count, len(costs))
+                groups.append(self._group_of_units(name, positions, mistake_count, share))
             groups_by_dimension[dimension] = groups
         if set(self.mode.measures) <= set(self.result.table.columns):
             aspects = groups_by_dimension.setdefault(ASPECT, [])
             for row in self.mode.rows:
-                aspects.append(self._aspect(row, costs))
+                aspects.append(self._group_of_report_row(row, costs))
         return {dimension: tuple(groups) for dimension, groups in groups_by_dimension.items()}
 
     def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> Group:
-        """Return the group of the units at these positions, with its mistakes and their share in all mistakes."""
+        """Return the group of the units at these positions, with their totals and scores.
+
+        `mistake_count` is the number of mistakes in the group, `share` their share of all mistakes.
+        """
         table = self.result.table
         sums = replace(table, rows=[table.rows[position] for position in positions]).sums()
         scores = self.mode.scores(sums)
@@ -298,8 +321,8 @@ class Examination:
             share=share,
         )
 
-    def _aspect(self, row: ReportRow, costs: Sequence[Cost]) -> Group:
-        """Return the group of a line of the report, with the mistakes that change one of its measures."""
+    def _group_of_report_row(self, row: ReportRow, costs: Sequence[Cost]) -> Group:
+        """Return the group for a line of the report, with the mistakes that change one of its measures."""
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
         scores = {measure: self.result.scores[measure] for measure in row.measures}
@@ -318,9 +341,9 @@ class Examination:
         )
 
     def _score_by_heading(self, measure: str, scores: Mapping[str, float]) -> dict[str, float]:
-        """Return the scores of the line of the report that a measure is in: precision, recall, f1 ...
+        """Return the scores of the report's line with a measure, by heading: {"precision": 0.5, "recall": 0.25, ...}.
 
-        They are empty for a line of one measure.
+        Return an empty dictionary for a line with a single measure. `scores` has the scores by measure.
         """
         row = next(row for row in self.mode.rows if measure in row.measures)
         if len(row.measures) == 1:
@@ -331,7 +354,10 @@ class Examination:
         return score_by_heading
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
-        """Return how often each pair of labels occurs, abstracts and claims apart, the most frequent pair first."""
+        """Return how often each label of gold was predicted as each other label, the most frequent pairs first.
+
+        Labels of abstracts, claims ... are counted and listed separately.
+        """
         counts: Counter[tuple[str, str, str]] = Counter()
         for unit in self.result.units:
             counts.update(self.mode.confusions(unit))
@@ -343,7 +369,7 @@ class Examination:
     # ---- Other scores of the same files
 
     def scenarios(self) -> tuple[Scenario, ...] | UnsetType:
-        """Return the scores under the scenarios of the task; UNSET if it has none for this result."""
+        """Return the scores under the task's scenarios for answers without judgment; UNSET if there are none."""
         rows = []
         for name, assumption, units in self.mode.scenarios(self.result.units):
             scores = self._scores_of_units(units)
@@ -351,7 +377,10 @@ class Examination:
         return tuple(rows) or UNSET
 
     def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
-        """Return the scores under other policies; UNSET if there are none. Raises UsageError for an unknown policy."""
+        """Return the scores under other policies; UNSET if none are named. Raises UsageError for an unknown policy.
+
+        A policy under which the result cannot be scored has no scores, but a reason.
+        """
         rows = []
         for text in policies:
             policy, units = self.mode.under_policy(text, self.result.units)
@@ -365,18 +394,22 @@ class Examination:
         return tuple(rows) or UNSET
 
     def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
-        """Return the scores that other units would have in the result. Raises InputError."""
+        """Return the scores by measure if the result had these units. Raises InputError if they cannot be scored."""
         rows = self.mode.rows_of(units, iter)
         return self.mode.scores(replace(self.result.table, rows=rows).sums())
 
     # ---- Explanations
 
     def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
-        """Return how the units of some costs were scored, and `with_others` all units; at most `MOST_UNITS`."""
+        """Return explanations in words of how units were scored, for at most `MOST_UNITS` units.
+
+        These are the units with the mistakes of `costs`, and `with_others` all other units after them.
+        """
         positions = [cost.position for cost in costs]
         if with_others:
             positions += range(len(self.names))
-        explained_positions = sorted(list(dict.fromkeys(positions))[:MOST_UNITS])
+        distinct_positions = list(dict.fromkeys(positions))
+        explained_positions = sorted(distinct_positions[:MOST_UNITS])
         steps = []
         texts = []
         for number, position in enumerate(explained_positions):
@@ -386,7 +419,7 @@ class Examination:
         return Explanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
 
     def explained(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
-        """Return how the units at these positions were scored, with their mistakes and what these cost."""
+        """Return explanations of how the units at these positions were scored, with their mistakes and their costs."""
         chosen_positions = frozenset(positions)
         entries = [entry for entry in self.entries if not chosen_positions.isdisjoint(entry.positions)]
         costs_by_position: defaultdict[int, list[Cost]] = defaultdict(list)
@@ -396,7 +429,7 @@ class Examination:
         return tuple([self._explained_unit(position, costs_by_position[position]) for position in positions])
 
     def _explained_unit(self, position: int, costs: Sequence[Cost]) -> ExplainedUnit:
-        """Return how the unit at a position was scored, with its mistakes."""
+        """Return the explanation of how the unit at a position was scored; `costs` are the costs of its mistakes."""
         name = self.names[position]
         row = self.result.table.rows[position]
         return ExplainedUnit(
@@ -412,18 +445,25 @@ class Examination:
     # ---- For comparisons
 
     def score(self, keys: Iterable[UnitKey]) -> float:
-        """Return the score of some units; a unit that was not scored adds nothing."""
+        """Return the examined score over the units with these keys; units that were not scored are left out."""
         empty_row = (0.0,) * len(self.mode.columns)
         rows = [self.rows.get(key, empty_row) for key in keys]
         sums = [math.fsum(column) for column in zip(*rows)]
         return float(self.formula(sums, divide)[0])
 
     def ratio(self, key: UnitKey) -> Ratio | None:
-        """Return the score of a unit as a ratio; None if it was not scored."""
-        return self.formula(self.rows[key], Ratio)[0] if key in self.rows else None
+        """Return the examined score of a unit as a ratio; None if the unit was not scored."""
+        if key not in self.rows:
+            return None
+        ratio: Ratio = self.formula(self.rows[key], Ratio)[0]
+        return ratio
 
     def parts(self, key: UnitKey) -> dict[tuple[str, str, int], Part]:
-        """Return the parts of a unit by noun, value and their number among equal ones; none if it was not scored."""
+        """Return the parts of a unit by a key that is the same for the same part in another result.
+
+        The key has the part's noun, its value as JSON, and its number among equal parts, from 1. There are no parts if
+        the unit was not scored.
+        """
         part_by_key: dict[tuple[str, str, int], Part] = {}
         if key not in self.units:
             return part_by_key
@@ -436,13 +476,16 @@ class Examination:
 
 
 def _replace_rows(rows: list[Row], entry: Entry) -> None:
-    """Replace the rows of a table for the units of an entry by the rows of the entry."""
+    """Put the rows of an entry into a list of the rows of all units, at the positions of the units of the entry."""
     for position, row in zip(entry.positions, entry.rows):
         rows[position] = row
 
 
 def _count_mistakes(costs: Iterable[Cost], positions_by_group: Mapping[str, Sequence[int]]) -> Counter[str]:
-    """Return the number of mistakes in each group of a dimension."""
+    """Return the number of mistakes in each group of a dimension.
+
+    A mistake is in the group of the first unit of its entry. `positions_by_group` has the positions of the units.
+    """
     group_by_position = {}
     for name, positions in positions_by_group.items():
         for position in positions:
@@ -450,11 +493,16 @@ def _count_mistakes(costs: Iterable[Cost], positions_by_group: Mapping[str, Sequ
     return Counter([group_by_position[cost.position] for cost in costs])
 
 
-class CostedMistakes(Sequence[Mistake]):
-    """The mistakes of a run, each made only when it is asked for.
+def _cost_order(cost: Cost) -> tuple[bool, float, int]:
+    """Return a sort key: known gains first, of these the largest first, equal ones by the position of the unit."""
+    return cost.gain is None, -(cost.gain or 0.0), cost.position
 
-    A mistake has the whole corrected prediction of its unit, so that all mistakes of one unit together would take
-    memory in proportion to the square of their number.
+
+class CostedMistakes(Sequence[Mistake]):
+    """A sequence of the mistakes of a run that makes each mistake only when it is accessed.
+
+    A mistake has the whole corrected prediction of its unit. If all mistakes of a unit were in memory together, they
+    would take memory in proportion to the square of their number.
     """
 
     def __init__(self, examination: Examination, costs: Sequence[Cost]) -> None:
@@ -483,5 +531,5 @@ class CostedMistakes(Sequence[Mistake]):
         return hash(len(self._costs))
 
     def __reduce__(self) -> tuple[type[tuple[Mistake, ...]], tuple[list[Mistake]]]:
-        """Return how the mistakes are pickled: as a tuple."""
+        """Return what pickles the mistakes: they are pickled as a tuple of all of them."""
         return tuple, (list(self),)

@@ -74,7 +74,7 @@ def _group_rows(document: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
     for dimension, groups in document.groups.items():
         for group in groups:
             row: dict[str, Any] = {"dimension": dimension, **asdict(group)}
-            row["score"] = row.pop("scores", {}).get(document.measure)  # pages show it
+            row["score"] = row.pop("scores", {}).get(document.measure)  # only pages show this score
             for statistic, count in row.pop("counts", {}).items():
                 row[count_column(statistic)] = count
             yield row
@@ -86,7 +86,7 @@ _COMPARED_GROUPS: Final = Layout(
 
 
 def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each line of the explanations of units."""
+    """Yield a row for each line in the explanations of units; blank lines are left out."""
     for unit in explanation.units:
         for line in unit.lines:
             if line:
@@ -99,9 +99,9 @@ _STEPS: Final = Layout(
 
 
 def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
-    """Return the layouts of the tables of each kind of document, in the order of its text.
+    """Return the layouts of tables by the class of their document, in the order in which the text shows the tables.
 
-    Tables that are not for people are written to files only.
+    A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
     """
     costliest = _costliest_layout(mode)
     mistakes = _mistakes_layout(mode)
@@ -114,19 +114,23 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
         fewest=1,
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
-    answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, fewest=1, is_file=False)
-    whole_answers = replace(answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True)
+    shortened_answers = Layout(
+        "answers", "What was judged differently:", answer_columns, _answer_rows, fewest=1, is_file=False
+    )
+    whole_answers = replace(
+        shortened_answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True
+    )
     other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
     return {
         Analysis: (*other_scores, _BUDGET, costliest, mistakes, _groups_layout(mode), _CONFUSIONS),
-        Difference: (differing_units, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
+        Difference: (differing_units, _OUTCOMES, shortened_answers, whole_answers, _COMPARED_GROUPS),
         Explanation: (costliest, mistakes, _STEPS),
         ExplainedUnit: (costliest,),
     }
 
 
 def _costliest_layout(mode: Mode) -> Layout:
-    """Return the layout of the list of mistakes for people."""
+    """Return the layout of the list of the costliest mistakes in texts, where values are shortened."""
     return Layout(
         "costliest",
         "The costliest mistakes, with the gain from correcting each one alone:",
@@ -147,7 +151,7 @@ def _costliest_layout(mode: Mode) -> Layout:
 
 
 def _count_mistakes(document: Analysis | Explanation | ExplainedUnit) -> int:
-    """Return the number of all mistakes; a document may list fewer."""
+    """Return the number of all mistakes; a document may list only some of them."""
     if isinstance(document, Analysis):
         count = sum([row.count for row in document.budget])
         if count:
@@ -191,7 +195,7 @@ def _groups_layout(mode: Mode) -> Layout:
 
 
 def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each mistake that a document lists."""
+    """Yield a row for each mistake that a document lists, with values whole and, for texts, shortened."""
     longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else _SHORT_VALUE
     for mistake in document.mistakes:
         row: dict[str, Any] = {}
@@ -203,8 +207,8 @@ def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[
             "name": unit_name(mistake),
             "predicted": as_json(mistake.predicted),
             "gold": as_json(mistake.gold),
-            "predicted_in_short": cut(in_short(mistake.predicted), longest),
-            "gold_in_short": cut(in_short(mistake.gold), longest),
+            "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
+            "gold_in_short": shorten(short_value_text(mistake.gold), longest),
             "prediction": json_value(mistake.prediction),
         }
         for measure, effect in mistake.effects.items():
@@ -213,12 +217,15 @@ def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[
 
 
 def count_column(statistic: str) -> str:
-    """Return the key of a statistic's column: its name, unless a score of the group has the same."""
+    """Return the key of the column for the total of a statistic in the table of groups.
+
+    It is the name of the statistic, or "counts_f1" for "f1", since the column "f1" has a score.
+    """
     return f"counts_{statistic}" if statistic in ("precision", "recall", "f1") else statistic
 
 
 def _differing_unit_rows(difference: Difference) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each unit that counts differently."""
+    """Yield a row for each unit that counts differently in A and B."""
     for unit in difference.units:
         yield {**asdict(unit), "name": unit_name(unit)}
 
@@ -226,15 +233,15 @@ def _differing_unit_rows(difference: Difference) -> Iterator[Mapping[str, Any]]:
 def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
     for answer in difference.answers:
-        cells: dict[str, str | None] = {"value": in_short(answer.value), "a": None, "b": None}
+        cells: dict[str, str | None] = {"value": short_value_text(answer.value), "a": None, "b": None}
         for side, judgment in (("a", answer.a), ("b", answer.b)):
             if judgment is not None:
                 cells[side] = f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
         if not is_whole:
             cells = {
-                "value": cut(cells["value"], _SHORT_VALUE),
-                "a": cut(cells["a"], _SHORT_JUDGMENT),
-                "b": cut(cells["b"], _SHORT_JUDGMENT),
+                "value": shorten(cells["value"], _SHORT_VALUE),
+                "a": shorten(cells["a"], _SHORT_JUDGMENT),
+                "b": shorten(cells["b"], _SHORT_JUDGMENT),
             }
         yield {"name": unit_name(answer), "part": answer.part, **cells}
 
@@ -243,32 +250,33 @@ def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[
 
 
 def as_json(value: object) -> JsonText | None:
-    """Return a value as JSON; None, for no value, stays None."""
+    """Return a value as JSON in a line; None stays None, since it means that there is no value."""
     return None if value is None else json_value(value)
 
 
-def in_short(value: object) -> JsonText | None:
-    """Return a value in short: an entry as `SUPPORT [4, 5]`, other objects with their keys, everything else as JSON.
+def short_value_text(value: object) -> JsonText | None:
+    """Return a JSON value in a short form for tables: {"label": "SUPPORT", "sentences": [4, 5]} as `SUPPORT [4, 5]`.
 
-    Texts are escaped, so that tables print the result as it is. None, for no value, stays None.
+    Another object is its keys and values with commas, a list of objects has semicolons between them, and every other
+    value is JSON. The text is safe to print. None stays None, since it means that there is no value.
     """
     if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
         return JsonText(f"{_member_text(value['label'])} {as_json(value['sentences'])}")
     if isinstance(value, dict):
         return JsonText(", ".join([f"{cell(key)} {_member_text(member)}" for key, member in value.items()]))
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        items = [in_short(item) for item in value]
+        items = [short_value_text(item) for item in value]
         return JsonText("; ".join([item for item in items if item]))
     return as_json(value)
 
 
 def _member_text(value: object) -> str:
-    """Return a member of an object: text as it is, everything else as JSON."""
+    """Return a value in an object for tables: a text without quotes, every other value as JSON."""
     return cell(value) if isinstance(value, str) else json_value(value)
 
 
-def cut(text: str | None, longest: int) -> str | None:
-    """Return a text, shortened if it has more characters than `longest`; None for None."""
+def shorten(text: str | None, longest: int) -> str | None:
+    """Return a text, shortened with "..." to at most `longest` characters; None stays None."""
     if text is None or len(text) <= longest:
         return text
     shortened = f"{text[: longest - 3]}..."
@@ -276,7 +284,7 @@ def cut(text: str | None, longest: int) -> str | None:
 
 
 def unit_name(record: Any) -> str:
-    """Return the name of the unit that a record is about: its id, and " (2)" for the second unit with this id."""
+    """Return the name of a record's unit in tables: its id "q1", or "q1 (2)" for the second unit with this id."""
     name = text_of(record.unit)
     return name if record.occurrence == 1 else f"{name} ({record.occurrence})"
 
@@ -293,7 +301,7 @@ _ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {
     "units": _UNITS_ON_SCREEN,
     "groups": 8,
 }
-"""The tables on a first screen by name, with the number of their rows; None for all."""
+"""The largest number of rows of each table on a first screen, by the name of the table; None for all rows."""
 
 _FEWEST_UNITS: Final = 3
 """The number of units that a first screen of a difference shows at least."""
@@ -303,10 +311,10 @@ _LONGEST_REASON: Final = 200
 
 
 def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top: int | None = None) -> str:
-    """Return a document as text with at most `top` rows of each list, for a terminal of this width.
+    """Return a document as text for a terminal of a width, with at most `top` rows of each table.
 
-    Without `top` an analysis or a difference is shortened to a screen of 40 lines and 80 columns. Without a
-    width the cells of tables are whole, however long.
+    Without `top` an analysis or a difference is shortened to a screen of 40 lines and 80 columns. If there is no
+    terminal, its width is None, and the cells of tables are not shortened.
     """
     is_screen = top is None and isinstance(document, Analysis | Difference)
     width = prose_width(terminal_width, is_screen=top is None)
@@ -324,10 +332,10 @@ def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top:
 
 
 class _View:
-    """The text of documents in lines of a width, whole or shortened for a first screen.
+    """Writes documents as lines of text of a width, either in full or shortened for a first screen (`is_screen`).
 
-    `table_width` is that of tables, None if their cells are whole; `top` is the most rows of a list, None for the usual
-    number.
+    `table_width` is the width of tables, None if cells are not shortened. `top` is the largest number of rows of a
+    table, None for the usual number.
     """
 
     def __init__(self, mode: Mode, width: int, table_width: int | None, top: int | None, is_screen: bool) -> None:
@@ -354,8 +362,8 @@ class _View:
         return lines
 
     def analysis_lines(self, analysis: Analysis) -> list[str]:
-        """Return the lines of an analysis: the score, the sentences about its inputs, and its tables."""
-        units = _answered(analysis) or counted(analysis.units, self._mode.unit)
+        """Return the lines of an analysis: the score, sentences about the inputs, and the tables."""
+        units = _answered_count_text(analysis) or counted(analysis.units, self._mode.unit)
         lines = [f"{_title(analysis)} = {analysis.score:.4f} over {units}"]
         lines += self._head_lines(analysis)
         if self._is_screen:
@@ -368,9 +376,9 @@ class _View:
         return lines
 
     def lines_of_units(self, explanation: Explanation) -> list[str]:
-        """Return the lines that explain units: how each was scored, and its mistakes."""
+        """Return the lines that explain how each unit was scored, and list its mistakes."""
         lines = []
-        answered = _answered(explanation)
+        answered = _answered_count_text(explanation)
         if answered:
             lines += [f"{_title(explanation)} = {explanation.score:.4f} over {answered}", ""]
         for number, unit in enumerate(explanation.units):
@@ -381,7 +389,7 @@ class _View:
 
     def lines_of_run(self, explanation: Explanation) -> list[str]:
         """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
-        answered = _answered(explanation)
+        answered = _answered_count_text(explanation)
         over = f" over {answered}" if answered else ""
         lines = [f"{_title(explanation)} = {explanation.score:.4f}{over}"]
         lines += [*self._head_lines(explanation), ""]
@@ -393,18 +401,18 @@ class _View:
         return lines + self._hint(f"--unit ID shows how one {unit} was scored, cs-score analyze {task} all mistakes")
 
     def _hint(self, sentence: str) -> list[str]:
-        """Return a sentence in lines below a blank one."""
+        """Return a hint to the user: a blank line, then the sentence in lines of the width."""
         return ["", *wrap(sentence, self._width)]
 
     def _whole_tables(self, document: Any) -> list[str]:
-        """Return the lines of all tables of a document."""
+        """Return the lines of all tables of a document, with at most `top` rows each."""
         lines: list[str] = []
         for layout in self._layouts[type(document)]:
             lines += text(layout.table(document), self._top or TOP, self._table_width)
         return lines
 
     def _screen_tables(self, document: Any, unit_rows: int) -> list[str]:
-        """Return the lines of the tables of a first screen; that of units has at most `unit_rows` rows."""
+        """Return the lines of the tables that a first screen shows; the table of units has at most `unit_rows` rows."""
         lines: list[str] = []
         for layout in self._layouts[type(document)]:
             if layout.name in _ROWS_ON_SCREEN:
@@ -414,7 +422,10 @@ class _View:
         return lines
 
     def _lines_of_unit(self, unit: ExplainedUnit) -> list[str]:
-        """Return how a unit was scored, what it would score alone if the report has totals, and its mistakes."""
+        """Return the lines that explain a unit: how it was scored, its own scores, and its mistakes.
+
+        Its own scores are left out in tasks whose reports have no totals.
+        """
         lines: list[str] = []
         for unsafe_line in unit.lines:
             line = one_line(unsafe_line)
@@ -454,23 +465,28 @@ class _View:
 
 
 def _title(document: Any) -> str:
-    """Return the task and the measure of a document: "scifact: sentence_label_f1"."""
+    """Return the task and the measure of a document, such as "scifact: sentence_label_f1"."""
     return f"{document.task}: {document.measure}"
 
 
-def _answered(document: Any) -> str:
-    """Return on how many units the score of a document is, if only answered units count; empty if all do."""
-    return document.origin.answered or "" if document.origin else ""
+def _answered_count_text(document: Any) -> str:
+    """Return how many units were scored if only answered units were; an empty text if all were."""
+    if not document.origin:
+        return ""
+    return document.origin.answered or ""
 
 
 def _without_unit(layout: Layout) -> Layout:
-    """Return a layout without the column of the unit, which is the same in all rows about one unit."""
+    """Return a layout without the column of the unit's name, for a table with the mistakes of a single unit."""
     keys = layout.shown or layout.keys
     return replace(layout, shown=tuple([key for key in keys if key != "name"]))
 
 
 def _with_one_table(layout: Layout) -> Layout:
-    """Return the layout of one table with the groups of all dimensions, the largest share first."""
+    """Return the layout for a single table of the groups of all dimensions, instead of a table for each dimension.
+
+    The groups with the largest share come first.
+    """
     keys = layout.shown or layout.keys
     other_keys = [key for key in keys if key != layout.by]
     return replace(
@@ -483,17 +499,23 @@ def _with_one_table(layout: Layout) -> Layout:
 
 
 def _rows_by_share(layout: Layout, document: Any) -> list[Any]:
-    """Return the rows of groups, those with most mistakes or with the largest contributions first."""
+    """Return the rows of the table of groups, sorted for a single table.
+
+    The groups of an analysis with most mistakes come first, or the groups of a difference with the largest
+    contributions. `layout` makes the rows in their usual order.
+    """
     rows: Iterable[Any] = layout.rows(document)
-    return sorted(rows, key=_share_of_mistakes if isinstance(document, Analysis) else _share_of_difference)
+    if isinstance(document, Analysis):
+        return sorted(rows, key=_mistakes_order)
+    return sorted(rows, key=_contribution_order)
 
 
-def _share_of_mistakes(row: Mapping[str, Any]) -> float:
-    """Return a sort key: the group with most mistakes first."""
+def _mistakes_order(row: Mapping[str, Any]) -> float:
+    """Return a sort key for groups: those with most mistakes first."""
     return -float(row["mistakes"])
 
 
-def _share_of_difference(row: Mapping[str, Any]) -> float:
-    """Return a sort key: the group with the largest contribution first."""
+def _contribution_order(row: Mapping[str, Any]) -> float:
+    """Return a sort key for groups: those with the largest contribution first, positive or negative."""
     contribution: float = row["contribution"] or 0.0
     return -abs(contribution)

@@ -1,4 +1,7 @@
-"""Compares two results of a task of evidence: contributions of units and groups, and parts judged differently."""
+"""Compares two results of a task of evidence: which units make the difference, and which parts are judged differently.
+
+The difference of the scores is divided among the units; the share of a unit is its contribution.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,13 @@ class DifferingAnswers(NamedTuple):
 class ExaminedPair:
     """Two results, A and B, examined by the same measure.
 
-    Every measure is a ratio q = x / y of sums over units. With D for B minus A a unit contributes
-    (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, and all units together D(q). A unit that was scored
-    in one of the two only adds nothing to the sums of the other.
+    Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
+    contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
+    unit. The contributions of all units add up to D(q). A unit that only one result has counts as 0 in the other.
     """
 
     def __init__(self, a: Result, b: Result, measure: str) -> None:
+        """Take two results of the same task, and the official name of a measure that has a value in both."""
         self.a = Examination(a, measure)
         self.b = Examination(b, measure)
         self._mode = a.mode
@@ -58,7 +62,7 @@ class ExaminedPair:
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
 
     def groups(self) -> dict[str, tuple[GroupDifference, ...]]:
-        """Return the groups of units by dimension, with their scores in A and B and what they contribute."""
+        """Return the groups of units by dimension, with their scores in A and B and their contributions."""
         keys = list(self._contributions)
         groups_of_units = []
         for key in keys:
@@ -73,14 +77,20 @@ class ExaminedPair:
         return groups_by_dimension
 
     def _group(self, name: str, keys: Sequence[UnitKey]) -> GroupDifference:
-        """Return a group of units with its scores in A and B and its contribution, None if that is not defined."""
+        """Return the group of the units with these keys: its scores in A and B, and its contribution.
+
+        The contribution is None if it is not defined.
+        """
         contribution = None
         if self.has_contributions:
             contribution = math.fsum([self._contributions[key] or 0.0 for key in keys])
         return GroupDifference(name, self.a.score(keys), self.b.score(keys), contribution)
 
     def answers(self) -> DifferingAnswers:
-        """Return the parts that were judged differently, unit by unit: parts of A, then parts that only B has."""
+        """Return the parts of units that were judged differently, and the number of parts with each outcome.
+
+        The parts of a unit in A come first, then the parts that it has only in B.
+        """
         answers = []
         counts: Counter[tuple[str, Outcome]] = Counter()
         for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):
@@ -99,7 +109,7 @@ class ExaminedPair:
 
 
 def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return how a part of a unit was judged in A and B; None for a side that does not have it."""
+    """Return the comparison of a part of a unit in A and in B; the part is None in a result that does not have it."""
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None
     a = _judgment_of(part_of_a)
@@ -118,10 +128,12 @@ def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | Non
 
 
 def _judgment_of(part: Part | None) -> Judgment | None:
-    """Return how a part was judged; None if nothing was predicted for it."""
-    return None if part is None or part.judgment is None else Judgment(part.right, part.judgment)
+    """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
+    if part is None or part.judgment is None:
+        return None
+    return Judgment(part.right, part.judgment)
 
 
 def _judgment_text(judgment: Judgment | None) -> str | None:
-    """Return a judgment in words; None for None."""
+    """Return a judgment in words; None stays None."""
     return None if judgment is None else judgment.judgment

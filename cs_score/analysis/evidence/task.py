@@ -1,4 +1,4 @@
-"""The verbs of a task of evidence: analyze, diff and explain, the tables and texts of their documents, comparisons."""
+"""The commands of a task of evidence on results: analyze, diff and explain, with tables and texts, and comparisons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGEST_COSTS: Final = 3
 
 
 class EvidenceTask(Record):
-    """The verbs of a task of evidence, whose rules are those of its mode."""
+    """The commands of a task of evidence on results; `mode` has the rules of the task."""
 
     mode: Mode
 
@@ -36,9 +36,9 @@ class EvidenceTask(Record):
         return self.mode.name
 
     def measure_of(self, name: str | None) -> str | None:
-        """Return the official name of a measure, which may be given in any letter case; None for None.
+        """Return the official name of a measure; `name` may be in any letter case. None stays None.
 
-        Raises UsageError for a measure that the task lacks.
+        Raises UsageError if the task has no such measure.
         """
         if name is None:
             return None
@@ -50,9 +50,10 @@ class EvidenceTask(Record):
         return str(measure)
 
     def _measure_for(self, name: str | None, *results: Result) -> str:
-        """Return the measure that results are examined by: that of the name, or else the headline that they share.
+        """Return the measure by which results are examined: the one with this name, or else their headline measure.
 
-        Raises UsageError for a measure that the task lacks, InputError for one without a value for a result.
+        If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
+        has no such measure, InputError if the measure has no value for a result.
         """
         measure = self.measure_of(name) or self.headline_of(results) or str(usual(self.name))
         for result in results:
@@ -73,12 +74,11 @@ class EvidenceTask(Record):
         progress: Progress = iter,
         policies: Sequence[str] = (),
     ) -> Analysis:
-        """Return the mistakes of a result, the error budget, groups and confusions, and scores under other policies.
+        """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
 
-        With `is_whole` it has the `top` mistakes, or all of them, and how units were scored; otherwise only as much as
-        a text shows. `progress` is handed the predictions for the budget, then the mistakes.
-
-        Raises UsageError for an unknown measure.
+        It lists the `top` mistakes, or else all of them, and explains units in words. If it is not `is_whole`, it has
+        no explanations and only the mistakes that a text shows. `progress` gets first the predictions, for the budget,
+        and then the mistakes, and shows how many are done. Raises UsageError for an unknown measure.
         """
         examination = Examination(result, self._measure_for(measure, result))
         budget = examination.budget(progress(examination.entries))
@@ -104,10 +104,11 @@ class EvidenceTask(Record):
         self, a: Result, b: Result, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
-        """Return why B scores otherwise than A, and what each unit contributes to the difference of their scores.
+        """Return the difference of two results, with the contribution of each unit to the difference of their scores.
 
-        At most `top` units and answers are listed. `resampling` has the settings of interval and p-values, as in a
-        comparison. Raises UsageError for results of different tasks and for an unknown measure.
+        `names` are the names of A and B in texts. At most `top` units and answers are listed. `resampling` has the
+        settings of the interval and the p-values, as in a comparison. Raises UsageError for results of different tasks
+        and for an unknown measure.
         """
         self.measures((a, b))  # raises UsageError for results of different tasks
         measure = self._measure_for(measure, a, b)
@@ -137,10 +138,11 @@ class EvidenceTask(Record):
     def explain(
         self, result: Result, units: Sequence[str | int] = (), measure: str | None = None, *, progress: Progress = iter
     ) -> Explanation:
-        """Return how units were scored and what their mistakes cost; without units the largest costs of the run.
+        """Return the explanation of how units were scored, with the costs of their mistakes.
 
-        Units are named by their ids; if gold repeats an id, all units that have it are explained. `progress` is handed
-        all mistakes if no unit is named. Raises UsageError for an unknown measure, InputError for an unknown unit.
+        `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the largest
+        costs of the run, and `progress` gets all mistakes and shows how many are done. Raises UsageError for an unknown
+        measure, InputError for an unknown unit.
         """
         examination = Examination(result, self._measure_for(measure, result))
         positions: list[int] = []
@@ -166,10 +168,13 @@ class EvidenceTask(Record):
         return layouts_of(self.mode)[type(document)]
 
     def tables(self, document: Any) -> list[Table]:
-        """Return the tables of a document; if only answered units were scored, with a column that says so."""
+        """Return the tables of a document.
+
+        If only answered units were scored, table files have a column with the number of these units.
+        """
         tables = [layout.table(document) for layout in self.layouts(document)]
-        answered = answered_in(document)
-        return [with_answered(table, answered) for table in tables] if answered else tables
+        answered = answered_count_text(document)
+        return [add_answered_column(table, answered) for table in tables] if answered else tables
 
     def text(self, document: Any, width: int | None, top: int | None = None) -> str:
         """Return a document as text for a terminal of this width, with at most `top` rows of each list."""
@@ -178,7 +183,7 @@ class EvidenceTask(Record):
     # ---- Comparisons
 
     def measures(self, results: Iterable[Result]) -> Sequence[str]:
-        """Return the measures that all results have. Raises UsageError for results of other tasks."""
+        """Return the measures that have a value in all results. Raises UsageError for results of another task."""
         compared = list(results)
         names = list(dict.fromkeys([result.mode.name for result in compared]))
         if names != [self.name]:
@@ -186,7 +191,7 @@ class EvidenceTask(Record):
         return [measure for measure in self.mode.measures if all(measure in result.scores for result in compared)]
 
     def headline_of(self, results: Iterable[Result]) -> str | None:
-        """Return the headline measure of results; None if they have different ones."""
+        """Return the headline measure of results; None if they have different headline measures."""
         headlines = {result.origin.measure for result in results}
         return headlines.pop() if len(headlines) == 1 else None
 
@@ -201,12 +206,15 @@ class EvidenceTask(Record):
         return Statistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
-        """Return the formula from the sums of the columns to some of the measures."""
+        """Return a function that computes some of the measures from the sums of the columns."""
         return self.mode.formula_of(measures)
 
 
-def answered_in(document: Any) -> str:
-    """Return on how many units the scores of a document are, if only answered units count; empty if all do."""
+def answered_count_text(document: Any) -> str:
+    """Return how many units were scored if only answered units were; an empty text if all were.
+
+    For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
+    """
     if isinstance(document, Difference):
         sides = []
         for name, side in (("A", "a"), ("B", "b")):
@@ -214,13 +222,16 @@ def answered_in(document: Any) -> str:
             if answered is not None:
                 sides.append(f"{name}: {answered}")
         return "; ".join(sides)
-    return document.origin.answered or "" if document.origin else ""
+    if not document.origin:
+        return ""
+    return document.origin.answered or ""
 
 
-def with_answered(table: Table, answered: str) -> Table:
-    """Return a table file with a last column that says on how many units its scores are.
+def add_answered_column(table: Table, answered: str) -> Table:
+    """Return a table with a last column `answered`, the number of units that were scored, in its file.
 
-    Tables for people stay as they are, since the text says it above them.
+    The text for people does not show the column, since it has the number above its tables. A table without a file is
+    returned unchanged.
     """
     layout = table.layout
     if not layout.is_file:

@@ -68,7 +68,7 @@ def _name_of_input(source: object) -> str | None:
 
 
 def _describe_remedy(mode: Mode, file: str, files: Files) -> str | None:
-    """Return in words what is wrong with the form of a file, and the command that mends it.
+    """Return the fault in the form of a file in words, with the command that corrects it.
 
     Return None if the file has the form that the task reads, and if its form is not recognised.
     """

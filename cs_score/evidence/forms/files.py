@@ -1,7 +1,7 @@
 """How a file is packed, encoded and laid out, and the Python expressions that read it.
 
 A remedy is a command that a user can copy: a Python one-liner that reads the file, changes its value and writes a new
-file, which can be scored. The records here hold the Python expressions of which this command consists.
+file, which can be scored. The records here hold the Python expressions that make up this command.
 """
 
 from __future__ import annotations
