@@ -23,7 +23,7 @@ from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.planning import needed_units
+from cs_score.statistics.planning import units_for_t_test
 from cs_score.statistics.resampling import Systems, bootstrap_intervals
 from cs_score.statistics.samples import SampledItems, estimate_score, score_with_limits
 from cs_score.statistics.sign_test import Shares, SignTest
@@ -54,7 +54,7 @@ def power_at_the_needed_units(effect: float, *, is_normal: bool = True, sets: in
 
     Differences of units are normal, or -1, 0 and 1 for answers that are right or wrong.
     """
-    rng, units = np.random.default_rng(26), needed_units(effect, 0.05, 0.8) or 0
+    rng, units = np.random.default_rng(26), units_for_t_test(effect, 0.05, 0.8) or 0
     if is_normal:
         drawn = rng.normal(effect, 1, (sets, units))
     else:
@@ -88,7 +88,7 @@ def binary_power_through_compare(wins: float, losses: float, sets: int = 2000) -
 
 def graded_power_through_compare(effect: float, sets: int = 2000) -> float:
     """Return how often a comparison finds a difference of graded units, at the units that .8 needs."""
-    units = needed_units(effect, 0.05, 0.8) or 0
+    units = units_for_t_test(effect, 0.05, 0.8) or 0
     found = 0
     for seed in range(sets):
         rng = np.random.default_rng([32, seed])

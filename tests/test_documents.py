@@ -15,10 +15,10 @@ from cs_score.base.documents import (
     DEEPEST,
     Document,
     document_in,
+    failures_as_input_error,
     json_text,
     read_document,
     record_in,
-    refusing_incomplete,
     value_in,
 )
 from cs_score.base.errors import InputError
@@ -139,7 +139,10 @@ def test_a_number_that_is_not_finite_is_written_nowhere(number: float) -> None:
 
 
 def test_what_fails_while_a_document_is_shown_is_called_by_its_file() -> None:
-    with pytest.raises(InputError, match="f: no whole document of cs-score: it has no 'b'"), refusing_incomplete("f"):
+    with (
+        pytest.raises(InputError, match="f: no whole document of cs-score: it has no 'b'"),
+        failures_as_input_error("f"),
+    ):
         _ = {"a": 1}["b"]
 
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from cs_score.api.arguments import checked
 from cs_score.base.display import one_line
-from cs_score.base.documents import json_text, refusing_incomplete
+from cs_score.base.documents import failures_as_input_error, json_text
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
@@ -162,7 +162,7 @@ def refuse_incomplete(shown: Document, file: str) -> None:
     All members, texts and tables are made once to find out.
     """
     try:
-        with refusing_incomplete(file):
+        with failures_as_input_error(file):
             for name in dir(type(shown)):
                 if isinstance(getattr(type(shown), name), _Member):
                     getattr(shown, name)

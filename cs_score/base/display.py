@@ -1,4 +1,4 @@
-"""Untrusted text on its way to a terminal, a table, Markdown or LaTeX: it is shown as it is and does nothing."""
+"""Text from inputs, made safe for a terminal, a table, Markdown or LaTeX: it is shown and has no other effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
 _FORMULA: Final = re.compile("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
-"""Characters of a message that are shown; a megabyte field must not fill a terminal."""
+"""The most characters of a message that are shown, so that a field of a megabyte does not fill a terminal."""
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -34,10 +34,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
-    """Return a text on one line of at most `limit` characters.
+    """Return a text on one line of at most `limit` characters: `"a\\x1bb"` gives `a\\\\x1bb`.
 
-    Every character that could move a cursor or break the line is written as an escape. `keep_tabs` leaves tabs as they
-    are: messages quote the lines of tab files.
+    Every character that could move a cursor or break the line is written as an escape of Python. With `keep_tabs` tabs
+    are not escaped, for messages that quote lines of tab-separated files.
     """
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
@@ -52,22 +52,26 @@ class JsonText(str):
 
 
 def json_value(value: object) -> JsonText:
-    """Return a value as JSON on one line, non-ASCII characters as they are.
+    """Return a value as JSON on one line, with visible characters unescaped: `["\u00e9"]`.
 
-    Characters that are invisible or could break a line are escaped as JSON does it, so that the text can be read back.
+    Characters that are invisible or could break a line are written as escapes of JSON, so that the text can be read
+    back.
     """
-    return JsonText(_UNSAFE.sub(_escape_as_json, json.dumps(value, ensure_ascii=False)))
+    json_text = json.dumps(value, ensure_ascii=False)
+    return JsonText(_UNSAFE.sub(_escape_as_json, json_text))
 
 
 def _escape_as_json(match: re.Match[str]) -> str:
     """Return the matched character as an escape of JSON: `\\u001b`."""
-    return json.dumps(match.group())[1:-1]
+    quoted = json.dumps(match.group())
+    return quoted.strip('"')
 
 
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line of at most `limit` characters.
 
-    Backslashes are doubled, so that no two texts look alike; JSON stays as it is.
+    Unsafe characters are escaped. Backslashes are doubled, so that a backslash in the text does not look like an
+    escape; in a text that is JSON they are not.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)
@@ -78,12 +82,12 @@ def spreadsheet_cell(text: str) -> str:
     """Return a text for a cell of a table that a spreadsheet may open.
 
     A text that the spreadsheet would take for a formula gets an apostrophe: `=1+1` gives `'=1+1`. JSON never begins
-    like a formula and stays as it is. Not for numbers.
+    like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
     """
-    apostrophe = ""
+    safe_text = cell(text, sys.maxsize)
     if not isinstance(text, JsonText) and _FORMULA.match(text):
-        apostrophe = "'"
-    return apostrophe + cell(text, sys.maxsize)
+        return f"'{safe_text}"
+    return safe_text
 
 
 def terminal_safe(text: str) -> str:
@@ -92,31 +96,32 @@ def terminal_safe(text: str) -> str:
 
 
 SCREEN: Final = 80
-"""Columns of a first screen."""
+"""The number of columns of a first screen: what a command shows unless more is asked for."""
 
 WIDEST_TEXT: Final = 120
-"""Columns of sentences that go to no terminal."""
+"""The number of columns of sentences that are not shown on a terminal."""
 
 
 def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
-    """Return the number of columns for sentences on a terminal of some width; None where no terminal shows them.
+    """Return the number of columns in which sentences are wrapped.
 
-    A first screen (`is_screen`) is at most 80 columns wide.
+    It is the width of the terminal, 120 if there is none (None). On a first screen (`is_screen`) it is at most 80.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
     return min(width, SCREEN) if is_screen else width
 
 
 def wrap_lines(text: str, indent: str = "") -> list[str]:
-    """Return a text in lines of at most 80 columns, all but the first indented. No word is broken."""
-    return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    """Return a text in lines of at most 80 columns; all lines but the first begin with `indent`. No word is broken."""
+    lines = textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]  # `wrap` gives no line for an empty text
 
 
 _MINUS_OF_NUMBER: Final = re.compile(r"(?<![\w.])-(?=\d)| - (?=[A-Z]\b)")
 
 
 def with_minus_signs(text: str) -> str:
-    """Return a text with minus signs in place of the hyphens of numbers and of the difference `B - A`."""
+    """Return a text in which the hyphens before numbers and in a difference such as `B - A` are minus signs."""
     return _MINUS_OF_NUMBER.sub(lambda match: match.group().replace("-", "\u2212"), text)
 
 
@@ -127,10 +132,10 @@ def align_columns(
     gap: str = "  ",
     width_of: Callable[[str], int] = len,
 ) -> list[str]:
-    """Return rows as lines whose cells form columns.
+    """Return a line for each row of a table, with the cells padded so that they form columns.
 
-    All rows have the same number of cells, which must be safe to print already. `to_the_right` says which columns are
-    aligned to the right. `width_of` measures a cell.
+    All rows have the same number of cells, whose text is printed without escapes. `to_the_right` says for each column
+    whether it is aligned to the right. `gap` separates the columns. `width_of` returns the width of a text.
     """
     widths = []
     for column in zip(*rows):
@@ -148,10 +153,10 @@ def align_columns(
 def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
     """Return the first `most` items as text, and the number of the others: `a, b, c and 2 more`."""
     texts = [str(item) for item in items]
-    listed = separator.join(texts[:most])
+    first_texts = separator.join(texts[:most])
     if len(texts) > most:
-        listed += f" and {len(texts) - most} more"
-    return listed
+        return f"{first_texts} and {len(texts) - most} more"
+    return first_texts
 
 
 def columns_of(text: str) -> int:
@@ -192,10 +197,10 @@ _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is, in one line."""
+    """Return a text on one line with every sign of Markdown escaped: `a*b` gives `a\\\\*b`."""
     return _MARKUP.sub(r"\\\1", cell(text))
 
 
 def escape_latex(text: str) -> str:
-    """Return a text that LaTeX sets as it is, in one line."""
+    """Return a text on one line with every special sign of LaTeX escaped: `a_b` gives `a\\\\_b`."""
     return _LIGATURE.sub(r"\1{}", cell(text).translate(_LATEX))

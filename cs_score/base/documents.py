@@ -1,4 +1,4 @@
-"""Documents: the JSON that the package writes, and a strict reader for it, since anybody may have written a file.
+"""Documents: the JSON files that the package writes, and a strict reader that trusts no file.
 
 A kind of document is a record and a row of `KINDS`; its fields are the keys of the JSON:
 
@@ -78,31 +78,37 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def json_pieces(value: object) -> Iterator[str]:
-    """Yield a record as JSON, in pieces.
+    """Yield the pieces of a record's JSON text, which is indented and ends in a line feed.
 
-    Numbers are written as Python's `json` does, which reads them back as the same. Raises InputError for a number that
-    is not finite: JSON has none, and no result should.
+    Numbers are written so that they are read back as the same numbers. Raises InputError for a number that is not
+    finite, which JSON cannot express.
     """
-    plain = to_builtins(value)
-    with refusing_infinity(plain):
-        yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(plain)
+    json_value = to_builtins(value)
+    with infinity_as_input_error(json_value):
+        yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(json_value)
     yield "\n"
 
 
-def json_line(plain: Json) -> str:
-    """Return a plain value as JSON on one line. Raises InputError for a number that is not finite."""
-    with refusing_infinity(plain):
-        return json.dumps(plain, allow_nan=False)
+def json_line(value: Json) -> str:
+    """Return a value of dictionaries, lists, texts and numbers as JSON on one line.
+
+    Raises InputError for a number that is not finite, which JSON cannot express.
+    """
+    with infinity_as_input_error(value):
+        return json.dumps(value, allow_nan=False)
 
 
 @contextlib.contextmanager
-def refusing_infinity(plain: Json) -> Iterator[None]:
-    """Turn the ValueError of `json` for a number of `plain` that is not finite into an InputError with its place."""
+def infinity_as_input_error(value: Json) -> Iterator[None]:
+    """Raise InputError instead of the ValueError that `json` raises in the block for a number that is not finite.
+
+    `value` is what the block writes as JSON; the error names the place of the number in it: `runs[2].score`.
+    """
     try:
         yield
     except ValueError:
-        place = next(_places_of_infinity(plain, ""), None)
-        if place is None:
+        place = next(_places_of_infinity(value, ""), None)
+        if place is None:  # another ValueError
             raise
         raise InputError(
             "a number of the result is not finite, and JSON has no such numbers",
@@ -112,7 +118,7 @@ def refusing_infinity(plain: Json) -> Iterator[None]:
 
 
 def _places_of_infinity(value: Json, place: str) -> Iterator[str]:
-    """Yield the places of numbers that are infinite or undefined."""
+    """Yield the places of all numbers in a value that are infinite or not a number; `place` is that of the value."""
     if isinstance(value, float) and not math.isfinite(value):
         yield place
     elif isinstance(value, dict):
@@ -129,11 +135,11 @@ def json_text(value: object) -> str:
 
 
 @contextlib.contextmanager
-def refusing_incomplete(file: str) -> Iterator[None]:
-    """Turn any failure while a document is shown into an InputError with the name of its file.
+def failures_as_input_error(file: str) -> Iterator[None]:
+    """Raise InputError with the name of a file instead of any failure in the block, which shows the file's document.
 
-    Records leave some things open, such as the names of two systems or the scores by measure. They may be missing or
-    wrong in a document that somebody else has written.
+    A document that somebody else has written may lack what its record leaves open, such as the names of two systems or
+    the scores by measure.
     """
     try:
         yield
@@ -144,14 +150,15 @@ def refusing_incomplete(file: str) -> Iterator[None]:
 
 
 def schema_of(kind: str) -> dict[str, Json]:
-    """Return the JSON Schema of a kind of documents, made from its records."""
-    import pkgutil  # scoring starts without it
+    """Return the JSON Schema of a kind of documents, such as `comparison`, made from the records of the kind."""
+    import pkgutil  # not imported at the start, since scoring does not need it
 
     records = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
-    choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
-        definition["description"] = " ".join(definition["description"].split())
-    document_schema = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
+        definition["description"] = " ".join(definition["description"].split())  # on one line
+    is_one_record = len(schemas_of_records) == 1
+    document_schema = schemas_of_records[0] if is_one_record else {"anyOf": list(schemas_of_records)}
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
@@ -169,56 +176,70 @@ class _Fault(str):
 
 
 class _FaultCollector:
-    """The hooks of `json.loads` that refuse what no document may hold; `faults` has the problems in order."""
+    """The functions that `json.loads` calls for numbers and objects; they refuse what no document may hold.
+
+    `faults` are the problems in the order in which they were met.
+    """
 
     def __init__(self) -> None:
         self.faults: list[_Fault] = []
 
     def parse_float(self, digits: str) -> float | _Fault:
-        """Return a number, or the fault that it is too large to be finite."""
+        """Return the number that digits such as `1.5e3` mean, or a fault if it is too large to be finite."""
         number = float(digits)
-        return number if math.isfinite(number) else self._too_large(digits)
+        return number if math.isfinite(number) else self._refuse_number(digits)
 
     def parse_integer(self, digits: str) -> int | _Fault:
-        """Return a whole number, or the fault that it is too large: the time to read it grows with its square."""
-        return int(digits) if len(digits) < _MOST_DIGITS else self._too_large(digits)
+        """Return the whole number that digits mean, or a fault if there are too many of them.
+
+        The time to read a whole number grows with the square of its length.
+        """
+        return int(digits) if len(digits) < _MOST_DIGITS else self._refuse_number(digits)
 
     def parse_constant(self, name: str) -> _Fault:
-        """Return the fault that NaN or Infinity is no number of JSON."""
-        return self._refuse(f"{name} is no number of JSON")
+        """Return the fault that `NaN` or `Infinity` is no number of JSON."""
+        return self._add_fault(f"{name} is no number of JSON")
 
     def parse_object(self, members: Sequence[tuple[str, Json]]) -> dict[str, Json] | _Fault:
-        """Return an object as a dictionary, or the fault that two members have the same name."""
+        """Return the members of an object as a dictionary, or a fault if two of them have the same name."""
         value_by_name = dict(members)
         if len(value_by_name) == len(members):
             return value_by_name
-        return self._refuse(f"an object has two members {_first_repeated(name for name, _ in members)!r}")
+        repeated_name = _first_repeated(name for name, _ in members)
+        return self._add_fault(f"an object has two members {repeated_name!r}")
 
-    def _too_large(self, digits: str) -> _Fault:
+    def _refuse_number(self, digits: str) -> _Fault:
         """Return the fault that a number is too large."""
         number = digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
-        return self._refuse(f"{number} is too large a number")
+        return self._add_fault(f"{number} is too large a number")
 
-    def _refuse(self, problem: str) -> _Fault:
-        """Return a new fault, and add it to the list."""
+    def _add_fault(self, problem: str) -> _Fault:
+        """Add a fault to the list, and return it."""
         fault = _Fault(problem)
         self.faults.append(fault)
         return fault
 
 
 _MOST_DIGITS: Final = 300
-"""Digits of a whole number; none that means something has as many."""
+"""The number of digits from which on a whole number is refused; no number of a document has so many."""
 
 
 def read_document(file: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]:
-    """Return the object in a file of JSON. Raises InputError for an unreadable file, and as `document_in` does."""
+    """Return the object in a JSON file as a dictionary.
+
+    With `stdin_as_dash` the path `-` is standard input. Raises InputError for a file that cannot be read, and for
+    everything that `document_in` refuses.
+    """
     with open_source(file, stdin_as_dash=stdin_as_dash) as source:
         data = source.read_bytes()
     return document_in(data, source.name)
 
 
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
-    """Return the object in a text of JSON. Raises InputError with the place for another value, and as `value_in`."""
+    """Return the object in a JSON text as a dictionary. `file` is the name of its file in messages.
+
+    Raises InputError for a value that is no object, and for everything that `value_in` refuses.
+    """
     value = value_in(data, file)
     if not isinstance(value, dict):
         raise InputError("no JSON object", file=file)
@@ -226,10 +247,10 @@ def document_in(data: bytes | str, file: str) -> dict[str, Json]:
 
 
 def value_in(data: bytes | str, file: str) -> Json:
-    """Return the value in a text of JSON.
+    """Return the value in a JSON text: a dictionary, list, text, number, boolean or None.
 
-    Raises InputError with the place for a text that is not UTF-8 or not JSON, for numbers that are not finite, for two
-    members of the same name, and for deep nesting. `file` is the name in the error.
+    `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
+    JSON, for a number that is not finite, for two members of the same name, and for deep nesting.
     """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
@@ -258,7 +279,10 @@ def value_in(data: bytes | str, file: str) -> Json:
 
 
 def _first_repeated(names: Iterable[str]) -> str:
-    """Return the first name that an earlier one repeats; there must be one."""
+    """Return the first name that is equal to an earlier one: `["a", "b", "a"]` gives `a`.
+
+    Raises ValueError if all names are different.
+    """
     earlier_names: set[str] = set()
     for name in names:
         if name in earlier_names:
@@ -268,43 +292,46 @@ def _first_repeated(names: Iterable[str]) -> str:
 
 
 def member_place(place: str, name: str) -> str:
-    """Return the place of a member of the object at a place: `signature.inputs[2]`, `sha256` gives
-    `signature.inputs[2].sha256`.
+    """Return the place of a member in a document, given the place of its object.
+
+    `signature.inputs[2]` and `sha256` give `signature.inputs[2].sha256`. The place of the document itself is empty.
     """
-    return f"{place}.{name}".lstrip(".")
+    return f"{place}.{name}" if place else name
 
 
 def _is_shallow(value: Json) -> bool:
     """Return whether a value is nested no deeper than `DEEPEST`, so that functions may walk through it recursively."""
-    containers = [value] if isinstance(value, dict | list) else []
+    containers_of_level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
-        inner_containers = []
-        for container in containers:
+        containers_of_next_level = []
+        for container in containers_of_level:
             members = container.values() if isinstance(container, dict) else container
-            inner_containers += [member for member in members if isinstance(member, dict | list)]
-        containers = inner_containers
-    return not containers
+            containers_of_next_level += [member for member in members if isinstance(member, dict | list)]
+        containers_of_level = containers_of_next_level
+    return not containers_of_level
 
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 """A string or a bracket of JSON."""
 
-_DEPTH_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
+_LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
+"""How many levels deeper a value is nested behind a bracket than before it."""
 
 
 def _too_deep(text: str, file: str) -> InputError:
-    """Return the error for a text of JSON that is nested too deeply, with the place of the first bracket too many."""
-    depth = 0
+    """Return the error that a JSON text is nested too deeply, with the place of the first bracket that is too many."""
+    level = 0
+    place = None
     for token in _TOKEN.finditer(text):
-        depth += _DEPTH_BY_BRACKET.get(token[0], 0)
-        if depth > DEEPEST:
+        level += _LEVELS_BY_BRACKET.get(token[0], 0)  # strings do not count
+        if level > DEEPEST:
+            place = _position(text, token.start())
             break
-    problem = f"no JSON that can be read: it is nested more than {DEEPEST} levels deep"
-    return InputError(problem, file=file, place=_position(text, token.start()))
+    return InputError(f"no JSON that can be read: it is nested more than {DEEPEST} levels deep", file=file, place=place)
 
 
 def _position(text: str, index: int) -> str:
-    """Return the place of a character: `line 2, column 7`."""
+    """Return the place of the character with an index in a text: `line 2, column 7`."""
     text_before = text[:index]
     line = text_before.count("\n") + 1
     column = index - text_before.rfind("\n")
@@ -312,7 +339,10 @@ def _position(text: str, index: int) -> str:
 
 
 def _places_of_fault(value: Json, fault: _Fault, place: str) -> Iterator[str]:
-    """Yield the places of a fault in a value at a place. A refused object has its own place, not that of a member."""
+    """Yield the places of a fault inside a value, such as `runs[2].score`; `place` is that of the value itself.
+
+    The fault of an object is at the place of the object, since it replaces the whole object.
+    """
     if value is fault:
         yield place
     elif isinstance(value, dict):
@@ -327,25 +357,29 @@ def _places_of_fault(value: Json, fault: _Fault, place: str) -> Iterator[str]:
 
 
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
-    """Convert an object to a document of a kind.
+    """Return the document of a kind that an object of a JSON file holds.
 
-    Raises InputError with the place for another kind, version or shape. `place` is that of the object in the file.
+    `file` is the name of the file, `place` the place of the object in it: empty for the whole file. Raises InputError
+    with the place for an object of another kind or version, and for a value that does not fit its field.
     """
     check_kind(value, kind, file, place)
     return convert_value(value, kind, file, place)
 
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
-    """Convert an object to the document that its members `kind` and `task` name. Raises InputError as `record_in`."""
-    import pkgutil  # scoring starts without it
+    """Return the document that an object holds, of the kind that its members `kind` and `task` name.
 
-    names = KINDS[value["kind"]]
-    name = names[0 if value.get("task") == "coldstart" else -1]
-    return record_in(value, pkgutil.resolve_name(f"cs_score.{name}"), file)
+    `file` is the name of its file in messages. Raises InputError for everything that `record_in` refuses.
+    """
+    import pkgutil  # not imported at the start, since scoring does not need it
+
+    classes = KINDS[value["kind"]]
+    class_name = classes[0] if value.get("task") == "coldstart" else classes[-1]
+    return record_in(value, pkgutil.resolve_name(f"cs_score.{class_name}"), file)
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:
-    """Raise InputError with the place for an object of another kind or version."""
+    """Raise InputError if an object is no document of a kind, or one of another version than is read here."""
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
@@ -360,10 +394,10 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
 
 
 def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
-    """Convert a value read from JSON, such as a dictionary, to a record or another type.
+    """Return a value read from JSON, such as a dictionary, as a record or another type.
 
     `file` is the file that it was read from, and `place` its place there: `origin.options`. Raises InputError with the
-    place inside the value that does not fit the type.
+    place of what does not fit the type.
     """
     try:
         return msgspec.convert(value, kind)
@@ -382,7 +416,10 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
 
 
 def _places_of_text(value: Json, text: str, place: str) -> Iterator[str]:
-    """Yield the places of a text in a value at a place; for the name of a member the place of its object."""
+    """Yield the places of a text inside a value; `place` is that of the value itself.
+
+    If the text is the name of a member, the place is that of the object.
+    """
     if value == text:
         yield place
     elif isinstance(value, dict):

@@ -11,15 +11,15 @@ from cs_score.base.display import one_line
 
 
 class CsScoreError(Exception):
-    """Base of all deliberate errors; `str()` is one line fit for a terminal."""
+    """The base of all deliberate errors; `str()` of an error is one line without control characters."""
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return remarks made before the error on its possible causes, such as XML that is not well-formed."""
+        """Remarks on possible causes of the error, made before it was raised: `the XML is not well-formed`."""
         return getattr(self, "__notes__", ())
 
     def add_remarks(self, remarks: Iterable[str]) -> None:
-        """Add the remarks that the error does not have yet; a traceback shows them, too."""
+        """Add remarks to the error, without those that it has already. A traceback shows them, too."""
         for remark in remarks:
             if remark not in self.remarks:
                 self.add_note(remark)
@@ -31,8 +31,8 @@ class CsScoreError(Exception):
 class InputError(CsScoreError):
     """An input that cannot be scored.
 
-    `file` is the name as the user gave it, `place` says where in it ("line 2, claim 52"), `problem` what is wrong
-    and `remedy`, where the fix is known, what to do about it. `code` names the condition in problem reports
+    `problem` says what is wrong, and `remedy` what to do about it, if that is known. `file` is the name of the file as
+    the user gave it, `place` the place in it: `line 2, claim 52`. `code` is the code of the problem in problem reports
     (`cs_score.problems.codes`).
     """
 
@@ -53,9 +53,12 @@ class InputError(CsScoreError):
         self.code = code
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keep the keyword-only fields when the error crosses a process boundary."""
-        fields = {"file": self.file, "place": self.place, "remedy": self.remedy, "code": self.code}
-        return _rebuild_error, (type(self), self.problem, fields)
+        """Return how the error is made anew from a pickle: errors are sent from one process to another.
+
+        By default an exception would be made anew from its positional arguments alone.
+        """
+        keyword_arguments = {"file": self.file, "place": self.place, "remedy": self.remedy, "code": self.code}
+        return _rebuild_error, (type(self), self.problem, keyword_arguments)
 
     def __str__(self) -> str:
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
@@ -64,9 +67,9 @@ class InputError(CsScoreError):
         return one_line(text, keep_tabs=True)
 
 
-def _rebuild_error(kind: type[InputError], problem: str, fields: Mapping[str, str | None]) -> InputError:
-    """Return an error that was pickled, from its class, problem and keyword-only fields."""
-    return kind(problem, **fields)
+def _rebuild_error(kind: type[InputError], problem: str, keyword_arguments: Mapping[str, str | None]) -> InputError:
+    """Return an error that was pickled, made anew from its class, its problem and its keyword arguments."""
+    return kind(problem, **keyword_arguments)
 
 
 class OutputError(CsScoreError):
@@ -94,12 +97,12 @@ class MissingExtraError(CsScoreError):
 
 
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return a question after up to three names that are like a misspelt word: `; did you mean A, B or C?`
+    """Return the end of a message that suggests up to three names for a misspelt word: `; did you mean A, B or C?`
 
-    It is empty where no name is near. Letter case and dashes are ignored. `cutoff`, 0 to 1, is how alike names have to
-    be; short ids that differ in one of two characters are alike by half.
+    It is empty if no name is similar to the word. Letter case and dashes are ignored. `cutoff`, from 0 to 1, is how
+    similar names have to be; for ids of two characters that differ in one of them it has to be 0.5.
     """
-    import difflib
+    import difflib  # needed only for messages
 
     name_by_key: dict[str, str] = {}
     for name in names:
@@ -108,15 +111,16 @@ def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
     if len(word_key) > 2:
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
-    near_names = [name_by_key[key] for key in dict.fromkeys(near_keys)][:3]
+    different_keys = list(dict.fromkeys(near_keys))
+    near_names = [name_by_key[key] for key in different_keys[:3]]
     if not near_names:
         return ""
-    listed = near_names[-1]
-    if len(near_names) > 1:
-        listed = f"{', '.join(near_names[:-1])} or {listed}"
-    return f"; did you mean {listed}?"
+    *first_names, last_name = near_names
+    if not first_names:
+        return f"; did you mean {last_name}?"
+    return f"; did you mean {', '.join(first_names)} or {last_name}?"
 
 
 def _comparison_key(name: str) -> str:
-    """Return a name without what people mix up: `--Max_Drop` gives `max-drop`."""
+    """Return a name without the differences that people overlook: `--Max_Drop` gives `max-drop`."""
     return name.lstrip("-").replace("_", "-").casefold()

@@ -1,4 +1,4 @@
-"""Numbers that somebody typed, recognised without raising errors."""
+"""A check whether a text that somebody typed is a number."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 _DECIMAL: Final = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?"  # compiled when a number is read
 
 _LONGEST: Final = 1000
-"""Characters of a number; none that means something has more, and the time to read one grows with their square."""
+"""The most characters of a number. The time to read a number grows with the square of its length."""
 
 
 def is_decimal_number(text: str) -> bool:
-    """Return whether a text is a number of at least 0, with any number of decimals and perhaps an exponent."""
+    """Return whether a text is a decimal number of at least 0, perhaps with an exponent: `3`, `0.5`, `.5`, `1e-3`."""
     return len(text) <= _LONGEST and re.fullmatch(_DECIMAL, text) is not None

@@ -32,7 +32,7 @@ _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def _gzip_compressor() -> Any:
-    """Return a compressor of gzip without name and time in its header: equal blocks give equal bytes."""
+    """Return a compressor of gzip that writes no name and no time, so that equal contents give equal files."""
     return zlib.compressobj(wbits=31)
 
 
@@ -41,15 +41,16 @@ _COMPRESSORS: Final[Mapping[str, Callable[[], Any]]] = {
     ".bz2": bz2.BZ2Compressor,
     ".xz": lzma.LZMACompressor,
 }
-"""Functions that make a compressor, by the ending of the file. Sources decompress files of these endings."""
+"""The functions that make a compressor, by the ending of a file's name."""
 
 # ---- Several files together
 
 
 class _PendingOutputs:
-    """The files and folders that a block of `outputs_together` has written, before they get their final names.
+    """The files and folders that were written inside `outputs_together` and do not have their final names yet.
 
-    `target_by_temporary` has the final path of each by its temporary path; `new_folders` were made for them.
+    `target_by_temporary` has the final path of each by its temporary path. `new_folders` are folders that were made for
+    them.
     """
 
     def __init__(self) -> None:
@@ -57,7 +58,7 @@ class _PendingOutputs:
         self.new_folders: list[str] = []
 
     def discard(self) -> None:
-        """Remove all files and folders."""
+        """Remove all files and folders that were written."""
         for temporary in self.target_by_temporary:
             _remove(temporary)
         for folder in reversed(self.new_folders):
@@ -65,10 +66,10 @@ class _PendingOutputs:
                 os.rmdir(folder)
 
     def commit(self) -> None:
-        """Give all files and folders their final names. Raises OutputError.
+        """Give all files and folders their final names.
 
-        Where one cannot be renamed, the others are renamed back, files that they replaced are brought back, and nothing
-        new is left. Signals wait meanwhile, so that none comes between two names.
+        If one of them cannot be renamed, OutputError is raised, nothing new is left, and the files that were replaced
+        already are brought back. Signals are handled only afterwards, so that none comes between two files.
         """
         renamed: list[_Renamed] = []
         with delayed_signals():
@@ -78,7 +79,7 @@ class _PendingOutputs:
                     os.replace(temporary, target)
                 except OSError as error:
                     _remove_backup(backup)
-                    _undo(renamed)
+                    _rename_back(renamed)
                     self.discard()
                     raise cannot_write(target, error) from None
                 renamed.append(_Renamed(target, backup))
@@ -87,7 +88,7 @@ class _PendingOutputs:
 
 
 class _Renamed(NamedTuple):
-    """A file that has got its final name `target`, and the second name of the file that it replaced, if it did."""
+    """A file that has its final name `target` now, and the second name of the file that it replaced, if any."""
 
     target: str
     backup: str | None
@@ -99,12 +100,12 @@ _PENDING: ContextVar[_PendingOutputs | None] = ContextVar("pending", default=Non
 
 @contextlib.contextmanager
 def outputs_together() -> Iterator[None]:
-    """Let all files written in the block appear at its end, all of them or none.
+    """Let all files that are written in the block appear at its end, either all of them or none.
 
-    None appears where one cannot be written or the user interrupts. Files that were written before an input turned out
-    to be wrong stay: they were written on purpose, such as a report of problems. So do results where standard error is
-    closed. The files of a block within another block appear at the end of the outer block. Raises OutputError where a
-    file cannot get its name.
+    None appears if one cannot be written, or the user interrupts. But if the block ends because an input is wrong, the
+    files written before appear: they were written on purpose, such as a report of problems. They also appear if only
+    standard error cannot be written. The files of a block inside another block appear at the end of the outer block.
+    Raises OutputError if a file cannot get its final name.
     """
     outer_outputs = _PENDING.get()
     outputs = _PendingOutputs()
@@ -125,7 +126,10 @@ def outputs_together() -> Iterator[None]:
 
 
 def _hand_over(outputs: _PendingOutputs, outer_outputs: _PendingOutputs | None) -> None:
-    """Let files appear, or add them to the files of an outer block. Raises OutputError."""
+    """Give the files of a block their final names or, if there is an outer block, leave that to the outer block.
+
+    Raises OutputError if a file cannot get its final name.
+    """
     if outer_outputs is None:
         outputs.commit()
         return
@@ -134,7 +138,7 @@ def _hand_over(outputs: _PendingOutputs, outer_outputs: _PendingOutputs | None) 
 
 
 def note_new_folder(path: str) -> None:
-    """Remember a folder made for the files of `outputs_together`: it is removed where they do not appear."""
+    """Remember a folder that was made for the files of `outputs_together`: it is removed if they do not appear."""
     outputs = _PENDING.get()
     if outputs is not None:
         outputs.new_folders.append(path)
@@ -142,7 +146,7 @@ def note_new_folder(path: str) -> None:
 
 @contextlib.contextmanager
 def outputs_at_once() -> Iterator[None]:
-    """Let each file written in the block appear by itself, as soon as it is whole, also within `outputs_together`."""
+    """Let each file that is written in the block appear as soon as it is whole, even inside `outputs_together`."""
     token = _PENDING.set(None)
     try:
         yield
@@ -151,9 +155,9 @@ def outputs_at_once() -> Iterator[None]:
 
 
 def _second_name(path: str) -> str | None:
-    """Give a file a second name in its folder, by which it can be brought back, and return this name.
+    """Give a file a second name (a hard link) in its folder, and return this name; by it the file can be brought back.
 
-    None where the file does not exist, or its file system gives no second names.
+    Returns None if the file does not exist, or its file system has no hard links.
     """
     second_name = _temporary_path(path)
     try:
@@ -169,8 +173,8 @@ def _remove_backup(backup: str | None) -> None:
         _remove(backup)
 
 
-def _undo(renamed: Sequence[_Renamed]) -> None:
-    """Remove files that have got their final names, and bring back the files that they replaced."""
+def _rename_back(renamed: Sequence[_Renamed]) -> None:
+    """Remove files that have their final names already, and bring back the files that they replaced."""
     for output in reversed(renamed):
         if output.backup is None:
             _remove(output.target)
@@ -180,7 +184,7 @@ def _undo(renamed: Sequence[_Renamed]) -> None:
 
 
 def _remove(path: str) -> None:
-    """Remove a file, or a folder with all files in it, as far as possible."""
+    """Remove a file, or a folder with all files in it. What cannot be removed stays, without an error."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
         return
@@ -189,7 +193,7 @@ def _remove(path: str) -> None:
 
 
 def _let_appear(temporary: str, target: str) -> None:
-    """Give a whole file or folder its final name, at once or at the end of the block of `outputs_together`."""
+    """Give a file or folder that is whole its final name: at once, or at the end of a block of `outputs_together`."""
     outputs = _PENDING.get()
     if outputs is None:
         os.replace(temporary, target)
@@ -202,11 +206,11 @@ def _let_appear(temporary: str, target: str) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file for writing that appears as `path` when the block ends well, and otherwise leaves no trace.
+    """Open a binary file for writing that appears as `path` when the block ends, and not at all if the block fails.
 
-    The temporary file is in the same folder, so that the last step is to rename it. A device or a pipe such as
-    `/dev/stdout` is written directly, a terminal without control characters. Raises OutputError where the file cannot
-    be written.
+    Until then it is a temporary file in the same folder, which is renamed at the end. A device or a pipe such as
+    `/dev/stdout` is written directly; for a terminal control characters are escaped. Raises OutputError if the file
+    cannot be written.
     """
     try:
         open_file = _open_stream if is_stream(path) else _open_temporary
@@ -218,10 +222,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a device or a pipe for writing. Control characters for a terminal are escaped. Raises OSError."""
-    stream = _STREAMS.get(os.fspath(path))
-    # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
-    with open(path if stream is None else os.dup(stream), "wb") as device:
+    """Open a device or a pipe for writing. If it is a terminal, control characters are escaped. Raises OSError."""
+    descriptor = _STREAMS.get(os.fspath(path))
+    # Standard output may be a file by redirection. If it were opened by its path, it would be written from its
+    # beginning; a copy of its descriptor goes on where it is.
+    with open(path if descriptor is None else os.dup(descriptor), "wb") as device:
         if not device.isatty():
             yield device
             return
@@ -232,7 +237,10 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside `path` that takes its place when the block ends well. Raises OSError."""
+    """Open a temporary file in the folder of `path` that is renamed to `path` when the block ends. Raises OSError.
+
+    If the block fails, the temporary file is removed.
+    """
     target = os.path.realpath(path)
     temporary = _temporary_path(target)
     try:
@@ -245,7 +253,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks of UTF-8 as a terminal may get them: control characters are escaped, and bytes of no character."""
+    """Yield blocks of UTF-8 as a terminal may get them: control characters and bytes that are not UTF-8 are escaped."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     for block in blocks:
         yield terminal_safe(decoder.decode(block)).encode()
@@ -253,13 +261,13 @@ def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _temporary_path(path: str) -> str:
-    """Return a path in the same folder that no file has yet: `out/run.json` gives `out/.run.json.1f2e3d4c.part`."""
+    """Return a random path in the folder of `path`: `out/run.json` gives `out/.run.json.1f2e3d4c.part`."""
     folder, name = os.path.split(os.path.realpath(path))
     return os.path.join(folder, f".{name}.{os.urandom(4).hex()}.part")
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a device or a pipe, which is not replaced and may be written any number of times."""
+    """Return whether a path is a device or a pipe. These are written directly, and any number of times."""
     try:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
@@ -280,9 +288,9 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
-    """Make a temporary folder beside the file `path`, and remove it at the end of the block. Raises OutputError.
+    """Make a temporary folder in the folder of the file `path` and give its path; it is removed when the block ends.
 
-    Without a path it is made where temporary files go.
+    Without a path it is made in the system's folder of temporary files. Raises OutputError if it cannot be made.
     """
     if path is None:
         import tempfile  # it takes 1.5 ms, and short runs need no temporary folder
@@ -318,7 +326,7 @@ def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
 
 
 def _compress(path: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks as they are stored in a file: compressed if its name ends like that."""
+    """Yield blocks as the file `path` stores them: compressed if its name ends in .gz, .bz2 or .xz."""
     make_compressor = _COMPRESSORS.get(os.path.splitext(path)[1])
     if make_compressor is None:
         yield from blocks
@@ -338,7 +346,8 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
     """Write a folder with subfolders and files in these; it appears whole or not at all.
 
-    Names of files may come from inputs: a name that leads elsewhere is refused. Raises OutputError.
+    `folders` are the names of the subfolders. Names of files may come from inputs, so that a name with a slash or `..`
+    is refused. Raises OutputError.
     """
     temporary = _temporary_path(os.fspath(path))
     try:
@@ -371,10 +380,10 @@ def _fill_folder(
 
 @contextlib.contextmanager
 def folder_made(path: str | None, option: str) -> Iterator[None]:
-    """Make the folder that an option names, if it does not exist; it is removed again if the block fails.
+    """Make the folder that an option names, unless it exists; a folder that was made is removed if the block fails.
 
-    `path` is None where the option is not given. Raises OutputError where a file has this name, or no folder can be
-    made.
+    `path` is None if the option is not given; then nothing is made. Raises OutputError if a file has this name, or the
+    folder cannot be made.
     """
     if path is None or os.path.isdir(path):
         yield
@@ -395,10 +404,7 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
 
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Yield pieces of text as UTF-8, joined to blocks of about a quarter of a megabyte.
-
-    Such blocks stay in the processor's cache.
-    """
+    """Yield pieces of text as UTF-8 in blocks of about a quarter of a megabyte, which fit the processor's cache."""
     parts: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -413,14 +419,17 @@ def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
 
 
 def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
-    """Return the one-line error for an output that cannot be written."""
+    """Return the error that an output cannot be written, with the reason of the operating system.
+
+    `Could not write out/run.json: Permission denied`
+    """
     return OutputError(f"Could not write {os.fspath(path)}: {reason_of(error)}")
 
 
 # ---- The plan of a call
 
 _BEGINNING: Final = 4096
-"""Bytes at the beginning of a file by which it is recognised."""
+"""The number of bytes at the beginning of a file that are read to recognise it."""
 
 _Identity: TypeAlias = tuple[int, int] | str
 """The device and inode of a file, or the path where it would be."""
@@ -451,17 +460,18 @@ class OwnOption(Record):
     takes_dash: bool = False
 
     def outputs(self, path: str | None) -> Iterator[PlannedOutput]:
-        """Yield the file that the option names; none for standard output. Raises UsageError for an impossible name."""
+        """Yield the file that the option names: none if the option is not given (None), or names standard output.
+
+        Raises UsageError for a path that does not have one of the endings of the formats.
+        """
         if path is None or (path == "-" and self.takes_dash):
             return
         beginning = self.formats.get(ending_of(path))
         if beginning is None and not (self.takes_dash and is_stream(path)):
-            endings = list(self.formats)
-            listed = endings[-1]
-            if len(endings) > 1:
-                listed = f"{', '.join(endings[:-1])} or {listed}"
+            *first_endings, last_ending = self.formats
+            endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
             raise UsageError(
-                f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in {listed} "
+                f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in {endings} "
                 "(perhaps compressed)"
             )
         yield PlannedOutput(self.name, path, Existing.RECOGNISED, beginning)
@@ -485,7 +495,7 @@ class PlannedOutput(Record):
     beginning: bytes | None = None
 
     def check_place(self) -> None:
-        """Raise UsageError where a folder or file is in the way, OutputError where no file can be made."""
+        """Raise UsageError if a folder or file is at this place already, OutputError if no file can be made there."""
         if os.path.isdir(self.path):
             raise UsageError(f"{self.path} is a folder, where {self.option} writes a file")
         if self.existing is Existing.REFUSED and os.path.exists(self.path):
@@ -495,7 +505,10 @@ class PlannedOutput(Record):
             raise OutputError(f"Could not open {self.path}: {reason}; choose another {self.option}")
 
     def is_recognised(self) -> bool:
-        """Return whether an earlier call wrote the existing file, as far as its decompressed content shows."""
+        """Return whether the file at the place of the output looks like one that an earlier call wrote.
+
+        The beginning of its decompressed content is compared with the pattern of such files.
+        """
         if self.existing is Existing.CLEARED:
             return True
         if self.beginning is None:
@@ -511,10 +524,10 @@ class PlannedOutput(Record):
 class OutputPlan(Record):
     """All inputs and outputs of a call; `folder` is a folder that it makes for outputs, if it makes one.
 
-    `check` refuses an output that is an input, another output or a folder, under whatever name or link, and a file that
-    is in the way and must not be replaced. `clear` then removes the files of earlier calls at these places, as far as
-    they are recognised, so that none is taken for the result of a call that fails. A call that is `forced` replaces any
-    file.
+    `check` refuses an output that is an input, another output or a folder, under whatever name or link, and an output
+    whose place is taken by a file that must not be replaced. `clear` then removes the files of earlier calls at these
+    places, if they are recognised, so that nobody takes them for results of a call that fails. A call that is `forced`
+    replaces any file.
     """
 
     inputs: Sequence[str]
@@ -523,7 +536,7 @@ class OutputPlan(Record):
     folder: str | None = None
 
     def check(self) -> None:
-        """Raise UsageError or OutputError for the first output that is impossible; nothing is changed."""
+        """Raise UsageError or OutputError for the first output that cannot be written; no file is changed."""
         output_by_identity = self._check_places()
         if not output_by_identity:
             return
@@ -539,13 +552,17 @@ class OutputPlan(Record):
                 raise UsageError(f"{output.path} exists; name another {output.option}, or replace it with --force")
 
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
-        """Return the outputs by their identity. Raises UsageError or OutputError for an impossible place."""
+        """Return the outputs by the identity of their files, which all names and links of a file share.
+
+        Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
+        """
         new_folder = None
         if self.folder is not None and not os.path.isdir(self.folder):
             new_folder = os.path.abspath(self.folder)
         output_by_identity: dict[_Identity, PlannedOutput] = {}
         for output in self._files():
-            if new_folder is None or os.path.dirname(os.path.abspath(output.path)) != new_folder:
+            is_in_new_folder = os.path.dirname(os.path.abspath(output.path)) == new_folder
+            if not is_in_new_folder:
                 output.check_place()
             other_output = output_by_identity.setdefault(_identity(output.path), output)
             # Files of one option never share a path; files of earlier calls may have been linked to save space.
@@ -554,21 +571,21 @@ class OutputPlan(Record):
         return output_by_identity
 
     def clear(self) -> None:
-        """Remove the files of earlier calls, as far as they are recognised."""
+        """Remove the files at the places of outputs that are recognised as those of earlier calls."""
         for output in self._files():
             if output.existing is not Existing.KNOWN and os.path.isfile(output.path) and output.is_recognised():
                 with contextlib.suppress(OSError):
                     os.unlink(output.path)
 
     def _files(self) -> Iterator[PlannedOutput]:
-        """Yield the outputs but for devices and pipes, which may be written any number of times."""
+        """Yield the outputs without devices and pipes, which may be written any number of times."""
         for output in self.outputs:
             if output.existing is Existing.REFUSED or not is_stream(output.path):
                 yield output
 
 
 def _identity(path: str, *, is_input: bool = False) -> _Identity:
-    """Return what all names of a file have in common: its device and inode, or the path where it would be.
+    """Return an identity that all names and links of a file share: its device and inode, or the path of a new file.
 
     The input `-` is standard input, which may be a file by redirection.
     """
@@ -582,7 +599,7 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
 
 
 def why_not_writable(path: str) -> str | None:
-    """Return why a file cannot be made or replaced, in the operating system's words; None where it can.
+    """Return the operating system's reason why a file cannot be made or replaced; None if it can.
 
     A path in a folder that does not exist gives `No such file or directory`.
     """

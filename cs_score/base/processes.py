@@ -1,7 +1,7 @@
-"""Worker processes on one machine: how many to start, and a pool of them that ends with its owner.
+"""Worker processes on one machine: how many to start, and a pool of them that ends with the process that owns it.
 
-Each worker has a pipe of its own and no lock in common with others, so that any of them can be killed at any time. The
-owner notices that a worker has died by the end of its pipe.
+Each worker has a pipe of its own and shares no lock with others, so that any of them can be killed at any time. The
+owner of the pool notices that a worker has died when the pipe ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class WorkerDiedError(Exception):
-    """A worker died while it had an item."""
+    """A worker process died while it worked on an item."""
 
 
 class NoWorkerError(CsScoreError):
@@ -44,9 +44,9 @@ def processors() -> int:
 
 
 def processes_for(jobs: int | None) -> int:
-    """Return the number of processes to compute in: `jobs`, or as many as there are processors.
+    """Return the number of processes to compute in: `jobs` or, if that is None, the number of processors.
 
-    It is 1 in a daemonic process, such as a worker of a multiprocessing pool, which may have no children.
+    It is 1 in a daemonic process, such as a worker of a multiprocessing pool, which may not start other processes.
     """
     if multiprocessing.current_process().daemon:
         return 1
@@ -54,9 +54,9 @@ def processes_for(jobs: int | None) -> int:
 
 
 def workers_share_memory() -> bool:
-    """Return whether workers begin with all objects that their owner has in memory.
+    """Return whether worker processes begin with all objects that the owner of the pool has in memory.
 
-    They do where they are forked, as on Linux.
+    They do if processes are forked, as on Linux.
     """
     return multiprocessing.get_start_method() == "fork"
 
@@ -71,9 +71,9 @@ class _Worker(Struct, Generic[R]):
 class Pool(Generic[T, R]):
     """At most `jobs` worker processes, each of which calls `work(item)` for one item after the other.
 
-    With one job this process itself does the work. Workers are started when there is something to do; one that died is
-    replaced. Each has a copy of `work`, which is pickled only where workers share no memory. The pool is a context
-    manager: at the end of the block all workers are killed, whatever they do.
+    With one job this process itself does the work. Workers are started when there is something to do, and a worker that
+    died is replaced. Each has a copy of `work`, which is pickled only if workers do not share memory. The pool is a
+    context manager: at the end of the block all workers are killed, even in the middle of an item.
     """
 
     def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
@@ -83,7 +83,8 @@ class Pool(Generic[T, R]):
         self._workers: dict[Connection, _Worker[R]] = {}
 
     def __enter__(self) -> Pool[T, R]:
-        gc.freeze()  # so that no collector walks, and in workers copies, what all items use
+        # The garbage collector leaves all present objects alone. In workers it would otherwise copy their memory.
+        gc.freeze()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -92,18 +93,19 @@ class Pool(Generic[T, R]):
         gc.unfreeze()
 
     def submit(self, item: T) -> Future[R]:
-        """Return the future of `work(item)`. Items are begun in the order in which they are submitted.
+        """Add an item, and return the future of `work(item)`. Items are begun in the order in which they are submitted.
 
-        `wait` sets the future's result, or its exception: that of the work, or WorkerDiedError.
+        Calls of `wait` set the future's result, or its exception: an exception of the work, or WorkerDiedError.
         """
         future: Future[R] = Future()
         self._pending.append((future, item))
         return future
 
     def wait(self, seconds: float | None = None) -> list[Future[R]]:
-        """Wait until an item is done, but not for longer than `seconds`, and return the futures of all done items.
+        """Wait until an item is done, but at most so many seconds, and return the futures of the items that are done.
 
-        Futures that an earlier call returned are left out. Raises NoWorkerError.
+        Each future is returned once, by the first call that finds it done. Raises NoWorkerError if the operating system
+        does not start any worker.
         """
         if self._jobs == 1:
             if not self._pending:
@@ -122,7 +124,7 @@ class Pool(Generic[T, R]):
         return done_futures
 
     def _compute(self, future: Future[R], item: T) -> None:
-        """Do the work for an item in this process."""
+        """Do the work for an item in this process, and set the result or exception of its future."""
         try:
             future.set_result(self._work(item))
         except Exception as error:
@@ -146,9 +148,9 @@ class Pool(Generic[T, R]):
         return failed
 
     def _receive(self, connection: Connection) -> Future[R] | None:
-        """Receive the answer of a worker, and return the future that is done by it; None if the worker was idle.
+        """Receive the answer of a worker, set the future of its item, and return it; None if the worker was idle.
 
-        Where the pipe has ended, the worker has died and is removed.
+        If its pipe has ended, the worker has died. Then it is removed, and the future gets a WorkerDiedError.
         """
         future = self._workers[connection].future
         self._workers[connection].future = None
@@ -170,12 +172,16 @@ class Pool(Generic[T, R]):
         return future
 
     def _free_worker(self) -> Connection | None:
-        """Return the pipe to a worker that is idle or newly started; None where all are busy. Raises NoWorkerError."""
+        """Return the pipe to a worker that is idle or newly started; None if all workers are busy.
+
+        Raises NoWorkerError if the operating system does not start any worker.
+        """
         for connection, worker in list(self._workers.items()):
             if worker.future is None:
                 if not connection.poll():
                     return connection
-                self._remove_worker(connection)  # an idle worker sends nothing: its pipe has ended, and it has died
+                # An idle worker sends nothing. So its pipe has ended, which means that it has died.
+                self._remove_worker(connection)
         if len(self._workers) == self._jobs:
             return None
         try:
@@ -186,12 +192,12 @@ class Pool(Generic[T, R]):
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
 
     def _start_worker(self) -> Connection:
-        """Start a worker, and return the pipe to it. Raises OSError."""
+        """Start a worker process, and return the pipe to it. Raises OSError."""
         owner_end, worker_end = multiprocessing.Pipe()
-        inherited = [*self._workers, owner_end] if workers_share_memory() else []
-        arguments = (worker_end, inherited, self._work)
-        process = multiprocessing.Process(target=_serve, args=arguments, daemon=True)
-        # No signal may come between the start of the process and its place in the list of workers.
+        inherited_ends = [*self._workers, owner_end] if workers_share_memory() else []
+        arguments = (worker_end, inherited_ends, self._work)
+        process = multiprocessing.Process(target=_work_on_items, args=arguments, daemon=True)
+        # A signal between the start of the process and its entry among the workers would leave it running.
         with worker_end, delayed_signals():
             try:
                 process.start()
@@ -210,22 +216,24 @@ class Pool(Generic[T, R]):
         connection.close()
 
 
-def _serve(connection: Connection, inherited: list[Connection], work: Callable[[Any], Any]) -> None:
-    """Do the work for one item after the other, in a worker process.
+def _work_on_items(connection: Connection, inherited_ends: list[Connection], work: Callable[[Any], Any]) -> None:
+    """Do the work for one item after the other. This is what a worker process runs until its owner ends it.
 
-    Items come by `connection`, and answers go back: whether the work succeeded, and its result or exception.
-    `inherited` are the owner's ends of pipes; they have to be closed here, since a pipe ends only when nobody has it
-    open.
+    Items are received by `connection`, and an answer is sent back for each: whether the work succeeded, and its result
+    or exception. `inherited_ends` are the owner's ends of pipes; they have to be closed here, since a pipe ends only
+    when no process has its other end open.
     """
-    for owner_end in inherited:
+    for owner_end in inherited_ends:
         owner_end.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner acts on it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner handles it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # it is ignored after `nohup`
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    with contextlib.suppress(RuntimeError):  # no memory for a thread: it ends when it next reads its pipe
+    # Without memory for a thread the worker ends later, when it next reads its pipe.
+    with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
+    # When the owner is gone, reading and sending fail. When memory is short, the owner learns of it by the closed pipe.
+    with contextlib.suppress(EOFError, OSError, MemoryError):
         while True:
             item = connection.recv()
             try:
@@ -236,7 +244,7 @@ def _serve(connection: Connection, inherited: list[Connection], work: Callable[[
 
 
 def _end_with_parent() -> None:
-    """End this worker when the process that owns the pool is gone, however it ended."""
+    """Wait in a thread of a worker until the process that owns the pool has ended, and then end the worker."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -16,12 +16,15 @@ __all__ = ["Record", "Struct", "asdict", "astuple", "convert", "field", "force_s
 
 
 def to_builtins(value: object) -> Any:
-    """Return a value as JSON's dictionaries, lists, texts and numbers; a sequence of any class becomes a list."""
+    """Return a record as dictionaries, lists, texts and numbers, as they are written as JSON.
+
+    A sequence of any class becomes a list.
+    """
     return msgspec.to_builtins(value, enc_hook=_as_list)
 
 
 def _as_list(value: Any) -> list[Any]:
-    """Return a sequence as a list. Raises NotImplementedError for another value, which msgspec reports."""
+    """Return a sequence as a list. Raises NotImplementedError for another value, as msgspec expects it."""
     if isinstance(value, Sequence):
         return list(value)
     raise NotImplementedError(f"{type(value).__name__} is no value of JSON")

@@ -1,4 +1,4 @@
-"""Signals, the garbage collector and late imports: how a process ends in order, and starts and works quickly."""
+"""Signals, the garbage collector and late imports: how a process ends cleanly, and starts and works quickly."""
 
 from __future__ import annotations
 
@@ -15,72 +15,76 @@ from typing import Any, Final, TypeAlias
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a termination signal, a terminal that is closed."""
+"""The signals that end the process: by Ctrl-C, by a request to terminate, and when the terminal is closed."""
 
-_PATIENCE: Final = 0.5
-"""Seconds for cleaning up after a second signal."""
+_SECONDS_TO_CLEAN_UP: Final = 0.5
+"""Seconds that the process has to clean up after a second signal."""
 
-_SOON: Final = 0.01
-"""Seconds after which a signal is acted on again, where Python dropped its exception."""
+_SECONDS_TO_REPEAT: Final = 0.01
+"""Seconds after which a signal is handled again, if Python dropped the exception of its handler."""
 
 
 def stop_on_signals() -> None:
-    """Let the first stop signal raise KeyboardInterrupt or SystemExit with the status 128 + its number.
+    """Let the first stop signal raise KeyboardInterrupt (Ctrl-C) or SystemExit with the status 128 + its number.
 
-    A second signal ends the process after half a second, whatever it does.
+    A second signal ends the process after half a second, whatever the process is doing then.
     """
-    sys.unraisablehook = _stop_again
-    _handle_signals_with(_stop)
+    sys.unraisablehook = _repeat_dropped_signal
+    _handle_signals_with(_raise_for_signal)
 
 
 def ignore_signals() -> None:
-    """Ignore stop signals from now on: all work is done, and the process is about to end by itself."""
+    """Ignore stop signals from now on. It is called when all work is done and the process is about to end."""
     _handle_signals_with(lambda number, frame: None)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)  # stops a timer that an earlier signal has set
 
 
 def _handle_signals_with(handler: _Handler) -> None:
-    """Set the handler of all stop signals; ignored signals stay ignored, as in a background job of a script."""
+    """Set the handler of all stop signals, except for ignored ones, such as Ctrl-C in a background job of a script."""
     for number in STOP_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    """End the process at once, with the status of a signal."""
+def _exit_at_once(number: int, frame: FrameType | None) -> None:
+    """End the process without any cleaning up, with the exit status of a signal."""
     os._exit(128 + number)
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
-    """Raise the exception of a signal; a second signal leaves half a second for cleaning up."""
-    _handle_signals_with(lambda second, frame: _handle_after(_PATIENCE, _leave, number))
+def _raise_for_signal(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt or SystemExit for a signal; the next signal ends the process after half a second."""
+    _handle_signals_with(lambda second, frame: _handle_after(_SECONDS_TO_CLEAN_UP, _exit_at_once, number))
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
 
 
 def _handle_after(seconds: float, handler: _Handler, number: int) -> None:
-    """Call the handler of a signal once more, after some seconds."""
+    """Let a handler handle a signal after some seconds, by a timer."""
     signal.signal(signal.SIGALRM, lambda alarm, frame: handler(number, frame))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
-    """Handle a signal once more, a little later, where Python dropped its exception, as it does in destructors."""
+def _repeat_dropped_signal(dropped: sys.UnraisableHookArgs) -> None:
+    """Handle a signal again, a little later, if Python dropped the exception of its handler.
+
+    Python calls this for every exception that it cannot raise, such as one inside a destructor.
+    """
     if not isinstance(dropped.exc_value, (KeyboardInterrupt, SystemExit)):
         sys.__unraisablehook__(dropped)
         return
-    status = getattr(dropped.exc_value, "code", None)
-    number = status - 128 if isinstance(status, int) else signal.SIGINT
-    _handle_after(_SOON, _stop, number)
+    exit_status = getattr(dropped.exc_value, "code", None)  # 128 + the number; KeyboardInterrupt has none
+    number = exit_status - 128 if isinstance(exit_status, int) else signal.SIGINT
+    _handle_after(_SECONDS_TO_REPEAT, _raise_for_signal, number)
 
 
 @contextmanager
 def delayed_signals() -> Iterator[None]:
-    """Let stop signals wait until the block has ended.
+    """Let stop signals that arrive during the block wait until it has ended.
 
-    A mask would not do: the system may hand a signal to any thread, such as one of numpy, and Python handles it in the
-    main thread. Outside the main thread no signal is handled, so that nothing has to wait.
+    A signal mask would not suffice: the system may hand a signal to any thread, such as one of numpy, and Python
+    handles it in the main thread. In another thread than the main one the block does nothing, since no signal is
+    handled there.
     """
     received: list[int] = []
     handler_by_signal: dict[signal.Signals, Any] = {}
@@ -104,10 +108,10 @@ def delayed_signals() -> Iterator[None]:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause the cyclic garbage collector during the block; it would walk all living rows again and again.
+    """Pause Python's cyclic garbage collector during the block, which makes many objects that all stay alive.
 
-    Objects made in the block count as old afterwards, so that the collector does not walk them at once. Ctrl-C may
-    interrupt any call, also the calls made here, and leaves the collector on all the same.
+    The collector would look at all of them again and again. Afterwards they count as old, so that it does not look at
+    them soon. The collector is switched on again even if Ctrl-C interrupts one of the calls made here.
     """
     if not gc.isenabled():
         yield
@@ -116,7 +120,7 @@ def paused_collector() -> Iterator[None]:
         gc.disable()
         yield
     finally:
-        try:  # whatever happens, the collector is switched on again
+        try:
             _make_objects_old()
         finally:
             gc.enable()
@@ -129,7 +133,7 @@ def _make_objects_old() -> None:
     try:
         gc.freeze()
     finally:
-        gc.unfreeze()
+        gc.unfreeze()  # it moves all frozen objects to the oldest generation
 
 
 class Late:
@@ -148,5 +152,5 @@ class Late:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(import_module(self._package), name)
-        setattr(self, name, value)  # the next time it is an attribute like any other
+        setattr(self, name, value)  # from now on an ordinary attribute, for which Python does not call this method
         return value

@@ -1,8 +1,7 @@
-"""The origin of scores: all that they were computed from, in full and as one line to cite them by."""
+"""The origin of scores: the inputs and options that they were computed from, in full and as one line to cite."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -50,19 +49,22 @@ class Signature(Record):
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Return the signature that prints as `text`. Raises UsageError for a text that is no signature."""
+        """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
+        refusal = UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
         match = _LINE.fullmatch(text)
-        if match is not None:
-            with contextlib.suppress(UnicodeDecodeError):
-                settings = [_unescape(word) for word in match["settings"].split("|")[:-1]]
-                return cls(
-                    measure=_unescape(match["measure"]),
-                    settings=tuple(settings),
-                    gold=match["gold"],
-                    run=match["run"],
-                    version=match["version"],
-                )
-        raise UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
+        if match is None:
+            raise refusal
+        words = match["settings"].split("|")[:-1]  # each word is followed by a bar
+        try:
+            return cls(
+                measure=_unescape(match["measure"]),
+                settings=tuple([_unescape(word) for word in words]),
+                gold=match["gold"],
+                run=match["run"],
+                version=match["version"],
+            )
+        except UnicodeDecodeError:
+            raise refusal from None
 
     def of(self, measure: str) -> Signature:
         """Return the signature of another measure of the same result."""
@@ -81,9 +83,9 @@ _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75e
 
 
 def _escape(text: str) -> str:
-    """Return a word of the line, in which special characters are written as `%XX`, byte by byte: `a|b` gives `a%7Cb`.
+    """Return a word of a signature with its special characters as `%XX`, byte by byte: `a|b` gives `a%7Cb`.
 
-    Special are `|`, `%`, backticks and all characters that are not printable ASCII.
+    Special characters are `|`, `%`, the backtick and all characters that are not printable ASCII.
     """
     return _SPECIAL.sub(_escape_character, text)
 
@@ -94,7 +96,10 @@ def _escape_character(match: re.Match[str]) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Return a text without escapes: `a%7Cb` gives `a|b`. Raises UnicodeDecodeError."""
+    """Return a word of a signature without escapes: `a%7Cb` gives `a|b`.
+
+    Raises UnicodeDecodeError for escapes that are no UTF-8.
+    """
     return _ESCAPED.sub(_unescape_characters, text)
 
 
@@ -135,13 +140,13 @@ class Origin(Record):
     tool: Literal["cs-score"] = "cs-score"
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
-        """Return the origin with one more option; `setting` shows it in signatures if it changes scores."""
+        """Return the origin with another option. `setting` is how signatures show it, if it changes scores."""
         settings = self.settings if setting is None else (*self.settings, setting)
         return replace(self, options={**self.options, name: value}, settings=settings)
 
     @property
     def answered(self) -> str | None:
-        """How many of gold's units were scored, as `100 of 7,405 questions`; None where all had to be scored."""
+        """How many units of gold were scored: `100 of 7,405 questions`; None unless only the answered ones were."""
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
             return None
@@ -149,10 +154,9 @@ class Origin(Record):
 
     @property
     def signature(self) -> Signature:
-        """The citable line.
+        """The signature: the line by which the score is cited.
 
-        The digest of gold covers queries and assessments as a set of contents; the order in which they were read does
-        not matter.
+        Its digest of gold is made of the contents of all queries and assessments, in whatever order they were read.
         """
         gold = digest_of(digest for digest in self.inputs if digest.role in _GOLD_ROLES)
         runs = [digest for digest in self.inputs if digest.role == RUN]
@@ -183,10 +187,10 @@ def answered_lines(origins: Mapping[str, Origin]) -> list[str]:
 
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:
-    """Return eight hexadecimal digits for the contents of inputs, in whatever order.
+    """Return eight hexadecimal digits for the contents of inputs: `44ceb0c1`. Their order does not matter.
 
-    For one input they are the first digits of its SHA-256. For several they are the first digits of the SHA-256 of
-    their SHA-256 digests in ascending order, each with a line feed.
+    For a single input they are the first digits of its SHA-256. For several inputs the SHA-256 digests of all are
+    sorted and written on a line each; then they are the first digits of the SHA-256 of this text.
     """
     digests = sorted(digest.sha256 for digest in inputs)
     if len(digests) == 1:

@@ -1,6 +1,6 @@
-"""Inputs as users have them: a path, `-`, a compressed file, an open file, text already in memory; and tables.
+"""Inputs in all forms that users have: a path, `-`, a compressed file, an open file, text in memory; and tables.
 
-All bytes are hashed while they are read, so that a score can be signed with the inputs it was made from.
+All bytes are hashed while they are read, since the signature of a score includes the digests of its inputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK: Final = 1 << 20
 
 
 class _Decompressor(NamedTuple):
-    """A module with an `open(file)`, imported only for a file that needs it, and the first bytes of its files."""
+    """The name of a module whose `open(file)` decompresses, and the first bytes of all files of its format."""
 
     module: str
     first_bytes: bytes
@@ -36,11 +36,11 @@ _DECOMPRESSORS: Final = {
     ".bz2": _Decompressor("bz2", b"BZh"),
     ".xz": _Decompressor("lzma", b"\xfd7zXZ"),
 }
-"""The decompressors by the endings of names."""
+"""The decompressors, by the ending of a file's name."""
 
 
 class InMemory(io.BytesIO):
-    """A file in memory, with its name in messages; whoever opens it reads it from its beginning."""
+    """A file in memory, with its name in messages. As an input it is read from its beginning each time."""
 
     def __init__(self, name: str, data: bytes) -> None:
         super().__init__(data)
@@ -59,32 +59,36 @@ class InputDigest(Record):
 
 
 class _HashingReader(io.RawIOBase):
-    """A stream that reads from another one and adds every byte to its SHA-256. Raises OSError where reading fails."""
+    """A stream that reads from another stream, and computes the SHA-256 of all bytes that were read.
+
+    Reading raises OSError if it fails, also for damaged compressed data.
+    """
 
     def __init__(self, inner: IO[bytes]) -> None:
         self._inner: Any = inner
         self.sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
-        """Return that the stream can be read."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read into a buffer, and return the number of bytes."""
+        """Read bytes into a buffer, and return how many; 0 at the end of the stream."""
         try:
             size: int = self._inner.readinto(buffer) or 0
         except (OSError, MemoryError):
             raise
-        except Exception as error:  # every module that decompresses has errors of its own
+        except Exception as error:  # every decompressor has errors of its own
             raise OSError(str(error)) from None
         self.sha256.update(buffer[:size])
         return size
 
 
 def decode_text(data: bytes, name: str, lines_before: int = 0) -> str:
-    """Decode the bytes of a file, or of a part of it after `lines_before` lines.
+    """Return the text that the bytes of a file are as UTF-8.
 
-    Raises InputError with the line that is not UTF-8; `name` is that of the file.
+    The bytes may be a part of the file that follows `lines_before` lines. Raises InputError with the number of the line
+    that is not UTF-8; `name` is the name of the file.
     """
     try:
         return data.decode("utf-8")
@@ -128,9 +132,9 @@ class Source:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """Read the rest of the input, and return the digest of its content; `role` is the purpose of the input.
+        """Read the rest of the input, and return the digest of its whole content.
 
-        Raises InputError where it cannot be read.
+        `role` is the purpose of the input, such as `pool`. Raises InputError if it cannot be read.
         """
         try:
             while self._hashing.read(_BLOCK):
@@ -141,9 +145,9 @@ class Source:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the reason of an error in the operating system's words: `No such file or directory`.
+    """Return the reason of an error: `No such file or directory`.
 
-    Of an error that is not the operating system's it is the error's own text, or the name of its class.
+    For an error that does not come from the operating system it is the text of the error, or the name of its class.
     """
     reason = error.strerror if isinstance(error, OSError) else None
     return reason or str(error) or type(error).__name__
@@ -156,7 +160,7 @@ def plain_name(name: str) -> str:
 
 
 def name_of(file: Input) -> str:
-    """Return the name of an input in messages: the path as given, `-` for standard input, an open file's own name."""
+    """Return the name of an input in messages: the path as given, `-` for standard input, the name of an open file."""
     if isinstance(file, (str, os.PathLike)):
         return os.fspath(file)
     return str(getattr(file, "name", "<input>"))
@@ -168,9 +172,9 @@ _content_by_pipe: dict[tuple[int, int], bytes] | None = None
 
 @contextlib.contextmanager
 def pipes_are_kept() -> Iterator[None]:
-    """Let named pipes be opened again inside the block, as files can be: their content is kept in memory.
+    """Keep the content of named pipes in memory during the block, so that they can be opened again, as files can.
 
-    This is for commands, whose pipes are filled once; elsewhere a pipe may be filled again and again.
+    This is for commands, whose pipes are filled once. In other programs a pipe may be filled again and again.
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
@@ -190,14 +194,14 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
 
 
 def file_in_folder(path: str) -> str:
-    """Return the path of a file that was found in a folder.
+    """Return a path that was found by listing a folder, if it is that of a file or folder.
 
-    Raises InputError for a pipe, a socket or a device, also behind a link: nobody has named it, and reading it might
-    never end.
+    Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named it, and reading it
+    might never end.
     """
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # said when it is opened
+    except (OSError, ValueError):  # the error is reported when the file is opened
         return path
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return path
@@ -217,10 +221,10 @@ def _open_path(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
 
 
 def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
-    """Open an input. A compressed file is decompressed, unless `decompress` is false.
+    """Open an input for reading, and return it as a context manager.
 
-    With `stdin_as_dash` the path `-` is standard input. Raises InputError ("Could not open NAME: REASON") where the
-    file cannot be opened or is a folder.
+    A compressed file is decompressed, unless `decompress` is false. With `stdin_as_dash` the path `-` is standard
+    input. Raises InputError (`Could not open NAME: REASON`) if the file cannot be opened or is a folder.
     """
     name = name_of(file)
     if isinstance(file, (str, os.PathLike)):
@@ -230,10 +234,10 @@ def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = T
             return Source(name, _open_path(file), decompress=decompress)
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
-    # An open file keeps belonging to its owner: the rest of it is read now, and it is not closed.
+    # An open file belongs to the caller: the rest of it is read now, and it is not closed.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    # A file opened with gzip.open has the name of the compressed file, but its content is decompressed already.
+    # A file that was opened by `gzip.open` has the name of the compressed file, but its content is decompressed.
     decompressor = _DECOMPRESSORS.get(os.path.splitext(name)[1])
     is_compressed = decompressor is not None and data.startswith(decompressor.first_bytes)
     return Source(name, io.BytesIO(data), decompress=decompress and is_compressed)
@@ -241,9 +245,9 @@ def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = T
 
 @contextlib.contextmanager
 def lines_of(file: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
-    """Open a file as it is stored, and give its lines with their line feeds.
+    """Open a file without decompressing it, and give an iterator over its lines, each with its line feed.
 
-    Raises InputError where the file cannot be opened and, while the lines are read, for a line that is not UTF-8.
+    Raises InputError if the file cannot be opened and, while the lines are read, for a line that is not UTF-8.
     """
     with open_source(file, decompress=False) as source:
         try:
@@ -253,9 +257,9 @@ def lines_of(file: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
 
 
 def rereadable(file: Input) -> Input:
-    """Return an input that can be opened any number of times.
+    """Return an input with the same content that can be opened any number of times.
 
-    Standard input, pipes and open files are read into memory. Raises InputError where they cannot be read.
+    Standard input, pipes and open files are read into memory for this. Raises InputError if they cannot be read.
     """
     if isinstance(file, InMemory):
         return file
@@ -284,10 +288,10 @@ NO_SPACE: Final = r"[\S\x1c-\x1f]"
 
 
 class Delimited(Record):
-    """A table that somebody handed over.
+    """A table that a user has written.
 
-    `file` is its name, `columns` the names of its columns; `rows` has for each row the number of its line and its
-    cells, one for each column.
+    `file` is the name of its file, `columns` are the names of its columns. `rows` has for each row the number of its
+    line in the file, and its cells, one for each column.
     """
 
     file: str
@@ -295,9 +299,9 @@ class Delimited(Record):
     rows: Sequence[tuple[int, tuple[str, ...]]]
 
     def cells_of(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield for each row the number of its line and its cells in some columns.
+        """Yield for each row the number of its line and its cells in the columns with these names.
 
-        Raises InputError for a column that the table lacks, and for an empty cell.
+        Raises InputError for a column that the table does not have, and for an empty cell.
         """
         for column in columns:
             if column not in self.columns:
@@ -313,12 +317,13 @@ class Delimited(Record):
 
 
 def read_delimited(file: Input) -> Delimited:
-    """Read a table whose columns are separated by tabs, if its header has any, otherwise by commas (CSV with quotes).
+    """Return the table in a file whose columns are separated by tabs or commas; its first line names the columns.
 
-    Blank lines are skipped, and white space around cells is dropped. Raises InputError with the line for a row of
-    another number of cells, for columns without a name or of the same name, and for other texts.
+    If the first line has no tab, the file is CSV, with commas and quotes. Blank lines are skipped, and white space
+    around cells is dropped. Raises InputError with the line for a row of another number of cells, for a column without
+    a name, for two columns of the same name, and for a file that is no table.
     """
-    import csv  # short runs start without it
+    import csv  # not imported at the start, since short runs do not need it
 
     with open_source(file) as source:
         data = source.read_bytes()
@@ -355,7 +360,7 @@ def read_delimited(file: Input) -> Delimited:
 
 
 def _first_filled_line(lines: Iterable[str]) -> str:
-    """Return the first line that is not blank; an empty text where all are."""
+    """Return the first line that is not blank; an empty text if all lines are blank."""
     for line in lines:
         if line.strip():
             return line

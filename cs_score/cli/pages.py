@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.outcomes import shortened
-from cs_score.base.documents import refusing_incomplete
+from cs_score.base.documents import failures_as_input_error
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
@@ -115,7 +115,7 @@ def _report_document(line: Line) -> int:
     if line.format != "html":
         raise UsageError(f"--format {line.format}: {file} is an analysis already; report makes its page")
     document = read_document(file)
-    with refusing_incomplete(file):
+    with failures_as_input_error(file):
         page = page_of(document)
     STDOUT.write(encoded([page]))
     return Status.DONE
@@ -214,7 +214,7 @@ def plot(line: Line) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
     kind, file = line.words
     document = read_document(file)
-    with refusing_incomplete(file):
+    with failures_as_input_error(file):
         chart = chart_of(document, kind, line.get("--of"))
     STDOUT.write([chart.standalone().encode()])
     return Status.DONE

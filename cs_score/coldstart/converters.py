@@ -21,16 +21,17 @@ _NODE_NAME: Final = re.compile(r":?(?:entity|event|string)[^-]+", re.IGNORECASE 
 
 
 def is_knowledge_base(file: Input) -> bool:
-    """Return whether the first line is a run id, and the next line that is not blank begins with the name of a node.
+    """Return whether a file is a knowledge base: a line with a run id, then lines that begin with the name of a node.
 
-    No run or assessment file begins like this. Standard input, which can be read only once, is no knowledge base.
+    No run or assessment file begins like this. Standard input is never taken for a knowledge base, since it can be read
+    only once.
     """
     if file == "-":
         return False
     with open_source(file) as source:
         try:
             is_one = _begins_like_knowledge_base(_lines_of(source))
-        except (InputError, UnicodeDecodeError):  # not UTF-8, or damaged: whoever reads it says so
+        except (InputError, UnicodeDecodeError):  # a damaged file is reported when its lines are read
             is_one = False
     if not isinstance(file, str) and hasattr(file, "seek"):
         file.seek(0)
@@ -44,7 +45,10 @@ def _lines_of(source: Source) -> Iterator[bytes]:
 
 
 def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
-    """Return whether lines begin with a run id and the name of a node. Raises UnicodeDecodeError."""
+    """Return whether the first line is a run id, and the next line that is not blank begins with the name of a node.
+
+    Raises UnicodeDecodeError for a line that is not UTF-8.
+    """
     first = next(lines, b"").removeprefix(BOM_UTF8).partition(b"#")[0].strip()
     if b"\t" in first or not is_run_id(first.decode("utf-8")):  # every run has tabs
         return False
@@ -70,10 +74,10 @@ def is_node_name(text: str) -> bool:
 
 
 class Converter(Record, eq=False):
-    """A kind of files that become runs before they are scored.
+    """A kind of files that are converted to runs before they are scored.
 
-    `recognizes` says whether a file is of the `kind`. `function` is what converts it, as `module:name`; the module is
-    imported when a file is converted, so that scoring a plain run loads nothing of it, and works without it.
+    `recognizes` returns whether a file is of this `kind`. `function` is the name of the function that converts it, as
+    `module:name`; the module is imported only when a file is converted, so that runs can be scored without it.
     """
 
     kind: str
@@ -81,7 +85,7 @@ class Converter(Record, eq=False):
     function: str
 
     def load(self, file: Input) -> Callable[..., Any]:
-        """Return the function that converts a file. Raises InputError where it is not installed."""
+        """Return the function that converts a file. Raises InputError, which names the file, if it is not installed."""
         module, _, name = self.function.partition(":")
         try:
             return getattr(import_module(module), name)  # type: ignore[no-any-return]
@@ -103,7 +107,7 @@ CONVERTERS: Final = (KNOWLEDGE_BASE,)
 
 
 def converter_for(file: Input) -> Converter | None:
-    """Return what converts a file to a run; None for a file that is read as it is."""
+    """Return the converter of a file to a run, None for a file that needs no conversion."""
     for converter in CONVERTERS:
         if converter.recognizes(file):
             return converter

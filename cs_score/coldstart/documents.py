@@ -191,14 +191,14 @@ OPTION: Final = OwnOption(
 )
 """The option that names the file of the document."""
 
-# What a whole result has of a run beside its scores.
+# The parts of a whole result, for each run, in addition to its scores.
 PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", "responses")
 
 
 def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
-    """Return a result as a document.
+    """Return a result as a document; of each run it contains the scores, and the `parts` that are named.
 
-    It is whole unless only some of PARTS are asked for. `intervals` has the intervals of each run, or nothing.
+    `intervals` has the intervals of each run; it is empty if there are none.
     """
     origin = result.origin
     if intervals:
@@ -219,7 +219,7 @@ def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts:
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem of the report as a record of the document."""
+    """Return a problem as the document records it."""
     places = tuple([None if place is None else Place(place.file, place.line) for place in problem.places])
     return FoundProblem(
         code=problem.code,
@@ -231,15 +231,15 @@ def _found_problem(problem: Problem) -> FoundProblem:
 
 
 def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
-    """Return the whole result as JSON, in pieces."""
+    """Return the whole result as the text of a JSON document, in pieces."""
     return json_pieces(document_of(result, intervals))
 
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
-    """Return the scores whose measures match a pattern; without patterns the ones that people see first.
+    """Return only the scores whose measures match a pattern; without patterns, the measures that are shown first.
 
-    Raises UsageError for a pattern that no measure of any run matches, InputError where no run has a value of any of
-    them.
+    Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
+    the measures.
     """
     defined_names: dict[str, None] = {}
     all_names: dict[str, None] = {}
@@ -253,12 +253,12 @@ def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
     has_ldc = any(name.startswith("LDC-") for name in all_names)
     measures = [name for name in headline(COLD_START_MODE, has_ldc) if name in all_names]
     headline_measure = str(usual_among(COLD_START_MODE, defined_names))
-    measures.sort(key=lambda name: name != headline_measure)  # it comes first, the others in their order
+    measures.sort(key=lambda name: name != headline_measure)  # the headline measure comes first
     return chosen_scores(scores, measures, headline_measure)
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return which measure replaces average precision, and why; None where a run has an average precision."""
+    """Return a remark on the measure that replaces average precision, and why; None if any run has one."""
     edition = result.options.edition
     reasons = []
     if not edition.has_rankings:
@@ -271,7 +271,7 @@ def headline_remark(result: Result) -> str | None:
 
 
 def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
-    """Raise InputError where none of the measures has a value for any run."""
+    """Raise InputError, which says why, if none of the measures has a value for any run."""
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
             return
@@ -282,13 +282,13 @@ def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
 
 
 def chosen_scores(scores: Scores, measures: Sequence[str], headline_measure: str | UnsetType) -> Scores:
-    """Return the scores of some measures alone, with their intervals; `headline_measure` is shown first to people."""
+    """Return only the scores of some measures, with their intervals; people are shown `headline_measure` first."""
     runs = tuple([_run_with_measures(run, measures) for run in scores.runs])
     return replace(scores, measure=headline_measure, measures=tuple(measures), runs=runs, problems=UNSET)
 
 
 def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
-    """Return the scores of a run by some measures alone, with their intervals."""
+    """Return the record of a run with only the scores of some measures, and their intervals."""
     signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
     scores = {name: run.scores[name] for name in measures if name in run.scores}
     undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
@@ -309,7 +309,7 @@ def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
 def _run_scores(
     result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScores:
-    """Return the record of a run: its scores, and the PARTS that are asked for."""
+    """Return the record of a run: its scores, its intervals, and the `parts` that are named."""
     values: dict[str, object] = {}
     if "units" in parts:
         values["units"] = _units(result, run)
@@ -335,23 +335,23 @@ def _run_scores(
 
 
 def _units(result: Result, run: RunResult) -> Units:
-    """Return the statistics of units that the averages of a run are made of."""
+    """Return the statistics of units from which the averages of a run are computed."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
 def _table(table: results.Table) -> ScoreTable:
-    """Return a table with precision, recall and F1."""
+    """Return a table of precision, recall and F1 as the document records it."""
     return ScoreTable(_score_rows(table.rows), _score_rows(table.micro), _score_rows(table.macro))
 
 
 def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRow, ...]:
-    """Return rows with precision, recall and F1."""
+    """Return rows of precision, recall and F1 as the document records them."""
     return tuple([ScoreRow(row.name, row.level, row.counts, *row.scores) for row in rows])
 
 
 def _ranked(average_precision: AveragePrecision) -> Ranked:
-    """Return the AP report of a run, with all rankings."""
+    """Return the average precision of a run and its rankings as the document records them."""
     tables = {}
     for name, table in average_precision.variants:
         tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
@@ -360,12 +360,12 @@ def _ranked(average_precision: AveragePrecision) -> Ranked:
 
 
 def _ap_rows(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
-    """Return rows with average precision."""
+    """Return rows of average precision as the document records them."""
     return tuple([ApRow(row.name, row.level, row.score) for row in rows])
 
 
 def _ranking(ranking: ranking_module.Ranking) -> Ranking:
-    """Return a ranking with its nodes, each with the number of its first line."""
+    """Return a ranking as the document records it; each node has the number of its first line."""
     nodes = []
     for node in ranking.nodes:
         first_line = node.first_line.number
@@ -381,7 +381,7 @@ def _ranking(ranking: ranking_module.Ranking) -> Ranking:
 
 
 def _resampled(bootstrap: Bootstrap) -> Resampled:
-    """Return the number of samples, and the limits of each value."""
+    """Return the resamples of `-samples` as the document records them: their number, and the limits of each value."""
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 
@@ -409,8 +409,11 @@ def _responses(run: RunResult) -> Iterator[Response]:
             )
 
 
-def shown(run: RunScores, measure: str) -> str:
-    """Return a score with four decimals and, if there is one, its interval in brackets: `0.7500 [0.6012, 0.8810]`."""
+def score_text(run: RunScores, measure: str) -> str:
+    """Return a score with four decimals, and its interval in brackets if it has one: `0.7500 [0.6012, 0.8810]`.
+
+    The text is a hyphen if the run has no value for the measure.
+    """
     if measure not in run.scores:
         return "-"
     text = f"{run.scores[measure]:.4f}"
@@ -419,7 +422,7 @@ def shown(run: RunScores, measure: str) -> str:
 
 
 def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
-    """Return the limits of a score, None where it has none."""
+    """Return the lower and the upper limit of a score; both are None if it has no interval."""
     interval = run.intervals.scores.get(measure) if run.intervals else None
     if interval is None:
         return None, None
@@ -427,7 +430,7 @@ def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
 
 
 def _headings(scores: Scores) -> list[str]:
-    """Return the id of each run, with its files where several have the same."""
+    """Return the heading of each run: its id, with its files in brackets if several runs have the same id."""
     ids = [run.run_id for run in scores.runs]
     headings = []
     for run in scores.runs:
@@ -439,7 +442,7 @@ def _headings(scores: Scores) -> list[str]:
 
 
 def undefined_remarks(scores: Scores) -> Iterator[str]:
-    """Yield a sentence for each run and reason: which of the chosen measures have no value."""
+    """Yield a sentence for each run and reason on the chosen measures that have no value."""
     for run, heading in zip(scores.runs, _headings(scores)):
         run_name = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
         for sentence in undefined_sentences(run.undefined or {}):
@@ -447,9 +450,9 @@ def undefined_remarks(scores: Scores) -> Iterator[str]:
 
 
 def scores_text(scores: Scores) -> str:
-    """Return chosen scores for a screen: a line for each measure, a column for each run, then the signatures.
+    """Return chosen scores as text for a screen, with a line for each measure and a column for each run.
 
-    As many runs are put side by side as a screen holds.
+    Remarks and signatures follow. If the runs need more columns than a screen holds, there are several such tables.
     """
     measures = scores.measures or ()
     lines: list[str] = []
@@ -469,14 +472,14 @@ def scores_text(scores: Scores) -> str:
 
 
 def _blocks_of_columns(scores: Scores) -> list[list[list[str]]]:
-    """Return the columns of scores in blocks that a screen holds; the first column of each has the measures."""
+    """Return the columns of scores in blocks as wide as a screen; the first column of each has the measures."""
     measures = scores.measures or ()
     first_column = ["", *measures]
     blocks = [[first_column]]
     for run, heading in zip(scores.runs, _headings(scores)):
         column = [cell(heading)]
         for measure in measures:
-            column.append(shown(run, measure))
+            column.append(score_text(run, measure))
         width = sum(_width(block_column) + 2 for block_column in [*blocks[-1], column])
         if len(blocks[-1]) > 1 and width > SCREEN + 2:
             blocks.append([first_column])
@@ -485,12 +488,12 @@ def _blocks_of_columns(scores: Scores) -> list[list[list[str]]]:
 
 
 def _width(column: Sequence[str]) -> int:
-    """Return the number of characters of the longest cell."""
+    """Return the width of a column: the number of characters of its longest cell."""
     return max(len(text) for text in column)
 
 
 def _explanations(scores: Scores) -> list[str]:
-    """Return sentences on how the limits of chosen scores came about; nothing without intervals."""
+    """Return sentences that explain how the limits of chosen scores were computed; none without intervals."""
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
@@ -499,24 +502,27 @@ def _explanations(scores: Scores) -> list[str]:
 
 
 def single_score(scores: Scores, measure: str) -> list[str]:
-    """Return one score of one run, then, for standard error, what must be said of it."""
-    return [shown(scores.runs[0], measure), *_explanations(scores)]
+    """Return the text of the score of a single run, then the sentences for standard error that explain its limits."""
+    return [score_text(scores.runs[0], measure), *_explanations(scores)]
 
 
 def _matrix(scores: Scores) -> Table:
-    """Return a table with a row for each chosen measure, a column for each run; a score with an interval is a text."""
+    """Return a table with a row for each chosen measure and a column for each run.
+
+    A cell is a number, or a text if the score has an interval.
+    """
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
         columns_of_table.append(Column(str(number), heading))
     rows = []
     for measure in scores.measures or ():
-        cells = [shown(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs]
+        cells = [score_text(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs]
         rows.append((measure, *cells))
     return Table(Layout("scores", "", tuple(columns_of_table), lambda _: ()), rows, len(rows))
 
 
 def scores_markdown(scores: Scores) -> str:
-    """Return chosen scores as a table in Markdown, with remarks and signatures below."""
+    """Return chosen scores as a table in Markdown, followed by remarks and signatures."""
     lines = [*markdown(_matrix(scores)), ""]
     lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
@@ -525,7 +531,7 @@ def scores_markdown(scores: Scores) -> str:
 
 
 def scores_latex(scores: Scores) -> str:
-    """Return chosen scores as a tabular of LaTeX, with comments above and sentences on intervals below."""
+    """Return chosen scores as a `tabular` of LaTeX, after comments, and followed by sentences on intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"% {one_line(run.signature)}" for run in scores.runs]
@@ -537,7 +543,10 @@ def scores_latex(scores: Scores) -> str:
 
 
 def _rows(scores: Scores) -> Iterator[dict[str, object]]:
-    """Yield a row for each run and chosen measure, with the limits and how they came about."""
+    """Yield the values of a row, by column, for each run and chosen measure.
+
+    These are the score, its limits, and how the limits were computed.
+    """
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
         settings = run.intervals.settings_row() if run.intervals else {}
@@ -555,7 +564,7 @@ def _rows(scores: Scores) -> Iterator[dict[str, object]]:
 
 
 def scores_tsv(scores: Scores) -> str:
-    """Return chosen scores for programs; each row with an interval says how that came about."""
+    """Return chosen scores as tab-separated values; a row with an interval also has the settings of resampling."""
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
         keys += SETTINGS_COLUMNS
@@ -563,7 +572,7 @@ def scores_tsv(scores: Scores) -> str:
 
 
 def scores_json(scores: Scores) -> str:
-    """Return chosen scores as JSON."""
+    """Return chosen scores as the text of a JSON document."""
     return "".join(json_pieces(scores))
 
 

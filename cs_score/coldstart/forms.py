@@ -1,7 +1,7 @@
-"""Recognise the form of a file that cannot be read as it is, and say the line to type or the form that is wanted.
+"""Recognise the form of a file that cannot be read, and suggest a command line that converts it, or the form needed.
 
-Nothing here is called for files that are as they should be. Every line to type is run by a test, which scores what it
-makes.
+Nothing here is called for files of the right form. Every suggested command line is run by a test, which scores the file
+that it makes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name
-from cs_score.coldstart.layouts import COLUMN_PATTERNS, RUN_2017, SCHEMAS, FileKind, Schema, detect_schema, of_width
+from cs_score.coldstart.layouts import (
+    COLUMN_PATTERNS,
+    RUN_2017,
+    SCHEMAS,
+    FileKind,
+    Schema,
+    detect_schema,
+    layouts_of_width,
+)
 from cs_score.coldstart.options import LATEST, Edition
 
 if TYPE_CHECKING:
@@ -38,8 +46,9 @@ _NAME_BY_SEPARATOR: Final = {",": "commas", ";": "semicolons", "|": "vertical ba
 
 
 class FirstLine(NamedTuple):
-    """The first line of a run or assessment file that counts: its number and text, the text of the next line, and the
-    bytes that the file begins with.
+    """The first line of a run or assessment file that is neither blank nor a comment, as far as messages need it.
+
+    It is given by its number and text, with the text of the next line and the first bytes of the file.
     """
 
     file: str
@@ -49,13 +58,14 @@ class FirstLine(NamedTuple):
     beginning: bytes
 
 
-# ---- Bytes that are no text
+# ---- Files that are not text in UTF-8
 
 
 def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes | None = None) -> str:
-    """Return the text of a file, or of a part of it behind some lines; `beginning` are then its first bytes.
+    """Return the text of a file, or of a block of it.
 
-    Raises InputError, with a remedy by the look of the bytes, for a line that is not UTF-8.
+    For a block, `lines_before` is the number of lines before it, and `beginning` are the first bytes of the file.
+    Raises InputError for a line that is not UTF-8, with a remedy for the form that the bytes seem to have.
     """
     try:
         return decode_text(data, name, lines_before)
@@ -65,8 +75,8 @@ def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes
 
 
 def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
-    """Return a guess at the form of bytes that are not UTF-8, with the line to type."""
-    remedy = _why_no_text(beginning, file)
+    """Return a guess at the form of bytes that are not UTF-8, with the remedy; `beginning` begins the file."""
+    remedy = _remedy_of_binary_file(beginning, file)
     if remedy is not None:
         return remedy
     if data.decode("utf-8", "ignore").isascii():
@@ -75,8 +85,8 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
     return "other letters of it are UTF-8, so this one is damaged; correct the line"
 
 
-def _why_no_text(data: bytes, file: str) -> str | None:
-    """Return the kind of a file that is no text, and the remedy, by its first bytes; None if it may be text."""
+def _remedy_of_binary_file(data: bytes, file: str) -> str | None:
+    """Return the kind of a file by its first bytes, with the remedy; None if it may be text in an 8-bit encoding."""
     for beginning, encoding in _UTF16:
         if data.startswith(beginning):
             return f"it is {encoding}: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
@@ -103,7 +113,10 @@ def _utf16_without_mark(data: bytes, file: str) -> str:
 
 
 def line_to_type(program: str, file: str, prefix: str) -> str:
-    """Return a command line that leads a file through a program, into a new file of the same folder and ending."""
+    """Return a command line that writes the output of a program on a file into a new file, `PREFIX-NAME`.
+
+    The new file is in the same folder and is not compressed.
+    """
     stored_as = plain_name(file)
     folder, name = os.path.split(stored_as)
     target = shlex.quote(os.path.join(folder, f"{prefix}-{name}"))
@@ -117,7 +130,7 @@ def line_to_type(program: str, file: str, prefix: str) -> str:
 
 
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
-    """Return why the first line of a file fits no layout, with the line to type or the form that is wanted."""
+    """Return the likely reason why the first line of a file fits no layout, with the remedy."""
     for recognize in (_of_another_kind, _with_other_line_ends, _with_other_separators):
         remedy = recognize(line, edition)
         if remedy is not None:
@@ -129,7 +142,7 @@ def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
         remedy = recognize(line, edition)
         if remedy is not None:
             return remedy
-    schemas = of_width(len(columns), edition)
+    schemas = layouts_of_width(len(columns), edition)
     if not schemas:
         return _why_wrong_width(len(columns))
     nearest = min(schemas, key=lambda schema: len(schema.misfits(columns, edition)))
@@ -138,14 +151,14 @@ def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
 
 
 def _why_wrong_width(width: int) -> str:
-    """Return that no layout has so many columns, and how many layouts have."""
+    """Return the reason that no layout has this number of columns, with the numbers that layouts have."""
     *widths, widest = sorted({len(schema.columns) for schema in SCHEMAS})
     columns = "1 column" if width == 1 else f"{width} columns"
     return f"it has {columns}, where layouts have {', '.join(map(str, widths))} or {widest} {_GUIDE}"
 
 
 def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return the kind of a file that is no table of text, and the remedy; None for a table."""
+    """Return the kind of a file that is not a table of text, with the remedy; None if it may be a table."""
     if "\0" in line.text:
         return _utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
@@ -162,7 +175,7 @@ def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
-    """Return that lines end in carriage returns only, and the remedy; None if they do not."""
+    """Return the remedy for a file whose lines end in carriage returns only; None for another file."""
     if b"\n" in line.beginning or b"\r" not in line.beginning.rstrip(b"\r"):
         return None
     remedy = line_to_type(r"tr '\r' '\n'", line.file, "lines")
@@ -170,7 +183,7 @@ def _with_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
-    """Return which separators a line has in the place of tabs, and the remedy; None if it has tabs."""
+    """Return the remedy for a line whose columns are separated by commas, blanks and the like; None if it has tabs."""
     if "\t" in line.text:
         return None
     for separator, name in _NAME_BY_SEPARATOR.items():
@@ -192,9 +205,9 @@ def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
-    """Return the columns of a line whose columns are separated by blanks, where only the answer may have blanks inside.
+    """Return the columns of a line that are separated by blanks; only the answer may contain blanks.
 
-    There are none where the line has fewer words than the layout has columns.
+    The list is empty if the line has fewer words than the layout has columns.
     """
     start = schema.columns.index("VALUE")
     count_after = len(schema.columns) - start - 1
@@ -205,7 +218,7 @@ def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
 
 
 def _awk_of_words(schema: Schema) -> str:
-    """Return the call of awk that puts tabs between the columns of lines in which only the answer has blanks."""
+    """Return the call of awk that puts tabs between columns separated by blanks; the answer keeps its blanks."""
     count_before = schema.columns.index("VALUE")
     count_after = len(schema.columns) - count_before - 1
     first = [f"${number}" for number in range(1, count_before + 1)]
@@ -224,12 +237,12 @@ def is_nil_line(columns: Sequence[str]) -> bool:
 
 
 def without_nil_lines(file: str) -> str:
-    """Return the line to type that makes a run without its NIL lines."""
+    """Return a command line that writes a run without its NIL lines into a new file."""
     return line_to_type(f"awk -F '\\t' '${_NIL_COLUMN + 1} != \"{NIL}\"'", file, "answers")
 
 
 def _of_nil_answers(line: FirstLine, edition: Edition) -> str | None:
-    """Return that a line says that a query has no answer, and the remedy; None if it does not."""
+    """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
     if not is_nil_line(line.text.rstrip("\t").split("\t")):
         return None
     problem = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
@@ -237,7 +250,7 @@ def _of_nil_answers(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_header(line: FirstLine, edition: Edition) -> str | None:
-    """Return that the first line is a header, and the remedy; None if it is not."""
+    """Return the remedy for a header, or for a first line that alone fits no layout; None for another line."""
     columns = line.text.rstrip("\t").split("\t")
     names = sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns)
     if names < 2 and (len(columns) == 1 or detect_schema(line.next_text.rstrip("\t").split("\t"), edition) is None):
@@ -247,9 +260,12 @@ def _with_header(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _with_empty_end(line: FirstLine, edition: Edition) -> str | None:
-    """Return that the last column of assessments is empty, for which that of the answer may stand."""
+    """Return the remedy for assessments whose last column is empty; None for another line.
+
+    If that column is a mention type, the mention type of the answer can be filled in.
+    """
     columns = line.text.split("\t")
-    for schema in of_width(len(columns), edition):
+    for schema in layouts_of_width(len(columns), edition):
         if schema.kind is not FileKind.ASSESSMENTS or columns[-1]:
             continue
         problem = f"column {len(columns)} ({schema.columns[-1]}) is empty"
@@ -269,7 +285,7 @@ _TRIM: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blank:]]*)[[:blank:]]*</#<\
 
 
 def why_no_queries(text: str, file: str) -> str:
-    """Return why a query file gives no query, with the form that is wanted."""
+    """Return the likely reason why a query file contains no query that can be used, with the remedy."""
     if "\0" in text:
         return f"{file}: {_utf16_without_mark(text[:2].encode(), file)}"
     if _WEB_PAGE.match(text.lstrip("\ufeff").encode("utf-8", "surrogatepass")):
@@ -277,15 +293,15 @@ def why_no_queries(text: str, file: str) -> str:
     count = len(_WHOLE_QUERY.findall(text, 0, text.rfind("</query>") + len("</query>")))
     if not count:
         return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
-    asked = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
+    problem = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
     return (
-        f"{file}: {asked}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
+        f"{file}: {problem}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
         "names its own: <slot0>per:children</slot0>"
     )
 
 
 def without_blanks(file: str) -> str:
-    """Return the line to type that takes blanks around document ids and offsets out of a query file."""
+    """Return a command line that writes a query file without blanks around document ids and offsets into a new file."""
     return line_to_type(f"sed -E '{_TRIM}'", file, "trimmed")
 
 
@@ -293,7 +309,7 @@ def without_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return the contents of a folder without files of this ending, and how to name them."""
+    """Return the contents of a folder without files of this ending, and which folder or files in it to name."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:
@@ -310,5 +326,5 @@ def describe_folder(folder: str, suffix: str) -> str:
 
 
 def _has_member(path: str, suffix: str) -> bool:
-    """Return whether a path is a folder with files of this ending."""
+    """Return whether a path is a folder that contains a file with this ending."""
     return os.path.isdir(path) and any(plain_name(name).endswith(suffix) for name in os.listdir(path))

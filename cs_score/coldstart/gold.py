@@ -118,7 +118,7 @@ class Gold(Record, eq=False):
     def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
         """Return the queries to score, in the order in which the reference scores them.
 
-        These are the queries of `hop_limits` if that is given, otherwise those of this gold.
+        These are the queries in `hop_limits`, by default in the hop limits of this gold.
         """
         if hop_limits is None:
             hop_limits = self.hop_limits
@@ -158,7 +158,7 @@ class Gold(Record, eq=False):
     def of_query(self, query: Query, links: Links) -> QueryGold:
         """Return the gold of a query: the tree of its classes, or the error if that cannot be built.
 
-        `links` are those of a run, to which all assessments belong. A result without problems is kept for all runs.
+        `links` are the links of a run, to which all assessments belong. A result without problems is kept for all runs.
         """
         query_gold = self.derived.gold_by_query.get(query.short_id)
         if query_gold is not None:
@@ -183,7 +183,7 @@ class Gold(Record, eq=False):
     def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
         """Return the number of documents in which each class of another query was found, by the name of the class.
 
-        These are the classes of other queries that accepted `assessments` of `query` name. The documents are those of
+        These are the classes of other queries that accepted `assessments` of `query` name. The documents are named in
         the assessments of the other query.
         """
         document_counts: dict[str, int] = {}
@@ -202,7 +202,7 @@ class Gold(Record, eq=False):
     def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
         """Return how the answers to a query and its follow-on queries were judged, by value; kept for all runs.
 
-        `base_id` is the base id of the query, `links` are those of a run.
+        `base_id` is the base id of the query, `links` are the links of a run.
         """
         judgements_by_query = self.derived.judgements_by_query
         if base_id not in judgements_by_query:
@@ -228,8 +228,9 @@ def open_gold(
 ) -> Gold:
     """Return gold without a pool: read the query files, expand queries if asked to, and choose the queries to score.
 
-    `file_by_role` has files that are read instead of those that the options name: `QUERY_LIST`, `SAMPLES`. `problems`
-    is added to, so that it has the problems met before an error. Raises InputError for files that cannot be read.
+    `file_by_role` has files that are read instead of the files that the options name: `QUERY_LIST`, `SAMPLES`.
+    `problems` is added to, so that it has the problems met before an error. Raises InputError for files that cannot be
+    read.
     """
     if problems is None:
         problems = ProblemLog()
@@ -245,7 +246,8 @@ def open_gold(
         raise
     query_list = file_by_role.get(QUERY_LIST, options.queries)
     samples_file = file_by_role.get(SAMPLES, None if is_nothing(options.samples) else options.samples)
-    digests = [*loaded.digests, *_digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})]
+    digests = list(loaded.digests)
+    digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
     return Gold(
         options=options,
         table=loaded.table,
@@ -368,7 +370,7 @@ def load_run(
 ) -> Run:
     """Load the lines of runs, in the order of the files, to be scored against gold.
 
-    If gold has no pool, assessments may be among the files. `limits` are by default those of the options. Raises
+    If gold has no pool, assessments may be among the files. By default the `limits` of the options apply. Raises
     InputError for a line that cannot be linked and for a file of an unknown layout.
     """
     if limits is None:

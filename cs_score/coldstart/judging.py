@@ -76,7 +76,7 @@ def compares_values(discipline: str) -> bool:
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
     """Return how the answers of one query were judged, by value; empty if the discipline does not compare values.
 
-    `assessments` are those of the query and of its follow-on queries. Raises InputError if the class of a query that
+    `assessments` belong to the query and its follow-on queries. Raises InputError if the class of a query that
     they answer cannot be found.
     """
     compared_form = _COMPARED_FORM[discipline]
@@ -387,7 +387,7 @@ def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequenc
 def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
     """Return the error of an assessment below a class without accepted answer.
 
-    `where` says where there is no such answer: "before it" or "in the pool".
+    `where` completes the message: "before it" or "in the pool".
     """
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
@@ -542,7 +542,7 @@ class Counting:
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
-        """Prepare to count; labels are added to `labels_by_index`, which may have those of runs scored before.
+        """Prepare to count; labels are added to `labels_by_index`, which may have labels of runs scored before.
 
         Of the justifications of a node the best `most` count, None for all.
         """

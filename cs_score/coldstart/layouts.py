@@ -1,4 +1,4 @@
-"""Column layouts of run and assessment files (rule lines)."""
+"""The column layouts of run and assessment files, and how a layout is recognised (rule lines)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cs_score.coldstart.options import LATEST, Edition
 
 
 class FileKind(Enum):
-    """The kinds of files with lines of answers."""
+    """The two kinds of files whose lines are answers."""
 
     RUN = "run"
     ASSESSMENTS = "assessments"
@@ -19,7 +19,7 @@ class FileKind(Enum):
 
 _TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
 
-# Column name -> what the first line of a file must hold there; later lines are not held to it.
+# The pattern that each column of the first line of a file must match, by column name; later lines need not match.
 COLUMN_PATTERNS: Final = {
     **dict.fromkeys("ASSESSMENT_ID FULL_QUERY_ID LDC_QUERY_ID NODEID QUERY_ID RUNID".split(), ".+"),
     **dict.fromkeys("SUBJECT VALUE VALUE_EC VALUE_TYPE".split(), ".+"),
@@ -36,7 +36,7 @@ VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))  # legal va
 
 
 class Schema(Record):
-    """A column layout; `name` is for messages."""
+    """A column layout: its name in messages, the kind of the files that have it, and the names of its columns."""
 
     name: str
     kind: FileKind
@@ -51,7 +51,7 @@ class Schema(Record):
         return edition.has_nodes or "NODEID" not in self.columns
 
     def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
-        """Return the numbers and names of the columns of a line that do not fit this layout."""
+        """Return the numbers (from 1) and names of the columns of a line that do not fit this layout."""
         misfits = []
         for number, (name, text) in enumerate(zip(self.columns, columns), 1):
             is_type_of_later_edition = (
@@ -87,13 +87,13 @@ RUN_2014, _, RUN_2017, _, ASSESSMENTS_2016, _ = SCHEMAS
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    """Return the layout that a line fits in every column, None if it fits none."""
-    for schema in of_width(len(columns), edition):
+    """Return the first layout that the columns of a line fit, None if they fit none."""
+    for schema in layouts_of_width(len(columns), edition):
         if not schema.misfits(columns, edition):
             return schema
     return None
 
 
-def of_width(width: int, edition: Edition) -> list[Schema]:
-    """Return the layouts of an edition that have so many columns."""
+def layouts_of_width(width: int, edition: Edition) -> list[Schema]:
+    """Return the layouts that an edition knows and that have this number of columns."""
     return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.exists(edition)]

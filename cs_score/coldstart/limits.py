@@ -208,7 +208,7 @@ class _Descent:
     """
 
     def __init__(self, responses: Iterable[Response], lines_left: Iterable[Response]) -> None:
-        """Prepare from all lines of a run, and from those that are not discarded."""
+        """Prepare from all lines of a run, and from the lines that are not discarded."""
         self._answer_counts = Counter([line.follow_on.id for line in lines_left])
         self._lines_by_query: dict[str, list[Response]] = defaultdict(list)
         for line in responses:

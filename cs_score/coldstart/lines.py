@@ -16,7 +16,7 @@ from cs_score.coldstart.queries import Query, QuerySet, find_predicate, follow_o
 from cs_score.coldstart.tab_files import UnreadLine, document_of
 from cs_score.problems.log import Place
 
-# What an assessor said of an answer; also the name of its category before any policy.
+# The judgment of an assessor on an answer, which is also the name of its category before any policy.
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
 CORRECT: Final = "CORRECT"
 
@@ -53,7 +53,7 @@ class LinkedQuery(Record, eq=False):
     is_ldc: bool = False
 
 
-# What a line answers: canonical relation provenance, value, canonical value provenance.
+# The answer of a line: canonical relation provenance, value, canonical value provenance.
 Answer: TypeAlias = tuple[str, str, str]
 
 
@@ -283,7 +283,7 @@ class Links(Struct, eq=False):
         if self.below is not None and not self.below.follow_ons and self.below.below is None:
             self.below = None  # nothing could be found there
         if self.below is None and not self.follow_ons:  # links that were pickled have their follow-on queries
-            # A query of a query file may have an id like those of follow-on queries; no answer replaces that query.
+            # A query of a query file may have an id like a follow-on query; no answer replaces that query.
             self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
 
     def make_follow_ons(self) -> None:

@@ -139,7 +139,7 @@ class Loading:
         self._language_prefixes: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in the order given; a folder stands for its files.
+        """Load runs and assessments in the order given; of a folder all its files are loaded.
 
         Raises InputError for a line that cannot be linked, and for a file of an unknown layout.
         """
@@ -451,7 +451,7 @@ class Loading:
         raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], columns_of: _AssessmentColumns) -> tuple[str | None, str | None]:
-        """Return the mention types of an answer and of its class: those of the line, or those that are assumed."""
+        """Return the mention types of an answer and of its class, from the line or as the edition assumes them."""
         if columns_of.mention is not None and columns_of.class_mention is not None:
             return sys.intern(columns[columns_of.mention]), sys.intern(columns[columns_of.class_mention])
         mention = self._edition.assumed_mention

@@ -1,5 +1,6 @@
-"""Unassessed answers of a run that equal assessed ones but for what is hardly meant: blanks, Unicode form, letter case,
-or offsets that are all shifted by the same number.
+"""Find unassessed answers of a run that differ from assessed answers probably by mistake.
+
+Such answers differ only in blanks, Unicode form or letter case, or all offsets of the run are shifted by one number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 
 
 def _without_odd_blanks(text: str) -> str:
-    """Return a text with single plain blanks, without invisible characters."""
+    """Return a text without invisible characters, its words separated by single blanks."""
     return " ".join(_INVISIBLE.sub("", text).split())
 
 
@@ -36,18 +37,21 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
     "Unicode form": _composed,
     "letter case": str.casefold,
 }
-"""By what texts may differ: the form in which they do not."""
+"""The differences between texts that count as small, each with a function that removes it."""
 
 
 def _in_form(text: str, names: Iterable[str]) -> str:
-    """Return a text without the differences of these names."""
+    """Return a text after the functions of these differences have been applied to it."""
     for name in names:
         text = _FORMS[name](text)
     return text
 
 
 def small_differences(text: str, other_text: str) -> list[str]:
-    """Return by which of blanks, Unicode form and letter case two texts differ; nothing if they differ by more."""
+    """Return the names of the small differences between two texts: blanks, Unicode form, letter case.
+
+    The list is empty if the texts are equal, or if they differ in anything else.
+    """
     if text == other_text or _in_form(text, _FORMS) != _in_form(other_text, _FORMS):
         return []
     differences = list(_FORMS)
@@ -59,19 +63,20 @@ def small_differences(text: str, other_text: str) -> list[str]:
 
 
 class _CommonestShift(NamedTuple):
-    """The distance by which most responses are shifted, and these responses."""
+    """The distance in characters by which most responses are shifted, and the responses that are."""
 
     distance: int
     responses: list[Response]
 
 
-_Place: TypeAlias = tuple[str, str, str]  # full id of the query, plain text of the answer, its provenance or document
+_Place: TypeAlias = tuple[str, str, str]
+"""The full id of a query, the text of an answer, and its document with the length of its span."""
 
 
 def remarks_on_near_misses(run: Run) -> list[str]:
-    """Return a remark on unassessed answers that equal assessed ones up to small differences, and on shifted offsets.
+    """Return remarks on unassessed answers with small differences from assessed answers, and on shifted offsets.
 
-    There is none where no answers are near, or where the values of answers are compared anyway.
+    The list is empty if there are no such answers, or if the discipline compares the values of answers anyway.
     """
     if run.gold.options.discipline != Options().discipline:
         return []
@@ -90,7 +95,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
 
 
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
-    """Return the assessments of the queries, and of those made from them, that some responses answer."""
+    """Return the assessments of the queries that some responses answer, and of their follow-on queries."""
     assessments: list[Assessment] = []
     for base_id in {response.query.base_id for response in responses}:
         assessments += run.gold.assessments_by_query.get(base_id, ())
@@ -100,8 +105,11 @@ def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> lis
 def _differing_slightly(
     responses: Sequence[Response], assessments: Iterable[Assessment]
 ) -> list[tuple[Response, list[str]]]:
-    """Return the responses that stand where an assessed answer does, and in what their texts differ."""
-    # Most assessments are at other places: a dictionary of all of them would take five times as long.
+    """Return the responses with small differences from an assessed answer of the same provenance, and the differences.
+
+    The responses are unassessed.
+    """
+    # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
     provenances = {response.provenance for response in responses}
     assessed_there = [assessment for assessment in assessments if assessment.provenance in provenances]
     if not assessed_there:
@@ -120,14 +128,20 @@ def _differing_slightly(
 
 
 _SAMPLED: Final = 40
-"""Responses that are looked at first for a shift of all offsets; a run of 10,000 lines takes 8 % less so."""
+"""The number of responses that are searched first for a shift of all offsets.
+
+This saves 8 % of the time of scoring a run of 10,000 lines.
+"""
 
 _SUSPICIOUS: Final = 0.25
-"""The share of the sampled responses from which on a shift is looked for in all of them: half of all must have it."""
+"""The share of the sampled responses that must have a common shift before all responses are searched for it."""
 
 
 def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
-    """Return a remark where many answers are equally far from assessed ones of the same text in the same document."""
+    """Return a list with a remark if at least half of the responses are shifted by the same number of characters.
+
+    The shift is measured from assessed answers with the same text in the same document.
+    """
     step = max(1, len(responses) // _SAMPLED)
     sample = responses[::step]
     if step > 1:
@@ -150,7 +164,7 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the shift that most responses have from assessed answers of the same text; None where none has any."""
+    """Return the shift from assessed answers with the same text that most responses have, None if none is shifted."""
     texts = {(response.query.full_id, response.value) for response in responses}
     starts_by_place: dict[_Place, list[int]] = defaultdict(list)
     for assessment in assessments:
@@ -174,7 +188,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
 
 
 def _place_and_start(line: Response | Assessment) -> tuple[_Place, int] | None:
-    """Return query, text and document of an answer, and where it starts; None where that is no single span."""
+    """Return the place of an answer without its position, and its first offset; None unless it has a single span."""
     span = _SPAN.fullmatch(line.provenance)
     if span is None or "," in line.provenance:
         return None

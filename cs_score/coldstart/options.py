@@ -1,6 +1,7 @@
-"""What a scoring may choose: edition, policies, limits, discipline, selection.
+"""The options of a Cold Start scoring: edition, policy, limits on justifications, discipline, queries and runs.
 
-Editions are the rules of each year's reference scorer as data: a step asks for its rule, never for an edition.
+An edition holds the rules of the reference scorer of one year as data. The code asks for a rule, never for the name of
+an edition.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from cs_score.measures.registry import COLD_START_MODE, usual
 
 
 class Edition(Record, kw_only=True, eq=False):
-    """The rules of one edition, which made the published scores of the evaluation `scored`; by default of 2017.2.0."""
+    """The rules of one edition of the reference scorer; the defaults are the rules of edition 2017.2.0.
+
+    `scored` is the evaluation whose published scores the edition computed.
+    """
 
     name: str
     scored: str
@@ -130,17 +134,17 @@ EDITIONS: Final = {
 """The editions by name, in the order in which they appeared."""
 
 
-# What a policy makes of a response. Plain text, because responses are filed under it by the million.
+# The sides of a policy. They are texts and not an enumeration, because millions of responses are looked up by them.
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 RIGHT: Final = "RIGHT"
 WRONG: Final = "WRONG"
 IGNORE: Final = "IGNORE"
 SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)  # in the order in which the policies are applied
-DUPLICATE: Final = "DUPLICATE"  # the category that counts on one side only, however many name it
+DUPLICATE: Final = "DUPLICATE"  # the category that counts on only one side, even if several sides name it
 
 
 class PolicyItem(Record):
-    """A category of responses: the sides of a policy that it may be put on, and its meaning."""
+    """A category of responses: the sides of a policy on which it is legal, and its meaning."""
 
     sides: frozenset[str]
     meaning: str
@@ -157,7 +161,7 @@ POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
 
 
 def legal_items(side: Side) -> tuple[str, ...]:
-    """Return the categories that may be put on a side of a policy."""
+    """Return the categories that are legal on a side of a policy."""
     return tuple(name for name, item in POLICY_ITEMS.items() if side in item.sides)
 
 
@@ -182,14 +186,17 @@ class Justifications(Record):
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
-        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (rule zero-limit)."""
+        """Return the limits that the text `A:B` names; each is a digit, or `M` for any number.
+
+        Raises UsageError for another text, and for B = 0 (rule zero-limit).
+        """
         text = text.removesuffix("\n")  # the reference's pattern allows one at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
                 "or character 'M' representing infinity."
             )
-        per_document, per_node = (None if limit == MANY else int(limit) for limit in text.split(":"))
+        per_document, per_node = [None if limit == MANY else int(limit) for limit in text.split(":")]
         if per_node == 0:
             raise UsageError("-justifications: B = 0 leaves nothing to score; use 1 to 9, or M for any number")
         return cls(per_document, per_node)
@@ -199,12 +206,12 @@ class Justifications(Record):
 
 
 def is_nothing(text: str | None) -> bool:
-    """Return whether the value of a switch means none, as the reference takes an empty text and `0`."""
+    """Return whether the value of a switch means none: it is None or, as in the reference, `""` or `"0"`."""
     return text is None or text in ("", "0")
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Return the items of a list with colons between them; empty ones at the end do not count."""
+    """Return the items of a text with colons between them, without empty items at the end: `a:b:` -> `("a", "b")`."""
     text = text.rstrip(":")
     return tuple(text.split(":")) if text else ()
 
@@ -212,7 +219,7 @@ def listed(text: str) -> tuple[str, ...]:
 def as_list(value: object, name: str) -> tuple[str, ...]:
     """Return the items of a list of texts, or of a text with colons between its items.
 
-    Raises UsageError for anything else; the message calls it `name`.
+    Raises UsageError for any other value; its message calls the value `name`.
     """
     if isinstance(value, str):
         return listed(value)
@@ -224,10 +231,10 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
 
 
 class Policy(Record):
-    """Which categories count as right, as wrong, and not at all, each in the order given.
+    """The categories of responses that count as right, as wrong, and not at all, each in the order given.
 
-    A text is read as a list with colons between its items. Raises UsageError where a category stands on a side that it
-    may not be put on.
+    Each may be given as a text with colons between its items. Raises UsageError for a category that is not legal on its
+    side.
     """
 
     right: tuple[str, ...] = ("CORRECT",)
@@ -249,7 +256,7 @@ class Policy(Record):
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
-        """Return IGNORE, RIGHT and WRONG as the scorer's switches take them."""
+        """Return the categories of IGNORE, RIGHT and WRONG as texts, as the switches of the scorer take them."""
         return {side: ":".join(self.items(side)) for side in sorted(SIDES)}
 
     @property
@@ -260,13 +267,16 @@ class Policy(Record):
                 return side
         return None
 
-    def plain(self) -> dict[str, Sequence[str]]:
-        """Return the sides of the policy as they act: only the order of right items decides (on duplicates)."""
+    def without_irrelevant_order(self) -> dict[str, Sequence[str]]:
+        """Return the sides of the policy, `wrong` and `ignore` sorted: two policies with equal results are equal here.
+
+        The order of `right` is kept, since it decides which of several right responses is kept as no duplicate.
+        """
         return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
 
 
 class NamedPolicy(Record):
-    """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
+    """A policy with a name and its own limits on justifications; `texts` are its sides as they were typed."""
 
     name: str
     policy: Policy
@@ -275,7 +285,7 @@ class NamedPolicy(Record):
     meaning: str = ""
 
     def options(self, base: Options) -> Options:
-        """Return options with this policy and its limits; all else is as in `base`."""
+        """Return the options `base` with this policy and its limits instead of their own."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
@@ -312,13 +322,13 @@ MENTION_TYPES: Final = {
     AS_GIVEN: "assessments without mention types have none, so that no answer is known to be a name",
     "assume-name": "assessments without mention types are names, as their classes are",
 }
-"""What is made of pools without mention types, by the names of the option."""
+"""The meaning of each value of the option `--mention-types`: how pools without mention types are read."""
 
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """Return the edition of a name, where 2017.1.6 is 2017.1.5, and with it how pools without mention types are read.
+    """Return the edition with a name, adapted to the way in which pools without mention types are read.
 
-    Raises UsageError for an unknown name.
+    The name 2017.1.6 means edition 2017.1.5. Raises UsageError for an unknown name or way.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -389,10 +399,10 @@ class Options(Record):
 
 
 USUAL: Final = Options()
-"""The options where nothing else is asked for."""
+"""The options with all their defaults."""
 
 
-# ---- What the rows of the table below do otherwise than most options
+# ---- Functions for the table of options below
 
 
 def _unchanged(value: Any) -> Any:
@@ -401,32 +411,32 @@ def _unchanged(value: Any) -> Any:
 
 
 def _always(option: ScoringOption, options: Options) -> bool:
-    """Return that an option is recorded whatever its value."""
+    """Return True: the option is recorded whatever its value."""
     return True
 
 
 def _is_unusual(option: ScoringOption, options: Options) -> bool:
-    """Return whether an option has another value than usual."""
+    """Return whether an option has a value other than its default."""
     return bool(option.value_of(options) != option.usual)
 
 
 def _has_samples(option: ScoringOption, options: Options) -> bool:
-    """Return whether there are resamples, without which an option has no effect."""
+    """Return whether there is a file of resamples; without it the option has no effect."""
     return options.samples is not None
 
 
 def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
-    """Return items as JSON has them: a list, or null."""
+    """Return items as a list for JSON, or None (null)."""
     return None if items is None else list(items)
 
 
 def _run_ids(text: str) -> tuple[str, ...] | None:
-    """Return the runs that a text names, None for all."""
+    """Return the run ids in the value of `-runids`, None for all runs."""
     return None if is_nothing(text) else listed(text)
 
 
 def path_of(argument: object, name: str) -> str | None:
-    """Return the path that an argument gives. Raises UsageError for any other value."""
+    """Return the path that an argument of Python gives, None for None. Raises UsageError for any other value."""
     path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
     if path is not None and not isinstance(path, str):
         raise UsageError(f"{name} takes a path, not {argument!r}")
@@ -434,14 +444,17 @@ def path_of(argument: object, name: str) -> str | None:
 
 
 def _query_list(argument: object) -> str | None:
-    """Return the file or the list of queries that the argument `query_ids` gives. Raises UsageError."""
+    """Return the value of the argument `query_ids` as the switch `-queries` takes it: a path, or ids with colons.
+
+    Raises UsageError for any other value.
+    """
     if argument is None or isinstance(argument, (str, os.PathLike)):
         return path_of(argument, "query_ids")
     return ":".join(as_list(argument, "query_ids"))
 
 
 def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
-    """Return the runs that the argument `runids` names, None for all. Raises UsageError."""
+    """Return the run ids that the argument `runids` gives, None for all runs. Raises UsageError for any other value."""
     if argument is None:
         return None
     return as_list(argument, "runids") or None
@@ -453,12 +466,12 @@ def _samples_file(argument: object) -> str | None:
 
 
 def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    """Return that signatures lack an option."""
+    """Return None: the option is not part of signatures."""
     return
 
 
 def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return `name=value`; None where the value is as usual."""
+    """Return the part `name=value` of a signature, None if the option has its default."""
     value = option.value_of(options)
     if value == option.usual:
         return None
@@ -467,21 +480,21 @@ def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[Inp
 
 
 def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
-    """Return the name of the policy, or its sides where it has none."""
-    plain = options.policy.plain()
+    """Return the part of a signature for the policy: the name of a published policy, or its sides."""
+    items_by_side = options.policy.without_irrelevant_order()
     for name, preset in PRESETS.items():
-        if preset.policy.plain() == plain:
+        if preset.policy.without_irrelevant_order() == items_by_side:
             return name
-    return ";".join([f"{side}={':'.join(items)}" for side, items in plain.items()])
+    return ";".join([f"{side}={':'.join(items)}" for side, items in items_by_side.items()])
 
 
 def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the limits on justifications, None for editions that have none."""
+    """Return the part of a signature for the limits on justifications, None for editions without limits."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
 def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the digest of the file of queries, or of the list."""
+    """Return the part of a signature for `-queries`: the digest of the file or of the list."""
     if options.queries is None:
         return None
     files = [file for file in inputs if file.role == QUERY_LIST]
@@ -490,7 +503,7 @@ def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the digest of the file of resamples."""
+    """Return the part of a signature for `-samples`: the digest of the file."""
     if options.samples is None:
         return None
     files = [file for file in inputs if file.role == SAMPLES]
@@ -498,7 +511,7 @@ def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _editions_text() -> str:
-    """Return the names of the editions, each with the scores that it made."""
+    """Return the names of all editions with the evaluations that they scored: `3.0 (TAC KBP 2016), ...`."""
     return ", ".join([f"{edition.name} ({edition.scored})" for edition in EDITIONS.values()])
 
 
@@ -506,7 +519,7 @@ def _editions_text() -> str:
 
 
 class Rule(enum.Enum):
-    """The topic of an option, which decides its place in signatures and in commands on pages."""
+    """The topic of an option, which decides its position in signatures and in the commands shown on pages."""
 
     EDITION = "the edition of the reference"
     POLICY = "the sides of the policy"
@@ -515,17 +528,17 @@ class Rule(enum.Enum):
 
 
 class ScoringOption(Record, kw_only=True, eq=False):
-    """A row of the table: the names of one option of scoring everywhere, and how its value is read and written.
+    """A row of the table of options: the names of one option, and the functions that read and write its value.
 
-    `name` is the member of an origin in JSON, and the field of `Options` except for the sides of a policy (`is_side`).
-    `argument` is the argument in Python, the same name unless given, None where another argument brings the value.
-    `switch` is the option of the command line, `value_name` what help calls its value (None: the option is a flag),
-    `meaning` the sentence of help, `shown_default` the default that help shows if there is no value by default.
-    An option `of_calls` is for calls that write files as the reference does, not for calls that compare runs.
+    `name` is the name of the option in JSON, and of its field in `Options` or, for the sides of a policy (`is_side`),
+    in `Policy`. `argument` is the name of the argument in Python: the same name if it is empty, None if the value comes
+    from another argument. `switch` is the option of the command line, `value_name` the name of its value in the help
+    (None: the option is a flag), `meaning` the sentence of the help, `shown_default` the default that the help shows if
+    there is no default value. `of_calls` says that the option is only for calls that write the files of the reference.
 
-    Functions read a value: `parse` from the text of a switch, `from_python` from an argument. They raise UsageError.
-    Others write it: `show` as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when
-    it is read again. `is_recorded` says whether an origin has the option, `setting` makes its part of a signature.
+    `parse` reads the value from the text of a switch, `from_python` from an argument; both raise UsageError. `show`
+    returns the value as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when it is
+    read again. `is_recorded` returns whether an origin contains the option, `setting` returns its part of a signature.
     """
 
     name: str
@@ -553,27 +566,27 @@ class ScoringOption(Record, kw_only=True, eq=False):
 
     @property
     def python_name(self) -> str | None:
-        """The argument in Python, None where another argument brings the value."""
+        """The name of the argument in Python, None if the value comes from another argument."""
         return self.name if self.argument == "" else self.argument
 
     def value_of(self, options: Options) -> Any:
-        """Return the value that options have."""
+        """Return the value of this option in `options`."""
         return getattr(options.policy if self.is_side else options, self.name)
 
     @property
     def usual(self) -> Any:
-        """The value where nothing else is asked for."""
+        """The default value."""
         return self.value_of(USUAL)
 
     @property
     def default_text(self) -> str | None:
-        """The text of the value where nothing else is asked for; None for no value, and for a flag."""
+        """The default value as text, None if there is no default value or if the option is a flag."""
         if self.is_flag or self.usual is None:
             return None
         return self.show(self.usual)
 
     def words(self, value: Any) -> list[str]:
-        """Return the words of a command line that ask for a value; none for None, and for a flag that is not set."""
+        """Return the words of a command line that set this option to a value; none for None and for False."""
         if value is None or value is False:
             return []
         return [self.switch] if self.is_flag else [self.switch, self.show(value)]
@@ -582,7 +595,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
 def _side_option(
     side: Side, meaning: str, setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None]
 ) -> ScoringOption:
-    """Return the row of one side of the policy, whose value is a list of categories."""
+    """Return the row of the table for one side of the policy, whose value is a list of categories."""
     name = side.lower()
     return ScoringOption(
         name=name,
@@ -695,8 +708,9 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         choices=tuple(MENTION_TYPES),
     ),
 )
-"""The options of scoring, in the order in which JSON has them. A new one is a field of `Options`, a row here, a line of
-`ScoringArguments`, and what it does.
+"""The options of scoring, in the order of JSON.
+
+A new option needs a field of `Options`, a row here, a line of `ScoringArguments`, and the code that follows it.
 """
 
 SWITCHES: Final[tuple[ScoringOption, ...]] = tuple(option for option in SCORING_OPTIONS if option.switch)
@@ -704,7 +718,7 @@ SWITCHES: Final[tuple[ScoringOption, ...]] = tuple(option for option in SCORING_
 
 
 class ScoringArguments(TypedDict, total=False):
-    """The arguments of Python that say how runs are scored, as documented for `prepare`."""
+    """The arguments in Python that control the scoring of runs; they are documented for `prepare`."""
 
     expand: str | None
     policy: str | Policy
@@ -716,14 +730,14 @@ class ScoringArguments(TypedDict, total=False):
 
 
 class CallArguments(ScoringArguments, total=False):
-    """Further arguments of Python, of what scores all runs of a call at once."""
+    """The arguments in Python of functions that score all runs of a call together."""
 
     runids: str | Iterable[str] | None
     samples: str | os.PathLike[str] | None
 
 
 def options_in_order(*rules: Rule) -> list[ScoringOption]:
-    """Return the options with a switch, those about the first of the rules first."""
+    """Return the options with a switch that have these topics, topic by topic."""
     options = []
     for rule in rules:
         options += [option for option in SWITCHES if option.rule is rule]
@@ -731,7 +745,7 @@ def options_in_order(*rules: Rule) -> list[ScoringOption]:
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return the options with these values, by the names that origins have; others keep their defaults.
+    """Return options with these values, by the names of the options in JSON; others have their defaults.
 
     Raises UsageError for impossible values.
     """
@@ -746,7 +760,7 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 
 
 def switch_words(options: Options) -> list[str]:
-    """Return the words of a command line that scores like this, without the policy and its limits."""
+    """Return the words of a command line that sets these options, except the policy and its limits."""
     words = []
     for option in SWITCHES:
         is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
@@ -763,10 +777,11 @@ _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 def read_policies(
     words: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """Return the policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
+    """Return the policies that the values of `--policy` switches describe.
 
-    Parts that are left out are taken from `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
-    UsageError for a text that cannot be understood, for an impossible policy, and for a name that comes twice.
+    Each value is the `NAME` of a published policy, or `NAME:right=...,wrong=...,ignore=...,justifications=A:B`. Parts
+    that are left out are taken from `base`, whose policy was typed as `texts`. Messages name the `switch`. Raises
+    UsageError for a value that cannot be read, for an impossible policy, and for a name that is given twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
     count_by_name = Counter([policy.name.casefold() for policy in policies])
@@ -777,7 +792,7 @@ def read_policies(
 
 
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
-    """Return the policy of one switch, as `read_policies` does. Raises UsageError."""
+    """Return the policy that the value of one switch describes; `read_policies` has the same arguments."""
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -805,12 +820,15 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
     return NamedPolicy(name, Policy(**sides), limits, text_by_side)
 
 
-# The option in the origin of a result of several runs, or of one in a file of several, each scored by itself.
+# The name of the entry in an origin which says that several runs of one call or file were scored separately.
 APART: Final = "runs_apart"
 
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
-    """Return the origin of scores under these options of these inputs; runs may have been `validated` before."""
+    """Return the origin of scores: the task, the options, the inputs, and the settings of the signature.
+
+    `validated` says whether the runs were validated before they were scored.
+    """
     measure = usual(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
     origin = Origin(
         task=COLD_START_MODE,
@@ -823,7 +841,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield the settings that a signature has for the options."""
+    """Yield the parts of a signature that the options give, such as `kb` and `1:3`."""
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)
         if setting is not None:

@@ -89,7 +89,7 @@ def check_fields(names: Iterable[str]) -> None:
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return those of P, R and F that have values in resamples, given the fields that tables show.
+    """Return which of P, R and F have values in resamples, given the fields that tables show.
 
     The reference reads the values from its own tables: they must show the name and the hop of a row, and the metric.
     """
@@ -183,7 +183,7 @@ class Layout(Record):
 def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield the file ending and the text of each of the four tables of one run, such as `("sf", ...)`.
 
-    The text of a table that does not exist is empty. The columns of a table are at least as wide as those of the tables
+    The text of a table that does not exist is empty. The columns of a table are at least as wide as in the tables
     before it.
     """
     table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
@@ -205,7 +205,7 @@ def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
 
 
 def averages_text(run: RunResult) -> str:
-    """Return the averages of a run, those of `.summary`, as an aligned table for people."""
+    """Return the averages of a run, as in `.summary`, in an aligned table for people."""
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     rows = []
     for variant, table in run.tables.variants:
@@ -440,8 +440,11 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for limits in bootstrap.limits:
         score = "     -" if limits.score is None else limits.score
-        cells = " ".join([limits.value, *limits.low.values(), limits.mean, score, *limits.high.values()])
-        limit_lines.append(f"{cells}\n")
+        cells = [limits.value]
+        cells += limits.low.values()
+        cells += (limits.mean, score)
+        cells += limits.high.values()
+        limit_lines.append(f"{' '.join(cells)}\n")
     yield "confidence", limit_lines
 
 
@@ -568,7 +571,7 @@ def _texts_of_run(
 def _interval_blocks(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
     """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
 
-    Numbers have four decimals; a hyphen stands for a missing number. With `tabs` the columns are separated by tabs,
+    Numbers have four decimals; a missing number is a hyphen. With `tabs` the columns are separated by tabs,
     numbers have all their digits, and a missing number is an empty column.
     """
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]

@@ -1,8 +1,8 @@
 """Score a large run part by part, in several processes, with little in memory at a time.
 
 A part holds some of the queries, and the lines of all files about these queries and their follow-on queries: no other
-line has an effect on their scores. The files written are those of `score_runs`. Inputs with fatal conditions or several
-runs are scored in one piece, since only that tells which condition is the first, and how the runs mix.
+line has an effect on their scores. The files have the same content as with `score_runs`. Inputs with fatal conditions
+or several runs are scored in one piece, since only that tells which condition is the first, and how the runs mix.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ class QuerySet(Record, dict=True):
     edition: Edition = LATEST
 
     def scored_by_default(self) -> Iterator[Query]:
-        """Return the queries that are scored unless others are named: all except those that were expanded."""
+        """Return the queries that are scored unless others are named: all except expanded ones."""
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
@@ -488,7 +488,7 @@ class _QueryReader:
         return None
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots of a query by hop, from the values of its tags; report those that the inventory lacks.
+        """Return the slots of a query by hop, from the values of its tags; report slots that the inventory lacks.
 
         A slot that is left out before the last one is an empty text. It is not reported here, but when the query is
         expanded.
@@ -616,7 +616,7 @@ def load_queries(
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
-    """Return a list with a remark on different queries that have the same id, of which only the last one counts."""
+    """Return a list with a remark on different queries that have the same id; only the last one counts."""
     queries_by_id: dict[str, list[Query]] = {}
     for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
@@ -669,7 +669,7 @@ class _ListedQuery(NamedTuple):
 def select_queries(
     choice: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: all (None), or those that `choice` names.
+    """Return the queries to score: all (None), or the queries that `choice` names.
 
     `choice` is the path of a file that lists queries, or a list of ids with colons between them. If `list_file` is
     given, it is read instead of that file. Raises InputError for an illegal id and an impossible hop limit.

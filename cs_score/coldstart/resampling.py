@@ -45,7 +45,7 @@ def bootstrap(
 ) -> Bootstrap:
     """Return the values of every sample, from the rows of the tables of one run, and the limits of each value.
 
-    `own_scores` are the averages of the run itself. `metrics` are those of P, R and F that its tables show; the others
+    `own_scores` are the averages of the run itself. `metrics` says which of P, R and F its tables show; the others
     have no value.
     """
     if not samples:
@@ -172,11 +172,11 @@ class _Replicates:
             has_truth = np.zeros(self._size, dtype=bool)
             for row in groups[name, level]:
                 times = self._times[_short_id(row)]
-                drawn = times > 0
-                distinct += drawn
+                is_drawn = times > 0
+                distinct += is_drawn
                 occurrences += times
-                sums += drawn[:, None] * np.array(row.scores)
-                has_truth |= drawn & (row.ground_truth > 0)
+                sums += is_drawn[:, None] * np.array(row.scores)
+                has_truth |= is_drawn & (row.ground_truth > 0)
             divisor = np.maximum(distinct, 1)
             times_rounded_up = -(-occurrences // divisor)
             yield ScoreRow(name, level, None, (), 0), times_rounded_up, sums / divisor[:, None], has_truth
@@ -212,9 +212,9 @@ class _Replicates:
             columns = scores.T if scores.ndim == 2 else scores[:, None]
             for repetition in range(int(times.max(initial=0))):
                 # 0 is added for samples that draw the row less often, which does not change their sums.
-                added = columns * (times > repetition)
+                summands = columns * (times > repetition)
                 for level in levels:
-                    sums[level] += added
+                    sums[level] += summands
             for level in levels:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0

@@ -166,7 +166,7 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
-        """The average whose value in a sample the code stands for."""
+        """The average that the value belongs to."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 

@@ -32,7 +32,7 @@ from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 
-def _remarks(run: Run, policy: Policy) -> list[str]:
+def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
     """Return remarks on a call that is scored as asked, but probably not meant as it is.
 
     The remarks are about categories on several sides of the policy, several runs in one call, and lines of the second
@@ -162,7 +162,8 @@ class Combining:
         self._problems = problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
         self.edition = run.gold.table.edition
-        self.remarks = [*run.remarks, *_remarks(run, policy)]
+        self.remarks = list(run.remarks)
+        self.remarks += _remarks_on_call(run, policy)
         self._hop_limits = run.gold.hop_limits
         # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
@@ -456,13 +457,13 @@ def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
 def _rank_query(
     unit: Unit,
     gold: QueryGold,
-    counted: QueryResult,
+    counted_result: QueryResult,
     assessment_by_index: Mapping[int, Assessment],
     labels_by_index: Mapping[int, Labels],
 ) -> QueryResult:
     """Return the result of a query that was counted, with the rankings of its levels, or with the error if one fails.
 
-    The assessments and labels are those of all lines of the unit, by the index of the line.
+    The assessments and labels of all lines of the unit are given by the index of the line.
     """
     query = gold.query
     most = unit.run.limits.per_node
@@ -470,11 +471,11 @@ def _rank_query(
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
-            return replace(counted, unranked=_error_above_one(ranking, unit.run.links.nodes, most))
+            return replace(counted_result, unranked=_error_above_one(ranking, unit.run.links.nodes, most))
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]
         rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
-    return replace(counted, rankings=tuple(rankings))
+    return replace(counted_result, rankings=tuple(rankings))
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
@@ -503,7 +504,7 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return the files that are runs and those that are assessments; a folder stands for the files in it.
+    """Return the runs and the assessments among `files`; of a folder all files in it are taken.
 
     `knowledge_bases` are the files that count as runs whatever they look like. Raises InputError for a file that is
     neither, and for an empty file.

@@ -226,14 +226,14 @@ class Confidence(NamedTuple):
     codes: tuple[str, ...]
 
 
-def plain_confidence(written: str) -> float | None:
+def plain_confidence(text: str) -> float | None:
     """Return the value of a confidence that is written like `0.75`, as nearly all are.
 
     Returns None for all others, including zero, which `read_confidence` must read.
     """
-    digits = written[2:]
-    if written[:2] == "0." and digits.isdigit() and digits.isascii():
-        return float(written) or None
+    digits = text[2:]
+    if text[:2] == "0." and digits.isdigit() and digits.isascii():
+        return float(text) or None
     return None
 
 
@@ -429,7 +429,7 @@ def read_provenance(
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if spans and span.docid != spans[0].docid and edition.joins_documents:
-            if spans[0].docid == "0":  # the document `0` stands for none and is replaced by the next one
+            if spans[0].docid == "0":  # the document `0` means none and is replaced by the next one
                 spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
                 problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))

@@ -1,11 +1,12 @@
-"""A run reduced to one row of sufficient statistics per unit of resampling, of which its averages are made.
+"""Reduce a run to one row of sufficient statistics for each unit of resampling; its averages are computed from these.
 
-The unit is the LDC query, with all its entry points, hops and answers, that was expanded or that the file of `-queries`
-lists a query under; otherwise the slot-filling query. Every unit that is scored has a row, if need be of zeros.
+The unit is the LDC query with all its entry points, hops and answers, if LDC queries were expanded or the file of
+`-queries` names them; otherwise the slot-filling query. Every unit that is scored has a row, which may be all zeros.
 
-A row holds counts, and sums of P, R, F1 and AP with the number of rows that they are divided by. LDC-MAX has chosen an
-entry point and LDC-MEAN has averaged by then; both look at nothing outside their LDC query, of which a resample has all
-entry points, so that reducing first and resampling afterwards is exact. Source: docs/background/scoring.md.
+A row holds counts, and sums of P, R, F1 and AP with the number of rows that the sums are divided by. LDC-MAX chooses an
+entry point, and LDC-MEAN averages entry points, before the rows are summed. Both depend only on their own LDC query,
+and a resample contains all entry points of an LDC query, so that resampling the rows is exact. Source:
+docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ else:
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"
 
-# What a row of a table adds to, where the table counts and where it ranks.
+# The names of the values that a row adds to sums: for tables with counts, and for tables of rankings.
 _OF_COUNTS: Final = ("precision", "recall", "f1", "rows", "row", "right", "answered", "ground_truth")
 _OF_RANKINGS: Final = (*RANKED, "rankings", "ranking")
 
@@ -44,12 +45,13 @@ class _Addition(NamedTuple):
 class RowSums:
     """Add up the rows of tables in columns `TABLE:LEVEL:NAME`, such as `SF:ALL:right`.
 
-    The names `row` and `ranking` are the numbers of rows, `rows` and `rankings` those with something to find.
+    The columns `row` and `ranking` have the number of rows, `rows` and `rankings` the number of rows that have
+    something to find.
     """
 
     def __init__(self, columns: Iterable[str]) -> None:
         self.columns = tuple(columns)
-        # By table, and whether its rows are counted: what a row of each level adds.
+        # For each table, with counts or rankings, the additions that a row makes, by the level of the row.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
         for position, column in enumerate(self.columns):
             table, level, name = column.split(":")
@@ -59,9 +61,10 @@ class RowSums:
             additions_by_level.setdefault(level, []).append(_Addition(position, value_names.index(name)))
 
     def add(self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, with_total: bool) -> None:
-        """Add rows of a table to `sums`, which has a number for each column.
+        """Add the values of rows of a table to `sums`, which has a number for each column.
 
-        `is_counted` says whether the table has counts or rankings; `with_total` adds to the columns of all levels, too.
+        `is_counted` is True for a table with counts, False for a table of rankings. With `with_total` the values are
+        added to the columns of level `ALL`, too.
         """
         additions_by_level = self._additions.get((table, is_counted))
         if not additions_by_level:
@@ -77,7 +80,10 @@ class RowSums:
 
 
 def unit_name(result: Result) -> str:
-    """Return the unit of resampling: LDC queries where they are known, if only from the list of queries to score."""
+    """Return the name of the unit of resampling of a result: LDC queries if they are known, otherwise SF queries.
+
+    LDC queries may also be known from the file of `-queries`.
+    """
     has_clusters = result.has_ldc_index
     for run in result.runs:
         if any(unit != query for query, unit in run.unit_of.items()):
@@ -86,14 +92,14 @@ def unit_name(result: Result) -> str:
 
 
 def resampled_unit(has_clusters: bool) -> str:
-    """Return the unit of resampling: LDC queries if queries have known ones (`has_clusters`), else SF queries."""
+    """Return the name of the unit of resampling; `has_clusters` says whether the LDC queries are known."""
     return LDC_QUERY if has_clusters else SF_QUERY
 
 
 def summary_scores(run: RunResult) -> dict[Measure, float]:
-    """Return the numbers that the run's summaries show, in their order: first `.summary`, then `.ap`.
+    """Return the scores that `.summary` and then `.ap` show of a run, by measure, in the order shown.
 
-    The latter has averages only for the run that its rows name (rule average-precision).
+    `.ap` has averages only for the run whose id its rows have (rule average-precision).
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.measures
@@ -101,12 +107,12 @@ def summary_scores(run: RunResult) -> dict[Measure, float]:
 
 
 def drawn_units(run: RunResult) -> list[str]:
-    """Return the units that a resample draws from, by full id, in the order of their statistics."""
+    """Return the full ids of the units that a resample draws from, in the order of their rows of statistics."""
     return sorted(set(run.unit_of.values()))
 
 
 def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
-    """Return the statistics of each unit that `measures` are made of; a level that the run lacks gives zeros."""
+    """Return the statistics of each unit from which `measures` are computed; they are 0 for levels without rows."""
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
     for variant, table in run.tables.variants:
@@ -123,13 +129,13 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
 
 
 def _unit_of_row(row: ScoreRow, run: RunResult) -> str:
-    """Return the unit that a row belongs to: that of its query, or the LDC query that it is about."""
+    """Return the full id of the unit of a row: the unit of its query, or the LDC query that the row is named after."""
     query_id = row.name.partition(":")[0]
     return run.unit_of.get(query_id, query_id)
 
 
 def answered_units(run: RunResult) -> list[str]:
-    """Return the units that the run has a counted response to."""
+    """Return the full ids of the units with at least one response of the run that is counted."""
     units = []
     for row in run.tables.sf.rows:
         if row.counts and row.counts.submitted:
@@ -138,13 +144,13 @@ def answered_units(run: RunResult) -> list[str]:
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
-    """Return the intervals of every run, from resamples of its LDC queries (SF queries where none are known)."""
+    """Return the confidence intervals of the scores of every run, from resamples of its units."""
     settings = replace(resampling or Resampling(), unit=unit_name(result))
     return tuple([intervals_of_run(run, settings) for run in result.runs])
 
 
 def intervals_of_run(run: RunResult, resampling: Resampling) -> ScoreIntervals:
-    """Return the intervals of the scores that the run's summaries show."""
+    """Return the confidence intervals of the scores of a run that its summaries show."""
     measures = list(summary_scores(run))
     names = [str(measure) for measure in measures]
     return resampled.score_intervals(unit_table(run, measures), names, formula_of(measures), resampling)

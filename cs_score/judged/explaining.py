@@ -84,7 +84,8 @@ def _similar_assessments(line: Line, assessments: Sequence[Line]) -> Iterator[st
         likeness = "same answer"
         if assessment.answer != line.answer:
             likeness = "differs in blanks, Unicode form or letter case only"
-        yield f"    {likeness}: {short_text(assessment.answer)}{evidence} is {assessment.label} (line {assessment.number})"
+        answer = f"{short_text(assessment.answer)}{evidence}"
+        yield f"    {likeness}: {answer} is {assessment.label} (line {assessment.number})"
     if not line.evidence:
         return
     same_evidence = [assessment for assessment in assessments if assessment.evidence == line.evidence]

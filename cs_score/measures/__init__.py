@@ -1,1 +1,1 @@
-"""What a score is called and how it is computed; every room asks here."""
+"""The names and meanings of all measures, and the arithmetic of scores; all other packages use it."""

@@ -1,4 +1,4 @@
-"""What each measure means, in two lines for a person who meets its name for the first time.
+"""The meaning of each measure in about two lines, for people who see its name for the first time.
 
 `cs-score help measures` and the reference documentation print these texts. Sources: the task description of TAC KBP
 2017 Cold Start, and the official evaluators of SciFact, R4C and HotpotQA.
@@ -15,14 +15,14 @@ TABLES: Final[Mapping[str, str]] = {
     "LDC-MAX": "Each LDC query counts once, with the entry point on which the run scores its best F1.",
     "LDC-MEAN": "Each LDC query counts once, with the mean of the scores of its entry points.",
 }
-"""The three tables of Cold Start: which queries a row stands for."""
+"""The meaning of the three tables of Cold Start."""
 
 AVERAGES: Final[Mapping[str, str]] = {
     "Micro": "The answers of all queries are counted together, then P, R and F1 are computed once: every answer "
     "counts alike.",
     "Macro": "P, R and F1 are computed for each query, then averaged: every query counts alike.",
 }
-"""The two ways in which Cold Start puts queries together."""
+"""The meaning of the two averages of Cold Start."""
 
 STATISTICS: Final[Mapping[str, str]] = {
     "P": "Precision: right answers / answers that count as right or wrong. Each equivalence class of the ground truth "
@@ -32,13 +32,13 @@ STATISTICS: Final[Mapping[str, str]] = {
     "AP": "Graded average precision: nodes are ranked by confidence, and a right node counts by the share of the "
     "documents of its class that its justifications cover. A run without node ids has no ranking and no AP.",
 }
-"""What is computed of a query, or of all."""
+"""The meaning of the statistics of Cold Start."""
 
 HOP: Final = (
     "@0, @1 behind a name is one hop: @0 the answers about the query's own entity, @1 the answers about those answers. "
     "Without it all hops count."
 )
-"""How the name of a Cold Start measure ends."""
+"""The meaning of a hop at the end of the name of a Cold Start measure."""
 
 _SCIFACT: Final = {
     "abstract_label_only": "An abstract is right if gold has it as evidence for the claim, with the predicted label. "
@@ -86,7 +86,7 @@ OF_EVIDENCE: Final[Mapping[str, Mapping[str, str]]] = {
     "hotpotqa": _HOTPOTQA,
     "pool": _POOL,
 }
-"""What the measures of evidence tasks mean, by the beginnings of their names."""
+"""The meaning of the measures of evidence tasks, by the beginnings of their names."""
 
 STAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "scifact": {
@@ -99,7 +99,7 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
         "CONTRADICT.",
     }
 }
-"""What the measures of the stages of a task mean, which `--stage` scores."""
+"""The meaning of the measures of the stages of a task, which the option `--stage` scores."""
 
 ENDINGS: Final[Mapping[str, str]] = {
     "scifact": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "
@@ -110,4 +110,4 @@ ENDINGS: Final[Mapping[str, str]] = {
     "each the mean over all instances.",
     "hotpotqa": "Each is the mean over all questions of gold.",
 }
-"""What the endings of the names mean, and over what is averaged."""
+"""The meaning of the endings of the names of a task, and the items that scores are averaged over."""

@@ -1,8 +1,9 @@
-"""All measures: the arithmetic they share, and the table that leaderboards, comparisons, JSON and help ask.
+"""All measures: the arithmetic that they share, and the table that leaderboards, comparisons, JSON and help use.
 
-Every measure but that of a ranking is a ratio of two sums over units, x / y. A formula divides by a function that it is
-given. So it serves the numbers of a run as well as arrays with one element for each resample. Given `Ratio`, it returns
-x and y, which show whether the quotient is defined and what each unit contributes. Loads no numpy.
+Every measure that does not score rankings is a ratio x / y of two sums over units. A formula gets the function that
+divides as an argument: it works for the numbers of a run as well as for arrays with one element for each resample. If
+the function is `Ratio`, the formula returns x and y, which show whether the quotient is defined and what each unit
+contributes. This module does not import numpy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cs_score.base.records import Record, replace
 
 
 Divide: TypeAlias = Callable[[Any, Any], Any]
-"""Division in which a zero denominator gives 0, of numbers or of arrays element by element; or `Ratio`."""
+"""A function that divides numbers, or arrays element by element, where a denominator of 0 gives 0; or `Ratio`."""
 
 
 class Ratio(Record):
@@ -32,14 +33,15 @@ class Ratio(Record):
 
 
 def divide(numerator: float, denominator: float) -> float:
-    """Return `numerator / denominator`, 0.0 where the denominator is 0."""
+    """Return `numerator / denominator`, 0.0 if the denominator is 0."""
     return numerator / denominator if denominator else 0.0
 
 
 def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
-    """Return the harmonic mean of a precision and a recall that `divide` has made of the same number of right answers.
+    """Return the harmonic mean of a precision and a recall, which `divide` computed from the same right answers.
 
-    The product is doubled first, as the official evaluators do. Of the ratios c/r and c/g it is the ratio 2c / (r + g).
+    The product is doubled before it is divided, as in the official evaluators. If precision and recall are the ratios
+    c / r and c / g, the result is the ratio 2c / (r + g).
     """
     if isinstance(precision, Ratio):
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
@@ -47,7 +49,7 @@ def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
 
 
 def precision_recall_f1(correct: Any, retrieved: Any, relevant: Any, divide: Divide) -> tuple[Any, Any, Any]:
-    """Return precision, recall and their harmonic mean from three counts."""
+    """Return precision, recall and F1 from the numbers of correct, of retrieved and of relevant items."""
     precision = divide(correct, retrieved)
     recall = divide(correct, relevant)
     return precision, recall, f1(precision, recall, divide)
@@ -56,8 +58,8 @@ def precision_recall_f1(correct: Any, retrieved: Any, relevant: Any, divide: Div
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
     """Return graded average precision from the values of the nodes in rank order (rule average-precision).
 
-    Each value above 0 adds the sum of the values so far, divided by its rank. The total is divided by `ground_truth`,
-    the number of classes to be found; it is 0 where that is 0 or None.
+    Each value above 0 adds the sum of all values up to it, divided by its rank. The total is divided by `ground_truth`,
+    the number of classes to be found; if that is 0 or None, the result is 0.
     """
     sum_of_values = 0.0
     total = 0.0
@@ -74,7 +76,7 @@ def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
 
 
 def _f1_of_counts(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
-    """Return F1 of the number of right answers, of those answered and of those to be found."""
+    """Return F1 from the numbers of right answers, of answers given, and of answers to be found."""
     return f1(divide(right, answered), divide(right, ground_truth), divide)
 
 
@@ -84,7 +86,7 @@ MICRO: Final = "Micro"
 MACRO: Final = "Macro"
 
 ALL_HOPS: Final = "ALL"
-"""The level of a row about all hops."""
+"""The level of rows about all hops together."""
 
 SF: Final = "SF"
 LDC_MAX: Final = "LDC-MAX"
@@ -131,20 +133,22 @@ OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
 """Scores one ranking, from the values of its nodes in rank order and the number of answers to be found."""
 
 SumsFormula: TypeAlias = Callable[[Sequence[Any], Divide], Sequence[Any]]
-"""From the sums of a table's columns, in their order, numbers or arrays, and a division to the scores."""
+"""A function that returns scores, from the sums of columns (numbers or arrays) and a function that divides."""
 
 
 def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
-    """Return numerator and denominator of each score of a formula; 1 divides a score that is no quotient."""
+    """Return each score of a formula as a ratio; the denominator of a score that is not a quotient is 1."""
     scores = formula(sums, Ratio)
     return [score if isinstance(score, Ratio) else Ratio(score, 1.0) for score in scores]
 
 
 class Statistic(Record):
-    """One statistic of Cold Start under one average: nothing else names a measure of rankings.
+    """A statistic of Cold Start under one average, such as F1 under `Micro`.
 
-    `tables` are the tables that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
-    division and their totals; `of_ranking` is None where it is counted and not ranked.
+    `tables` are the tables that have it. `sums` are the columns of units whose totals it is computed from; `formula`
+    computes it from a function that divides and these totals. `of_ranking` computes a statistic of rankings from the
+    values of the nodes; it is None for statistics of counts. This table is the only place that names statistics of
+    rankings.
     """
 
     name: str
@@ -173,7 +177,7 @@ _STATISTICS: Final = {(statistic.average, statistic.name): statistic for statist
 RANKED: Final[Mapping[str, OfRanking]] = {
     statistic.name: statistic.of_ranking for statistic in COLD_START if statistic.of_ranking
 }
-"""What is computed of each ranking, by the name of the statistic."""
+"""The functions that compute the statistics of a ranking, by the name of the statistic."""
 
 
 def _official(groups: Sequence[str], statistics: str) -> tuple[Measure, ...]:
@@ -239,14 +243,17 @@ WHY: Final[Mapping[str, str]] = {
     "micro-f1": "all answers count alike; micro-r, the accuracy, where every unit wants one answer and gets no more",
     "micro-r": "the accuracy: every unit wants one answer and gets no more",
 }
-"""What a headline measure is, and whose choice."""
+"""The reason why a measure is a headline measure, in words for people."""
 
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
 def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
-    """Enter the measures of a task that the table does not have; the first headline measure ranks its leaderboards."""
+    """Enter the measures of a task into the table, unless the table has the task already.
+
+    `names` are the names of its measures; the first of the `headlines` ranks its leaderboards.
+    """
     if mode in MEASURES:
         return
     MEASURES[mode] = tuple([Measure(name) for name in names])
@@ -255,11 +262,11 @@ def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> Non
         _BY_NAME[str(measure)] = measure
 
 
-# ---- The search in it
+# ---- The search for measures
 
 
 def parse(text: str) -> Measure:
-    """Return the measure that prints as `text`, in any letter case. Raises UsageError if there is none."""
+    """Return the measure with the name `text`, in any letter case. Raises UsageError if there is none."""
     name, at, hop = text.partition("@")
     measure = _BY_NAME.get(find(name, _BY_NAME) or "")
     if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
@@ -268,9 +275,9 @@ def parse(text: str) -> Measure:
 
 
 def find(text: str, names: Iterable[str]) -> str | None:
-    """Return the one of `names` that a text is in any letter case, with the hop that it asks for: `sf-ap@1`, `SF-AP@1`.
+    """Return the name in `names` that equals a text in any letter case, with the hop of the text.
 
-    None if it is none of them, or asks for no hop behind `@`.
+    For `sf-ap@1` it is `SF-AP@1`. Returns None if no name is equal, or if the text behind `@` is not a hop.
     """
     name_in_text, at, hop = text.partition("@")
     if at and not re.fullmatch(_HOP, hop):
@@ -306,7 +313,10 @@ def names(mode: str) -> tuple[str, ...]:
 
 
 def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
-    """Return the measures that people are shown first; without LDC queries only measures of slot-filling queries."""
+    """Return the names of the measures of a task that people are shown first; the headline measure comes first.
+
+    Without LDC queries (`with_ldc`) these are measures of slot-filling queries only.
+    """
     if mode != COLD_START_MODE or with_ldc:
         return _HEADLINES[mode]
     return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
@@ -324,7 +334,7 @@ def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: b
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence on the headline measure that replaces average precision, and why it does."""
+    """Return a sentence that names the headline measure that replaces average precision, and the reason."""
     ranked, substitute = usual(with_ldc=with_ldc), usual(with_ldc=with_ldc, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
 
@@ -342,11 +352,11 @@ def usual_among(mode: str, scores: Iterable[str]) -> Measure:
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among some (`names`) that people are shown first.
+    """Return the measures among `names` that people are shown first, given the tasks (`modes`) that may be meant.
 
-    It is the headline measure of the first of the tasks (`modes`) whose headline measure is among them; otherwise those
-    among them that the first such task shows first; otherwise all of them. `scores` are the names of the scores that
-    decide on the headline measure, by default `names`.
+    It is the headline measure of the first task whose headline measure is among `names`. If there is none, these are
+    the measures among `names` that the first possible task shows first; if there are none, all. `scores` are the names
+    of the scores that decide on the headline measure, by default `names`.
     """
     decisive_scores = list(names if scores is None else scores)
     for mode in modes:
@@ -361,9 +371,9 @@ def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable
 
 
 def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
-    """Return the measures that a leaderboard can be sorted by, the usual one first.
+    """Return the measures by which a leaderboard can be sorted; the headline measure comes first.
 
-    Without LDC queries (`with_ldc`) these are the measures of slot-filling queries alone.
+    Without LDC queries (`with_ldc`) these are measures of slot-filling queries only.
     """
     first = usual(mode, with_ldc=with_ldc, has_rankings=has_rankings)
     measures = [first]
@@ -381,7 +391,7 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
 def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
     """Return a sentence for each reason why measures have no value: `SF-AP, LDC-MEAN-AP: no node is ...`.
 
-    A measure of one hop is left out where the one over all hops is named.
+    A measure of one hop is left out if the same measure over all hops is among them.
     """
     measures_by_reason: dict[str, list[str]] = {}
     for measure, reason in reason_by_measure.items():
@@ -412,7 +422,7 @@ def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
 
 def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
-    """Return the columns of units that Cold Start measures are made of, each once: `SF:ALL:right` and so on."""
+    """Return the columns of units from which Cold Start measures are computed, each once: `SF:ALL:right` and so on."""
     columns: dict[str, None] = {}
     for measure in measures:
         columns |= dict.fromkeys(measure.sums)
@@ -420,15 +430,16 @@ def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
-    """Return the function that makes the scores of measures of the totals of their columns (`sums_of`).
+    """Return the function that computes the scores of measures from the totals of their columns (`sums_of`).
 
-    It takes the totals, numbers or arrays, and a division. It can be sent to another process.
+    Its arguments are the totals, which are numbers or arrays, and a function that divides. It can be sent to another
+    process.
     """
     return partial(_scores, tuple(measures))
 
 
 def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
-    """Return the scores of measures from the totals of their columns."""
+    """Return the scores of measures, computed from the totals of their columns."""
     scores = []
     for formula, positions in _formulas(measures):
         scores.append(formula(divide, *[totals[position] for position in positions]))

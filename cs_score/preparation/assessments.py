@@ -1,4 +1,4 @@
-"""Everything in assessments that scoring refuses, or that counts as nothing, by kind of problem."""
+"""Find all lines of assessments at which scoring would stop, or which have no effect, by kind of problem."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.problems.log import ProblemLog
 
 MOST_REFUSED: Final = 1000
-"""Lines of one query that are looked for one after the other, each with all other lines of the query."""
+"""The largest number of lines that are found for one query; finding each needs all other lines of the query."""
 
-# What differs from line to line in the messages of one kind: all behind the first of these.
+# The part of a message that differs from line to line: the text from the first of these on.
 _DETAILS: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL)
 
 
 class PoolProblem(Record):
-    """A kind of problem: its name, whether scoring refuses such lines, and where they are."""
+    """A kind of problem: a text that describes it, whether scoring stops at such lines, and their places."""
 
     text: str
     is_refused: bool
@@ -42,8 +42,10 @@ class PoolProblem(Record):
 
 
 class CheckedPool(Record):
-    """Assessments that were loaded as far as possible: kinds of problems, first the ones that stop scoring, remarks on
-    the files, and the errors of lines that could not be loaded.
+    """The problems of assessments that were loaded as far as possible.
+
+    `kinds` are the kinds of problems; problems that stop scoring come first. `remarks` are about the files. `fatal` are
+    the errors of lines that could not be loaded.
     """
 
     kinds: Sequence[PoolProblem]
@@ -52,16 +54,17 @@ class CheckedPool(Record):
 
     @property
     def is_refused(self) -> bool:
-        """Return whether scoring stops at one of the lines."""
+        """Whether scoring would stop at any of the lines."""
         return any(kind.is_refused for kind in self.kinds)
 
 
 def check_pool(
     queries: QuerySet, files: Iterable[Input], problems: ProblemLog, documents: DocumentLengths | None = None
 ) -> CheckedPool:
-    """Load assessments as far as possible and return all problems with them; `problems` is added to.
+    """Return all problems of assessments, which are loaded as far as possible; reports are added to `problems`.
 
-    Raises InputError where a file cannot be read, or is a run.
+    If `documents` is given, provenances are checked against it. Raises InputError for a file that cannot be read, and
+    for a run.
     """
     fatal: list[InputError] = []
     limits = Justifications(None, None)
@@ -74,12 +77,12 @@ def check_pool(
 
 
 def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
-    """Return the kinds of problems; `problems` holds the reports on lines that could be loaded."""
+    """Return the kinds of problems, from the errors of lines that could not be loaded and the reports on others."""
     refused = [*fatal]
     tree_problems = ProblemLog()
     assessments_by_query = group_by_query(loading.links.assessments)
     for query in loading.table.scored_by_default():
-        refused += _refused_by_classes(query, assessments_by_query.get(query.base_id, []), loading, tree_problems)
+        refused += _errors_of_classes(query, assessments_by_query.get(query.base_id, []), loading, tree_problems)
     places_by_text: dict[str, list[str]] = {}
     for error in refused:
         places_by_text.setdefault(_kind_of_error(error), []).append(_place_of_error(error))
@@ -99,13 +102,17 @@ _UNCOUNTED: Final = {
     "WRONG_NUM_ENTRIES": "a wrong number of columns",
     "WRONG_SLOT_NAME": "a slot that the query does not ask for",
 }
-"""What is wrong with lines that are left out, by code."""
+"""The description of the problem of lines that scoring leaves out, by problem code."""
 
 
-def _refused_by_classes(
+def _errors_of_classes(
     query: Query, lines: list[Assessment], loading: Loading, problems: ProblemLog
 ) -> Iterator[InputError]:
-    """Yield the errors of the lines of a query that the tree of its classes cannot take."""
+    """Yield the errors of the assessments of a query whose equivalence classes do not fit into the tree of its classes.
+
+    The tree is built again and again, each time without the line of the last error. Problems of the last tree are added
+    to `problems`.
+    """
     links = loading.links
     for _ in range(MOST_REFUSED):
         log = ProblemLog()
@@ -116,7 +123,7 @@ def _refused_by_classes(
         except InputError as error:
             yield error
             remaining = [line for line in lines if (line.file, f"line {line.number}") != (error.file, error.place)]
-            if len(remaining) == len(lines):  # it names no line
+            if len(remaining) == len(lines):  # the error names no line
                 return
             lines = remaining
         else:
@@ -125,7 +132,7 @@ def _refused_by_classes(
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message without the details of one line."""
+    """Return the message of an error without the details of its line, so that errors of one kind have one text."""
     text = _DETAILS.sub("", error.problem)
     if error.code == "QUERY_NOT_LOADED":
         return f"a query that is not there; {error.remedy}"
@@ -133,5 +140,5 @@ def _kind_of_error(error: InputError) -> str:
 
 
 def _place_of_error(error: InputError) -> str:
-    """Return the file and the line that an error names."""
+    """Return the file and the line that an error names: `pool.tab line 3`."""
     return " ".join([part for part in (error.file, error.place) if part])

@@ -1,4 +1,4 @@
-"""The document list of a task, and whether answers stand in its documents."""
+"""The document list of a task, and the comparison of answers with the texts of its documents."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
 class DocumentList(Record):
-    """The documents of a task: `lengths` in characters by document id, and the `files` of those whose text is there."""
+    """The documents of a task: `lengths` in characters, and `files` with the text, if there is one, by document id."""
 
     lengths: dict[str, float]
     files: dict[str, str]
 
 
 def read_document_list(file: Input) -> DocumentList:
-    """Read a list with the tab-separated columns DOCID, LENGTH and FILE; a later line replaces an earlier one.
+    """Return the documents of a list with the tab-separated columns DOCID, LENGTH and FILE.
 
-    Raises InputError where the list cannot be opened or is not UTF-8.
+    If a document is listed twice, the later line counts. Raises InputError if the list cannot be opened or is not
+    UTF-8.
     """
     with open_source(file) as source:
         text = decode_text(source.read_bytes(), source.name)
@@ -50,7 +51,7 @@ def read_document_list(file: Input) -> DocumentList:
 
 
 def source_text(file: str, needed_at: Place) -> str:
-    """Return the text of a document that a line needs. Raises InputError, at that line, where it cannot be read."""
+    """Return the text of a document. Raises InputError, which names the line that needs it, if it cannot be read."""
     try:
         with open_source(file, stdin_as_dash=False) as source:
             data = source.read_bytes()
@@ -66,7 +67,10 @@ def source_text(file: str, needed_at: Place) -> str:
 
 
 def holds(text: str, start: float, end: float, value: str) -> bool:
-    """Return whether the characters `start` to `end`, both inclusive, are `value`; white space counts as one blank."""
+    """Return whether the characters `start` to `end` of a text, both inclusive, are `value`.
+
+    Each stretch of white space is compared as one blank.
+    """
     excerpt = ""
     if start < len(text):
         excerpt = text[int(start) : int(min(end, len(text))) + 1]
@@ -76,9 +80,10 @@ def holds(text: str, start: float, end: float, value: str) -> bool:
 def verify_fillers(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
-    """Warn of every answer that differs from the text of its first value span; each document is opened once.
+    """Warn of every answer that differs from the text of its first value span, if that document has a file.
 
-    Only documents with a file are looked at. Returns the error of the first file that cannot be read, if there is one.
+    Returns a list with the error of the first file that cannot be read; it is empty if there is none. Each document is
+    opened only once.
     """
     lines_by_file: dict[str, list[tuple[Response | Assessment, Span]]] = defaultdict(list)
     for line in lines:

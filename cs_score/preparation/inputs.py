@@ -1,4 +1,4 @@
-"""What is done to the inputs of a scoring before they are loaded: conversion to runs, and validation."""
+"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """The result of a converter: an account of the file, and the run; None where the file has errors."""
+    """The result of a converter: an account of the file, and the run, which is None if the file has errors."""
 
     account: PreparedRun
     run_file: InMemory | None
@@ -25,9 +25,9 @@ class Conversion(NamedTuple):
 class PreparationSettings(Record, eq=False):
     """How inputs are prepared.
 
-    `queries` are those that knowledge bases answer. `validates` says whether runs are validated under the `limits`.
-    `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log of
-    problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
+    `queries` are the queries that knowledge bases answer. `validates` says whether runs are validated under the
+    `limits`. `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log
+    of problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
     for a run that must not be scored.
     """
 
@@ -42,10 +42,11 @@ class PreparationSettings(Record, eq=False):
 def prepare_inputs(
     files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input] = ()
 ) -> Preparation:
-    """Convert the files that are no runs, each file of a folder by itself, and validate the runs on request.
+    """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
 
-    `knowledge_bases` are files that are converted whatever they look like. Returns the files to score, in order, and an
-    account of each run that was prepared. Raises InputError where a file cannot be prepared.
+    Of a folder all its files are taken. `knowledge_bases` are files that are converted whatever they look like. The
+    result also has an account of each run that was converted or validated. Raises InputError for a file that cannot be
+    prepared.
     """
     preparation = Preparation()
     queries = list(settings.queries.scored_by_default())
@@ -69,7 +70,10 @@ def prepare_inputs(
 
 
 def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:
-    """Validate the runs among files, a folder as one run, and convert nothing. Raises InputError."""
+    """Return the files to score after validating the runs among them; a folder is validated as one run.
+
+    Nothing is converted. Raises InputError for a run that cannot be validated or must not be scored.
+    """
     validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.only_run_id)
     for run in validated.runs:
         settings.on_prepared(run)

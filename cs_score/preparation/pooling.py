@@ -1,4 +1,4 @@
-"""Choose the lines of a run that are taken: pooling to a depth, and the program apply-k."""
+"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ _EXPECTED: Final = (
 
 
 class Depth(Record):
-    """How many nodes are taken: `most` of the first hop and its square of the second.
+    """The depth of pooling: the `node_count` best nodes of the first hop are taken, and of the second hop its square.
 
-    Scheme B (`per_query`) takes as many for each query; scheme A counts over the whole run.
+    Scheme B (`per_query`) takes this number for each query, scheme A for the whole run.
     """
 
     per_query: bool
-    most: int
+    node_count: int
 
     @classmethod
     def parse(cls, text: str) -> Depth | None:
-        """Read `A:d` or `B:d`; None for `0` and the empty text, which mean no depth. Raises UsageError otherwise."""
+        """Return the depth that `A:d` or `B:d` names, None for `0` and the empty text, which mean no depth.
+
+        Raises UsageError for any other text.
+        """
         if text in ("", "0"):
             return None
         match = _DEPTH.match(text)
@@ -46,7 +49,7 @@ class Depth(Record):
 
 
 class _Node(NamedTuple):
-    """A node that may be taken: its FQ id, hop, confidence, the smallest number of its lines, its place in order."""
+    """A node that may be taken: its FQ id, hop, confidence, smallest line number, and its position in load order."""
 
     name: str
     level: int
@@ -56,11 +59,12 @@ class _Node(NamedTuple):
 
 
 def discard_beyond(
-    depth: Depth, most: int | None, responses: Sequence[Response], marked: set[int], problems: ProblemLog
+    depth: Depth, most: int | None, responses: Sequence[Response], discarded: set[int], problems: ProblemLog
 ) -> None:
-    """Add to `marked` the indexes of the lines that are out of depth; `most` is the limit on lines of a node.
+    """Discard the lines of a run beyond the depth of pooling: add their indexes to `discarded`, and report them.
 
-    All lines without node id form one node without name, which is its own parent (rule depth-without-node-ids).
+    `most` is the number of lines of a node that count for its confidence, None for all. All lines without node id form
+    one node without name, which is its own parent (rule depth-without-node-ids).
     """
     lines_by_node: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
@@ -68,33 +72,33 @@ def discard_beyond(
     lines_left: dict[str, list[Response]] = {}
     level_by_node: dict[str, int] = {}
     for name, lines in lines_by_node.items():
-        unmarked = [line for line in lines if line.index not in marked]
-        if unmarked:
-            lines_left[name] = unmarked
+        lines_left_of_node = [line for line in lines if line.index not in discarded]
+        if lines_left_of_node:
+            lines_left[name] = lines_left_of_node
             level_by_node[name] = lines[-1].query.level
     taken_nodes = _taken_nodes(depth, _nodes_by_root(depth, most, lines_left, level_by_node))
     for name, lines in lines_left.items():
         if name in taken_nodes:
             continue
         for line in lines:
-            marked.add(line.index)
-            if depth.per_query:  # scheme A is silent (rule depth-over-all-queries)
+            discarded.add(line.index)
+            if depth.per_query:  # scheme A reports nothing (rule depth-over-all-queries)
                 _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
-    _discard_orphans(depth, responses, marked, problems)
+    _discard_orphans(depth, responses, discarded, problems)
 
 
-def _discard_orphans(depth: Depth, responses: Iterable[Response], marked: set[int], problems: ProblemLog) -> None:
-    """Add to `marked` the lines whose parent lines are all marked, hop by hop."""
+def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
+    """Discard the lines whose parent lines are all discarded, hop by hop: add their indexes, and report them."""
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT"
     lines_by_level: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
-        if line.index not in marked:
+        if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
     for level in (0, 1):
-        targets = {line.target for line in lines_by_level[level] if line.index not in marked}
+        targets = {line.target for line in lines_by_level[level] if line.index not in discarded}
         for line in lines_by_level[level + 1]:
             if line.query.short_id not in targets:
-                marked.add(line.index)
+                discarded.add(line.index)
                 _report_discarded(line, code, problems)
 
 
@@ -106,10 +110,10 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 def _nodes_by_root(
     depth: Depth, most: int | None, lines_left: Mapping[str, Sequence[Response]], level_by_node: Mapping[str, int]
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken by root, the text before the first colon of their FQ id; the best come first.
+    """Return the nodes that may be taken, the best first, by root: the text before the first colon of their FQ id.
 
-    `lines_left` are the lines of each node that are not discarded. Of nodes with equal confidence scheme B takes the
-    one with the first line, scheme A that with the last.
+    `lines_left` are the lines of each node that are not discarded. Of nodes with equal confidence the one with the
+    smaller line number comes first in scheme B, the one with the larger line number in scheme A.
     """
     confidence_by_node = {}
     for name, lines in lines_left.items():
@@ -123,7 +127,7 @@ def _nodes_by_root(
             parent = _parent(name)
             confidence *= confidence_by_node.get(parent, 0.0)
             if parent not in lines_left or parent == name:
-                # The parent has no lines at the first hop; it takes a place that is left over.
+                # The parent has no lines at the first hop; its confidence is 0, so that it is taken last.
                 nodes_of_root.setdefault((parent, 0), _Node(parent, 0, 0.0, 0, order))
         first_line = min(line.number for line in lines)
         nodes_of_root[name, level] = _Node(name, level, confidence, first_line, order)
@@ -137,24 +141,24 @@ def _nodes_by_root(
 
 
 def _taken_nodes(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the FQ ids of the nodes that are taken, from the nodes of each root in the order of their ranks."""
+    """Return the FQ ids of the nodes that are taken; `nodes_by_root` has the nodes of each root, the best first."""
     taken_nodes: set[str] = set()
     if depth.per_query:
         for nodes in nodes_by_root.values():
             first_hop = [node.name for node in nodes if node.level == 0]
             second_hop = [node.name for node in nodes if node.level == 1]
-            taken_nodes.update(first_hop[: depth.most])
-            for name in second_hop[: depth.most**2]:  # the best of the second hop bring their parents
+            taken_nodes.update(first_hop[: depth.node_count])
+            for name in second_hop[: depth.node_count**2]:  # the parents of these nodes are taken, too
                 taken_nodes.update((name, _parent(name)))
         return taken_nodes
-    # In scheme A the places are taken root by root, roots in string order (rule depth-over-all-queries).
+    # Scheme A takes nodes root by root, roots sorted as text (rule depth-over-all-queries).
     all_nodes: list[_Node] = []
     for root in sorted(nodes_by_root):
         all_nodes += nodes_by_root[root]
     first_hop = [node.name for node in all_nodes if node.level == 0]
-    taken_nodes.update(first_hop[: depth.most])
+    taken_nodes.update(first_hop[: depth.node_count])
     second_hop = [node.name for node in all_nodes if node.level == 1 and _parent(node.name) in taken_nodes]
-    taken_nodes.update(second_hop[: depth.most**2])
+    taken_nodes.update(second_hop[: depth.node_count**2])
     return taken_nodes
 
 
@@ -167,7 +171,7 @@ def _parent(name: str) -> str:
 
 
 class _Line(NamedTuple):
-    """What apply-k looks at in a line of text."""
+    """The columns of a line that apply-k uses, and its position in the file from 0."""
 
     number: int
     query: str
@@ -179,7 +183,7 @@ class _Line(NamedTuple):
 
     @classmethod
     def read(cls, number: int, text: str) -> _Line:
-        """Read a line; columns that are missing are empty."""
+        """Return the line with this text; missing columns are empty."""
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
         query, _, _, relation, value, _, provenance, confidence, node = columns[:_COLUMNS]
@@ -188,26 +192,26 @@ class _Line(NamedTuple):
 
     @property
     def level(self) -> int:
-        """The hop by the number of parts of the query id; blank lines and comments are below the first hop."""
+        """The hop, from the number of parts of the query id; it is negative for blank lines and comments."""
         query = self.query.rstrip("_")
         part_count = query.count("_") + 1 if query else 0
         return part_count - 2
 
 
 def documents_per_node(justifications: str) -> int:
-    """Return how many documents a node may have: the number after the first colon of `A:B`.
+    """Return the number of documents that a node may have: the number after the first colon of `A:B`.
 
-    It is 0, which keeps nothing, for `M` and anything else (rule apply-k-any-number).
+    For `M` and any other text it is 0, so that no line is kept (rule apply-k-any-number).
     """
     match = _WHOLE_NUMBER.match(justifications.partition(":")[2])
     return int(match.group(1)) if match else 0
 
 
 def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
-    """Return for each line of a run, as text, whether apply-k keeps it.
+    """Return for each line of a run, given as text, whether apply-k keeps it.
 
-    A node keeps its most confident lines, one for each document, from at most `most` documents; a line below answers
-    that are gone goes with them.
+    A node keeps its most confident line from each document, for at most `most` documents. A line of a later hop is kept
+    only if a line with the answer that its query is about is kept.
     """
     is_kept = [True] * len(texts)
     lines_by_level: dict[int, list[_Line]] = defaultdict(list)
@@ -222,7 +226,7 @@ def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
         for line in best_lines:
             is_kept[line.number] = True
         lines_below = lines_by_level.get(level + 1)
-        if level == -1 or lines_below is None:  # lines of the first hop, which come next, have no parents
+        if level == -1 or lines_below is None:  # the lines after level -1 are of the first hop and have no parents
             continue
         targets = {f"{line.query}_{follow_on_id(line.query, line.value, line.provenance)}" for line in best_lines}
         for line in lines_below:
@@ -232,7 +236,7 @@ def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
 
 
 def _best_lines(lines: Iterable[_Line], most: int) -> list[_Line]:
-    """Return the most confident lines of each node, one for each document, from at most `most` documents."""
+    """Return the most confident line of each node from each document, for at most `most` documents of a node."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)

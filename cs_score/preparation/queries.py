@@ -1,4 +1,4 @@
-"""Query files checked, repaired, expanded, generated and written; and resamples of their queries."""
+"""Check, repair, expand, generate and write query files, and draw resamples of their queries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SENTIMENTS: Final = frozenset({"likes", "dislikes", "is_liked_by", "is_disliked
 _EVENT_TYPES: Final = frozenset(node_type for node_type in NODE_TYPES if "." in node_type)
 _QUOTES: Final = {'"': "&quot;", "'": "&apos;"}
 
-# What the names of slots call a kind of place -> its singular.
+# The kinds of places in the names of slots, singular or plural, with their singular.
 _PLACES: Final = {
     "city": "city",
     "cities": "city",
@@ -78,9 +78,9 @@ class QueryOptions(Record):
     """How queries are validated.
 
     `types` is the treatment of queries whose entity types do not fit, `places` that of queries whose kinds of places do
-    not. `base` is the
-    first part of the names of expanded queries, None for no expansion. `languages` are the names of the languages whose
-    queries are written, None for all. With `only_slot_filling` event and sentiment slots are left out.
+    not fit, `duplicates` that of queries with the same entry point. `base` is the first part of the names of expanded
+    queries, None for no expansion. `languages` are the names of the languages whose queries are written, None for all.
+    With `only_slot_filling` slots about events and sentiments are left out.
     """
 
     types: Misfit
@@ -92,7 +92,7 @@ class QueryOptions(Record):
 
 
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept, with the slots that are left; what does not fit becomes a warning."""
+    """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported."""
     for query in queries:
         fitting_query: Query | None = query
         if options.types is not Misfit.NONE:
@@ -101,7 +101,7 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
             fitting_query = _fitting_places(fitting_query, options.places, problems)
         if fitting_query is None:
             continue
-        report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
+        report_slots(query, problems)  # the reference reports the slots of the query as it was read, before cuts
         for old_slot, new_slot in zip(query.slots, fitting_query.slots):
             if old_slot != new_slot and find_predicate(new_slot) is None:
                 problems.add("UNKNOWN_SLOT_NAME", new_slot)
@@ -109,7 +109,10 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
 
 
 def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query with its slots as far as each applies to the answers before it; None if it is deleted."""
+    """Return a query after checking that each slot applies to entities of the types that the slot before it yields.
+
+    If a slot does not, it is reported. Depending on `action` the query is then deleted (None), cut, or kept.
+    """
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
         predicate = find_predicate(slot)
@@ -123,7 +126,7 @@ def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query 
 
 
 def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> list[str]:
-    """Return a remark on queries that `-types` deletes or shortens because types are not in small letters."""
+    """Return a list with a remark on queries that `-types` deletes or cuts because of capitals in their `<enttype>`."""
     if action is Misfit.NONE:
         return []
     capitals = []
@@ -142,7 +145,10 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
 
 
 def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query whose slots are about the same kind of place as the answers before; None if it is deleted."""
+    """Return a query after checking that each slot is about the kind of place that the slot before it yields.
+
+    If a slot is not, it is reported. Depending on `action` the query is then deleted (None), cut, repaired, or kept.
+    """
     slots = list(query.slots)
     for hop, slot in enumerate(query.slots[:-1]):
         next_slot = query.slots[hop + 1]
@@ -167,19 +173,18 @@ def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query
 
 
 class ValidatedQueries(Record):
-    """The queries to write, and the index: full id of each expanded query with that of the query it comes from."""
+    """The queries to write, and the index: the full id of each expanded query with that of its original query."""
 
     queries: tuple[Query, ...]
     index: tuple[tuple[str, str], ...]
 
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
-    """Check queries as they were read, and return those to write, with the index of expanded queries."""
+    """Check and repair queries, and return those to write with the index of the expanded ones."""
     queries: Iterable[Query] = loaded.by_id.values()
     if options.types is not Misfit.NONE or options.places is not Misfit.NONE:
         queries = _fit_slots(queries, options, problems)
-    # In the order of their ids, so that of two queries with the same expansion the last one counts (rule
-    # shared-slot-filling-ids).
+    # Sorted by id: of two queries with the same expansion the last one counts (rule shared-slot-filling-ids).
     ordered = sorted(queries, key=attrgetter("short_id"))
     if options.duplicates is not Duplicates.NONE:
         ordered = list(_without_duplicates(ordered, options.duplicates, problems))
@@ -189,21 +194,22 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     for short_id, ldc_id in sorted(table.ldc_id_by_query.items()):
         if short_id in chosen:
             index.append((chosen[short_id].full_id, table.by_id[ldc_id].full_id))
-    return ValidatedQueries(tuple([_shaped(query, options) for query in chosen.values()]), tuple(index))
+    written_queries = tuple([_as_written(query, options) for query in chosen.values()])
+    return ValidatedQueries(written_queries, tuple(index))
 
 
 def decoded_name(name: str) -> str:
-    """Return the name of an entry point with its entities decoded; unknown ones vanish: `A&amp;B` -> `A&B`."""
+    """Return the name of an entry point with its XML entities decoded: `A&amp;B` -> `A&B`; unknown ones are removed."""
     *texts, rest = name.split(";")
     decoded = ""
-    for text in texts:  # what begins at its first "&" is an entity
+    for text in texts:  # the text from its first "&" on is an entity
         before, ampersand, entity = text.partition("&")
         decoded += before + _ENTITIES.get(entity, "") if ampersand else f"{text};"
     return decoded + rest
 
 
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept; those with the entry point or the name of an earlier one are warned of."""
+    """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query."""
     query_by_span: dict[str, str] = {}
     query_by_name: dict[str, str] = {}
     for query in queries:
@@ -215,9 +221,10 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
 
 
 def _has_earlier_span(query: Query, query_by_span: dict[str, str], problems: ProblemLog) -> bool:
-    """Return whether a query has the slots and an entry point of an earlier one, which is reported.
+    """Return whether a query has the slots and an entry point of an earlier query; report it if so.
 
-    Its spans are added to `query_by_span`, up to the first that is there already.
+    `query_by_span` has the short ids of earlier queries by span and slots. The spans of this query are added, up to the
+    first one that an earlier query has.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
@@ -230,7 +237,10 @@ def _has_earlier_span(query: Query, query_by_span: dict[str, str], problems: Pro
 
 
 def _report_earlier_name(query: Query, query_by_name: dict[str, str], problems: ProblemLog) -> None:
-    """Report a query with the slots and the name of an earlier one; names are added to `query_by_name`."""
+    """Report a query with the slots and the name of an earlier query.
+
+    `query_by_name` has the short ids of earlier queries by name and slots; the names of this query are added.
+    """
     slots = ":".join(query.slots)
     for point in query.entry_points:
         name = decoded_name(point.name or "")
@@ -241,21 +251,24 @@ def _report_earlier_name(query: Query, query_by_name: dict[str, str], problems: 
 
 
 def _is_chosen(query: Query, options: QueryOptions) -> bool:
-    """Return whether a query is written: its first slot and one of its languages are wanted."""
+    """Return whether a query is written: the options include its first slot and one of its languages."""
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
         return False
     if options.languages is None:
         return True
     for entry_point in query.entry_points:
-        # English for documents whose id gives no language.
+        # A document whose id does not tell the language is taken for English.
         code = language_code(entry_point.docid or "") or DEFAULT_CODE
         if LANGUAGES[code] in options.languages:
             return True
     return False
 
 
-def _shaped(query: Query, options: QueryOptions) -> Query:
-    """Return a query as it is written, without `<slot>` and `<nodeid>`."""
+def _as_written(query: Query, options: QueryOptions) -> Query:
+    """Return a query in the form in which it is written, without `<slot>` and `<nodeid>`.
+
+    With `only_slot_filling` a second slot about events or sentiments is left out.
+    """
     query = replace(query, slot=None, node_id=None)
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(1) or ""):
         return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at
@@ -269,9 +282,9 @@ def _is_event_or_sentiment(slot: str) -> bool:
 
 
 def query_file_text(queries: Iterable[Query]) -> str:
-    """Return a whole query file, queries sorted by short id.
+    """Return the text of a query file with these queries, sorted by short id.
 
-    Raises InputError for the first required field that is missing; the reference writes nothing then.
+    Raises InputError for the first required field that is missing; the reference then writes nothing, either.
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<query_set>"]
     for query in sorted(queries, key=attrgetter("short_id")):
@@ -281,10 +294,10 @@ def query_file_text(queries: Iterable[Query]) -> str:
 
 
 def _query_lines(query: Query) -> Iterator[str]:
-    """Yield the lines of a query in a query file. Raises InputError for a required field that is missing."""
+    """Yield the lines of a query in a query file. Raises InputError if a required field is missing."""
     full_id = query.full_id
     if query.base_id != query.short_id:
-        # A query about an answer has the id of its parent before its own (rule second-round-ids).
+        # The id of a query about an answer contains its base id before its own id (rule second-round-ids).
         full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}"
     yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
@@ -312,7 +325,7 @@ def _query_lines(query: Query) -> Iterator[str]:
 
 
 def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> Iterator[str]:
-    """Yield the lines of an entry point. Raises InputError for a field that is missing; only the offset may be."""
+    """Yield the lines of an entry point. Raises InputError if a field other than the offset is missing."""
     values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
     for field, value in zip(ENTRY_POINT_FIELDS, values):
         if value is not None:
@@ -332,7 +345,7 @@ def _missing_field(field: str, full_id: str) -> InputError:
 
 
 def first_round(queries: Iterable[Query]) -> list[Query]:
-    """Return all queries, asking for their first slot."""
+    """Return the queries of the first round: all queries, with their first slot as `<slot>`."""
     first_queries = []
     for query in queries:
         slot = None if 0 in query.absent_slots else query.slot_at(0)
@@ -341,10 +354,10 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
 
 
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
-    """Return a query about each answer whose type fits the next slot; of answers with one id the last counts.
+    """Return the queries of the second round: a query about each answer whose value type fits the next slot.
 
-    With `is_xml` the names are escaped, otherwise they are written as they are. Discarded lines have queries, too
-    (rule queries-of-discarded-lines).
+    If several answers have the same follow-on id, the last one counts. With `is_xml` names are escaped as in XML.
+    Discarded lines have queries, too (rule queries-of-discarded-lines).
     """
     queries: dict[str, Query] = {}
     for response in responses:
@@ -370,22 +383,22 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
 
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
-"""LDC id -> its SF ids; both sorted as strings, as written in the file."""
+"""The ids of the SF queries of each LDC query, by its id; all as written in the file and sorted as text."""
 
 _COLUMN: Final = re.compile(f"{NO_SPACE}+")
 
 
 def read_groups(file: Input) -> dict[str, list[str]]:
-    """Read a query index: lines `LDC_ID SF_ID`, separated by white space, further columns ignored.
+    """Return the groups of queries in a query index: lines `LDC_ID SF_ID`, with white space between the columns.
 
-    A repeated SF id belongs to the last LDC id that it appears with, and an LDC id that loses all its SF ids that way
-    is no longer drawn. Blank lines are skipped. Bytes that are not UTF-8 are carried over as they are.
+    If an SF id is repeated, the last LDC id counts; an LDC id that is left without SF ids is not returned. Further
+    columns and blank lines are ignored. Bytes that are not UTF-8 are kept unchanged.
 
-    Raises InputError where the file cannot be read, a line has one column only, or the columns are the other way round.
+    Raises InputError if the file cannot be read, if a line has only one column, or if the two columns are exchanged.
     """
     with open_source(file) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
-    ldc_of: dict[str, str] = {}
+    ldc_id_by_query: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         columns = _COLUMN.findall(line)
         if not columns:
@@ -398,17 +411,25 @@ def read_groups(file: Input) -> dict[str, list[str]]:
                 remedy="every line needs an LDC query id and an SF query id",
             )
         ldc_id, sf_id = columns[:2]
-        ldc_of[sf_id] = ldc_id
-    if ldc_of and all(_is_slot_filling(ldc_id) and not _is_slot_filling(sf_id) for sf_id, ldc_id in ldc_of.items()):
+        ldc_id_by_query[sf_id] = ldc_id
+    if _are_columns_exchanged(ldc_id_by_query):
         raise InputError(
             "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
             file=source.name,
             remedy="every line needs an LDC query id and then an SF query id; awk '{ print $2, $1 }' exchanges them",
         )
     groups: dict[str, list[str]] = {}
-    for sf_id in sorted(ldc_of):
-        groups.setdefault(ldc_of[sf_id], []).append(sf_id)
+    for sf_id in sorted(ldc_id_by_query):
+        groups.setdefault(ldc_id_by_query[sf_id], []).append(sf_id)
     return dict(sorted(groups.items()))
+
+
+def _are_columns_exchanged(ldc_id_by_query: Mapping[str, str]) -> bool:
+    """Return whether an index has its two columns exchanged: all its LDC ids, and no SF id, are slot-filling ids."""
+    for sf_id, ldc_id in ldc_id_by_query.items():
+        if _is_slot_filling(sf_id) or not _is_slot_filling(ldc_id):
+            return False
+    return bool(ldc_id_by_query)
 
 
 def _is_slot_filling(text: str) -> bool:
@@ -418,11 +439,11 @@ def _is_slot_filling(text: str) -> bool:
 
 
 def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
-    """Yield the lines of a resample file, numbered from 1, each with its line feed: `1 LDC_ID:SF_ID,SF_ID,... ...`.
+    """Yield the lines of a file of resamples, numbered from 1: `1 LDC_ID:SF_ID,SF_ID,... ...` with a line feed.
 
-    As many LDC queries are drawn as there are, uniformly and with replacement. A draw brings all SF queries of its LDC
-    query in a random order: the scorer takes the first as its entry point. The draws come from `random.Random.random`,
-    the one method whose stream Python promises never to change: a seed gives the same bytes in every release.
+    A resample draws as many LDC queries as there are, uniformly and with replacement. All SF queries of a drawn LDC
+    query are written in a random order; the scorer uses the first one as the entry point. Only `random.Random.random`
+    is used, whose numbers Python promises never to change, so that a seed gives the same bytes in every release.
     """
     random = Random(seed).random
     ldc_queries = list(groups.items())

@@ -1,6 +1,6 @@
-"""Runs and assessments before they are scored: loaded with all their problems, repaired, cut to limits, written.
+"""Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
 
-A diff keeps the order of the input, since a validated run is sorted, which would drown the changes.
+A validated run is sorted. A diff keeps the order of the input, since otherwise the changes could not be seen.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ CONTEXT: Final = 3
 _LINES_OF_PIECE: Final = 1 << 10
 
 WrittenLine: TypeAlias = tuple[str, Response]
-"""A line of a validated run with its line feed, and the run line that it stands for."""
+"""A line of a validated run with its line feed, and the run line that it was made from."""
 
 
 class Limits(Record):
-    """The limits of a run: justifications per node, and how deep it is taken (None: all of it)."""
+    """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
 
     justifications: Justifications
     depth: Depth | None = None
 
 
 class ValidatedRun(Record):
-    """A run as it is written: its text in pieces of whole lines, and remarks beside the report.
+    """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
 
-    `dropped` are the queries whose lines are left out without a word in the report, by full id.
+    `dropped` are the full ids of the queries whose lines are left out although the report does not say so.
     """
 
     pieces: Iterator[str]
@@ -64,17 +64,20 @@ class ValidatedRun(Record):
 
 
 class CheckedRun(Record, dict=True):
-    """A run that has been loaded and checked; nothing of it may be used where its problems hold errors."""
+    """A run that has been loaded and checked. If its problems include errors, it must not be used."""
 
     loading: Loading
 
     def validated(self) -> ValidatedRun:
-        """Return the run as it is written."""
+        """Return the run as it is written into a file."""
         dropped = sorted([query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries])
         return ValidatedRun(self._pieces(), self.loading.remarks, dropped)
 
     def remark_on_node_ids(self) -> str | None:
-        """Return a remark on node ids without a colon in front, which average precision never ranks; None without."""
+        """Return a remark on node ids that do not begin with a colon, None if there are none.
+
+        Average precision never ranks such nodes.
+        """
         node_ids: list[str] = []
         for response in self.loading.links.responses:
             query = response.query
@@ -103,7 +106,7 @@ class CheckedRun(Record, dict=True):
 
     @cached_property
     def _lines_by_query(self) -> dict[LinkedQuery, list[Response]]:
-        """The lines that are not discarded, by query."""
+        """The lines that are not discarded, by the query that they answer."""
         lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
         for response in self.loading.links.responses:
             if response.index not in self.loading.discard.discarded_indexes:
@@ -112,14 +115,14 @@ class CheckedRun(Record, dict=True):
 
     @cached_property
     def _bad_queries(self) -> frozenset[str]:
-        """Short ids of the queries that ask about an answer of a line that was skipped (rule below-skipped-lines)."""
+        """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
         return frozenset([line.target for line in self.loading.links.skipped])
 
     def written_lines(self) -> Iterator[WrittenLine]:
-        """Yield the lines of a validated run in the order of the file.
+        """Yield the lines of the validated run in the order in which they are written.
 
-        All lines get the run id of the first (rule first-run-id). Queries may bring node ids along (rule
-        query-node-ids). Where a line has none, one is made up (rule made-up-node-ids).
+        All lines get the run id of the first line (rule first-run-id). A query may give its lines a node id (rule
+        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
         """
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""
@@ -131,7 +134,7 @@ class CheckedRun(Record, dict=True):
         for query in self._written_queries():
             loaded_query = self.loading.table.by_id.get(query.short_id)
             query_node = None if loaded_query is None else loaded_query.node_id
-            # Sorted twice, by one key each: sorting is stable, also in reverse; comparing pairs takes twice as long.
+            # Two stable sorts by one key each take half as long as one sort by pairs.
             ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
             ordered.sort(key=attrgetter("confidence"), reverse=True)
             for response in ordered:
@@ -141,7 +144,7 @@ class CheckedRun(Record, dict=True):
                     node = f":NIL_{letters}{line_count:09d}"
                 is_as_read = not node and response.run_id == run_id and response.index not in altered
                 if is_as_read and response.file in nine_column_files and not response.text.endswith("\t"):
-                    text = f"{response.text}\n"  # nearly all lines: columns would take three times as long
+                    text = f"{response.text}\n"  # saves two thirds of the time for nearly all lines
                 else:
                     text = _written_text(response, run_id, node)
                 if text != previous_text:
@@ -151,12 +154,15 @@ class CheckedRun(Record, dict=True):
     def _written_queries(self) -> list[LinkedQuery]:
         """Return the queries whose lines are written, by level and short id."""
         queries = [query for query in self._lines_by_query if query.short_id not in self._bad_queries]
-        queries.sort(key=attrgetter("short_id"))  # twice, as lines are
+        queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
 
     def _letters_of_node_ids(self) -> str:
-        """Return the letters of made-up node ids: the reference draws them, here equal inputs give equal ones."""
+        """Return the letters of made-up node ids.
+
+        The reference draws them at random; here they are derived from the inputs, so that equal inputs give equal ids.
+        """
         digests = "".join([input_digest.sha256 for input_digest in self.loading.digests])
         digest = hashlib.sha256(digests.encode()).digest()
         alphabet = string.ascii_letters
@@ -164,7 +170,7 @@ class CheckedRun(Record, dict=True):
 
 
 def _written_text(response: Response, run_id: str, node: str | None) -> str:
-    """Return a line of a validated run; `node` takes the place of its own node id, if it is given."""
+    """Return a line of a validated run with this run id and, if `node` is given, with this node id."""
     columns = response.text.split("\t")
     relation, value, provenance = response.answer
     confidence = columns[7]
@@ -177,7 +183,7 @@ def _written_text(response: Response, run_id: str, node: str | None) -> str:
 
 
 class _PoolingAfterRun:
-    """Discard the lines of a run that are out of depth, after each of its files was loaded."""
+    """Discard the lines of a run beyond the depth of pooling, each time that one of its files has been loaded."""
 
     def __init__(self, limits: Limits, problems: ProblemLog) -> None:
         self._limits = limits
@@ -185,7 +191,7 @@ class _PoolingAfterRun:
         self.loading: Loading | None = None
 
     def __call__(self) -> None:
-        """Discard the lines of `loading` that are out of depth, unless there was a fatal condition."""
+        """Discard the lines of `loading` beyond the depth of pooling, unless there was a fatal condition."""
         if self._limits.depth is None or self.loading is None or self._problems.fatal:
             return
         most = self._limits.justifications.per_node
@@ -203,11 +209,11 @@ def check_run(
     allow_comments: bool = False,
     only_run_id: str | None = None,
 ) -> CheckedRun:
-    """Load a run, which may be several files or folders, as one input; every problem of every line goes into the log.
+    """Return a run that was loaded and checked; all problems of all its lines are added to `problems`.
 
-    `only_run_id` is the run whose lines are loaded, None for all. With `documents` the answers are held against the
-    texts. Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of
-    them is raised as InputError; `problems` then holds all that were met.
+    The files and folders of `run` are loaded as one run. `only_run_id` is the run whose lines are loaded, None for all.
+    If `documents` is given, answers are compared with the texts of the documents. After a fatal condition loading goes
+    on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
     """
     after_run = _PoolingAfterRun(limits, problems)
     loading = Loading(
@@ -240,7 +246,7 @@ def check_run(
 
 
 def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
-    """Hold answers against the texts of documents; a missing text takes its place among the fatal conditions."""
+    """Compare answers with the texts of documents; a missing text is added to the fatal conditions, in line order."""
     for lines in (loading.links.responses, loading.links.assessments):
         problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
@@ -248,13 +254,13 @@ def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLo
 
 
 def _line_number(error: InputError) -> int:
-    """Return the number of the line that an error names as its place, `line 12`; 0 if it names none."""
+    """Return the number of the line that an error names as its place: 12 for `line 12`, 0 if it names no line."""
     number = (error.place or "").removeprefix("line ")
     return int(number) if number.isdecimal() else 0
 
 
 def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
-    """Report the lines whose run id is not that of the first line."""
+    """Report the lines whose run id differs from that of the first line."""
     first_id = responses[0].run_id if responses else ""
     for line in responses:
         if line.run_id != first_id:
@@ -277,7 +283,7 @@ def differences(checked: CheckedRun) -> Iterator[str]:
 
 
 class _KnownAlignment(SequenceMatcher[str]):
-    """An alignment of two files that is known, so that nothing is searched for."""
+    """A matcher of difflib for two files whose alignment is known: it groups changes, and compares nothing."""
 
     def __init__(self, opcodes: list[Any]) -> None:
         super().__init__()
@@ -289,7 +295,10 @@ class _KnownAlignment(SequenceMatcher[str]):
 
 
 class _Stretch(NamedTuple):
-    """Lines of a file and the lines that take their place, both by their positions, as difflib describes them."""
+    """A stretch of lines of a file, and the lines that replace them, both by positions as difflib gives them.
+
+    `tag` is `equal` or `replace`.
+    """
 
     tag: str
     start: int
@@ -299,7 +308,7 @@ class _Stretch(NamedTuple):
 
 
 def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """Yield the unified diff of a file and the lines that are written for its lines, by their numbers from 1."""
+    """Yield the unified diff of a file and its new lines, which are given by the number of the old line, from 1."""
     with open_source(name) as source:
         old_lines = source.read_bytes().decode("utf-8").split("\n")
     ends_with_newline = not old_lines[-1]
@@ -330,9 +339,9 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
 def _align(
     old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
 ) -> tuple[list[str], list[_Stretch]]:
-    """Return the new lines of a file, and its stretches of lines that stay and of lines that are replaced.
+    """Return all new lines of a file, and the stretches of lines that are unchanged or replaced.
 
-    A last line without line feed is replaced, since it is written with one.
+    A last line without line feed counts as replaced, since it is written with one.
     """
     new_lines: list[str] = []
     stretches: list[_Stretch] = []
@@ -350,10 +359,10 @@ def _align(
 
 
 class PreparedRun(Record):
-    """An argument of the scorer that was prepared: its problems, and the run that is scored in its place.
+    """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
 
-    `scored_as` is the name of that run, `what` how it was made. An argument whose `problems` hold errors must not be
-    scored; `code` and `remedy` belong to the message about it. `digests` are taken from its files as they were given.
+    `scored_as` is the name of that run, and `what` says how it was made. If `problems` include errors, it must not be
+    scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the original files.
     """
 
     name: str
@@ -366,11 +375,11 @@ class PreparedRun(Record):
 
     @property
     def account(self) -> str:
-        """The sentence that tells people how the run was changed."""
+        """The sentence for people on how the run was changed: the name of the input and `what`."""
         return str(InputError(self.what, file=self.name))
 
     def check(self) -> None:
-        """Raise InputError if there are errors: nothing could be written, so nothing is scored."""
+        """Raise InputError if there are errors, since such a run must not be scored."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:
             problem = closing_line(error_count, 0).rstrip("\n")
@@ -378,7 +387,7 @@ class PreparedRun(Record):
 
 
 class Preparation(Struct):
-    """The files to score, in order, with prepared runs in the place of their originals, and an account of each."""
+    """The files to score, in order and with prepared runs instead of their originals, and an account of each run."""
 
     files: list[Input] = field(default_factory=list)
     runs: list[PreparedRun] = field(default_factory=list)
@@ -391,12 +400,12 @@ def validate_runs(
     new_log: Callable[[], ProblemLog] = ProblemLog,
     only_run_id: str | None = None,
 ) -> Preparation:
-    """Validate the runs among files as `validate-run` does, against the queries that are scored.
+    """Return the files to score after validating the runs among `files`, as the command `validate-run` does.
 
-    Each run of a file with several is validated by itself, since validation gives all lines the run id of the first;
-    `only_run_id` names the only one of them that is validated. `new_log` makes the log of problems of each run. A
-    folder that holds several run files is one run. Raises InputError where a run cannot be validated at all; its
-    `check` refuses one with errors.
+    A folder with several run files is validated as one run. If a file holds several runs, each is validated separately,
+    since validation gives all lines the run id of the first; `only_run_id` restricts this to one of them. `queries` are
+    the scored queries; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
+    validated at all. A run with errors is returned; its method `check` raises InputError.
     """
     preparation = Preparation()
     for file in files:
@@ -429,7 +438,7 @@ def validate_runs(
 
 
 def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
-    """Return the ids of the runs in a file that holds several; None alone for the one run of any other input."""
+    """Return the ids of the runs in a file that holds several runs, otherwise a list with None for the only run."""
     from cs_score.coldstart.scorer import runs_of  # programs before the scorer start without it
 
     if len(files) > 1:
@@ -441,10 +450,11 @@ def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
 def load_prepared(
     gold: Gold, preparation: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load prepared files; the digests are taken from the files as given. Raises InputError as `load_run`."""
+    """Return the run of prepared files, with the digests of the original files. Raises InputError as `load_run`."""
     run = load_run(gold, preparation.files, limits, problems)
     digests = list(run.digests)
-    for prepared_run in reversed(preparation.runs):  # the run of a knowledge base may have been validated after that
+    # In reverse order: the run made from a knowledge base may have been validated afterwards.
+    for prepared_run in reversed(preparation.runs):
         original_digests: list[InputDigest] = []
         for digest in digests:
             if digest.name == prepared_run.scored_as:
@@ -467,14 +477,14 @@ _DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
 _CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
 
 _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
-"""The mention type of an equivalence class in a language."""
+"""The mention type of an equivalence class in a language, by the name of the class and the language."""
 
 
 def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of every assessment as it is written, in their order.
+    """Yield the lines of the assessment files of all languages: the language of a file and a line, in load order.
 
-    An assessment is written in the file of its language, if it has one, and in the cross-lingual file. Raises
-    InputError where the mention types of a class contradict each other.
+    An assessment is written into the file of its language, if it has one, and into the cross-lingual file. Raises
+    InputError if the mention types of a class contradict each other.
     """
     assessments = loading.links.assessments
     languages = _languages(loading)
@@ -488,12 +498,12 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
         schema = loading.layouts[assessment.file]
         is_of_language = query.level == 0 or (query.short_id, language) in parents_of_language
         if is_of_language and language != CROSS_LINGUAL:
-            yield language, _corrected(assessment, language, types, schema)
-        yield CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, schema)
+            yield language, _line_in_language(assessment, language, types, schema)
+        yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, types, schema)
 
 
 def _languages(loading: Loading) -> list[str]:
-    """Return the language of each assessment: that of its documents where it is also that of its query."""
+    """Return the language of each assessment: that of its documents if its query has the same, else `XLING`."""
     creating_documents = _creating_documents(loading)
     languages = []
     for assessment in loading.links.assessments:
@@ -508,9 +518,9 @@ def _languages(loading: Loading) -> list[str]:
 
 
 def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
-    """Return the document that the query of an assessment starts from, empty if there is none.
+    """Return the id of the document that the query of an assessment starts from, empty if there is none.
 
-    It is that of its first entry point, of a follow-on query the one of `creating_documents`.
+    It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
     """
     short_id = assessment.query.short_id
     query = loading.table.by_id.get(short_id)
@@ -520,9 +530,9 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
 
 
 def _creating_documents(loading: Loading) -> dict[str, str]:
-    """Return the document of the value provenance of the first line that leads to each follow-on query, by its id.
+    """Return the document from which each follow-on query was created, by the short id of the query.
 
-    Lines that were skipped count, too.
+    It is the document of the value provenance in the first line with the answer, even if that line was skipped.
     """
     document_by_query: dict[str, str] = {}
     skipped_lines = deque(loading.links.skipped)
@@ -563,13 +573,13 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
 
 
 def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> InputError:
-    """Return the error of an assessment whose mention types cannot be."""
+    """Return the error of an assessment with impossible mention types."""
     place = f"line {assessment.number}"
     return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
 
 
-def _corrected(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
-    """Return the line of an assessment with the mention type that its class has in a language."""
+def _line_in_language(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
+    """Return the line of an assessment for the file of a language, with the mention type of its class there."""
     if assessment.value_class == "0":
         return assessment.text
     columns = split_columns(assessment.text)

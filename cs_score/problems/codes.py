@@ -19,12 +19,12 @@ class Severity(StrEnum):
 class ProblemKind(NamedTuple):
     """The row of a problem code in the table.
 
-    `template` is the message, in which `%s` and `%d` are replaced by arguments; None for a condition that ends a
-    program in words of its own, which is no code of the reference. `meaning` says what is wrong, `example` how such an
-    input looks, `remedy` what the author of the input does, `action` what cs-score does.
+    `template` is the message, in which `%s` and `%d` are replaced by arguments. It is None for a condition that ends
+    the program with a message of its own; such a condition is no code of the reference program. `meaning` says what is
+    wrong, `example` is such an input, `remedy` says what the author of the input can do, `action` what cs-score does.
 
-    `offender` is the number of the argument that is the offending text, from 0; None if no argument is. `column` is the
-    name of the column that the problem is always in, or the number of the argument that names it.
+    `offender` is the number of the argument, from 0, that is the offending text; None if none of them is. `column` is
+    the name of the column with the problem, or the number of the argument that names the column.
     """
 
     severity: Severity
@@ -37,7 +37,7 @@ class ProblemKind(NamedTuple):
     column: str | int | None = None
 
     def message(self, arguments: tuple[object, ...]) -> str:
-        """Return the message of one problem of this kind, with its arguments in the template."""
+        """Return the message of a problem of this kind: the template with the arguments filled in."""
         assert self.template is not None, "a condition has words of its own"
         return self.template % arguments
 
@@ -49,7 +49,7 @@ _ACTIONS: Final = {
     "NOT_WRITTEN": "Counts as an error: nothing is written.",
     "DROPPED": "Counts as an error: nothing is written. The line is passed over.",
 }
-"""Sentences that several actions begin with, by the word that is written for them in the table."""
+"""The sentences that several actions begin with, by the word for them in the table."""
 
 _KINDS: Final = {
     "warning": (Severity.WARNING, ""),
@@ -57,7 +57,7 @@ _KINDS: Final = {
     "fatal": (Severity.FATAL, "ENDS"),
     "condition": (Severity.FATAL, "ENDS"),
 }
-"""The severity of a problem, and its action where the table names none, by the second word of an entry."""
+"""The severity of a problem, and its action if the entry names none, by the second word of an entry of the table."""
 
 # CODE KIND [text=OFFENDER] [column=COLUMN]: TEMPLATE, then the meaning, an example, the remedy and the action; a line
 # that goes on is indented further. The offender is the first argument of a template with %s unless it is named.
@@ -537,7 +537,7 @@ UNEXPECTED_REALIS error text=1 column=PREDICATE: Unexpected value of realis (exp
 
 
 def _parse_table(table: str) -> dict[str, ProblemKind]:
-    """Return the kinds of problems of a table, by code in alphabetical order."""
+    """Return the kinds of problems that a table such as `_TABLE` describes, by code in alphabetical order."""
     kind_by_code = {}
     for entry in re.split(r"\n(?=\S)", table.strip("\n")):
         if not entry.startswith("#"):
@@ -582,4 +582,4 @@ def _expand_action(action: str) -> str:
 
 
 CODES: Final[Mapping[str, ProblemKind]] = _parse_table(_TABLE)
-"""Every code and condition, alphabetically."""
+"""The kind of problem of every code, in alphabetical order of the codes."""

@@ -1,4 +1,4 @@
-"""The log of one job: problems are collected and reported once, in a fixed order."""
+"""The log of problems that are met while inputs are read; they are reported together, in a fixed order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cs_score.base.records import Record, replace
 from cs_score.problems.codes import CODES, Severity
 
 NO_PLACE: Final = "NO_SOURCE"
-"""The place of a problem that belongs to no line; it takes part in the order of places."""
+"""What reports show as the place of a problem that belongs to no line; it is sorted among the other places."""
 
 
 class Place(NamedTuple):
     """The place of a problem: a file as named by the user, and a line number or `In query ID`.
 
-    `shown` is what the report prints where that is not "FILE line LINE".
+    `shown` is the text of the place in the report, if it is not `FILE line LINE`.
     """
 
     file: str
@@ -33,8 +33,8 @@ class Place(NamedTuple):
 class Detail(NamedTuple):
     """What a report for programs and editors adds to a problem's message.
 
-    `column` is the column it is in, `text` the offending text as written, `repaired` the text that replaces it from now
-    on, `place` where to look for it if the message names no place.
+    `column` is the name of the column with the problem, `text` the offending text, and `repaired` the text that is used
+    instead. `place` is where the author of the input should look if the message names no place.
     """
 
     column: str | None = None
@@ -44,10 +44,10 @@ class Detail(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One message with the places where it was met.
+    """A problem with its message and all places where it was met.
 
-    `places` are different from each other, in the order in which they were met; None stands for "no place".
-    `occurrences` counts how often the problem was met, several times at one place included.
+    `places` are all different, in the order in which they were met; None means that the problem has no place.
+    `occurrences` is how often the problem was met, which may be several times at the same place.
     """
 
     code: str
@@ -58,7 +58,7 @@ class Problem(NamedTuple):
 
 
 class FatalProblem(InputError):
-    """A problem that ends the program; printed with its place behind the message, as problems are in a report."""
+    """A problem that ends the program. It is printed as in a report of problems: the message, then the place."""
 
     def __init__(self, problem: str, problem_place: Place | None, code: str) -> None:
         if problem_place is None:
@@ -76,9 +76,9 @@ class FatalProblem(InputError):
 
 
 class _Entry(NamedTuple):
-    """A problem at one place, as a log keeps it.
+    """A problem at one place, in the form in which a log stores it.
 
-    `wording` is the message, or the arguments that the code's template takes.
+    `wording` is the message, or the arguments for the template of the code.
     """
 
     code: str
@@ -90,9 +90,9 @@ class _Entry(NamedTuple):
 class ProblemLog:
     """Collects problems, each at its places with the number of times that it was met there.
 
-    Codes in `ignored` are neither kept nor counted. `wordings` are templates, by code, that replace those of the table
-    of problems. `fatal` are the conditions that the program must end with, in the order in which they were met; whoever
-    loads the input decides when (see `end_if_fatal`).
+    Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace
+    those of the table of problems. `fatal` are the errors that must end the program, in the order in which they were
+    met; `end_if_fatal` raises the first one.
     """
 
     _keeps_details: ClassVar[bool] = False
@@ -106,9 +106,9 @@ class ProblemLog:
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
-        """Record that a problem was met `times` times at a place; the arguments fill the template of its code.
+        """Record that a problem was met `times` times at a place. The arguments fill the template of its code.
 
-        A fatal problem goes to `fatal`. `detail` is kept only by logs that keep details.
+        A fatal problem is added to `fatal`. `detail` is stored only by logs that keep details.
         """
         if times == 0 or code in self.ignored:
             return
@@ -124,7 +124,7 @@ class ProblemLog:
         self._times[entry] = self._times.get(entry, 0) + times
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
-        """Raise the first of the fatal conditions, if there is one, with remarks that were made before."""
+        """Raise the first error in `fatal`, if there is one; `remarks` are remarks on its possible causes."""
         if self.fatal:
             self.fatal[0].add_remarks(remarks)
             raise self.fatal[0]
@@ -132,11 +132,11 @@ class ProblemLog:
     # -- Copies
 
     def branch(self) -> Self:
-        """Return a log that begins with all problems of this one and is independent of it from then on."""
+        """Return a copy of the log with all its problems; later changes of one do not affect the other."""
         return self.without(())
 
     def without(self, codes: Collection[str]) -> Self:
-        """Return a log that begins with the problems of this one but for some codes, and is independent of it."""
+        """Return a copy of the log without the problems that have one of these codes."""
         copy = type(self)()
         copy.ignored = self.ignored
         copy.wordings = self.wordings
@@ -153,17 +153,17 @@ class ProblemLog:
     # -- Counts
 
     def count(self, *severities: Severity) -> int:
-        """Return how often problems of these severities were met, several times at one place included."""
+        """Return how often problems of these severities were met; a problem may be met several times at one place."""
         return sum(times for entry, times in self._times.items() if CODES[entry.code].severity in severities)
 
     @property
     def has_errors(self) -> bool:
-        """Whether there is a problem that keeps results from being used."""
+        """Whether there is an error: a problem after which results must not be used."""
         return self.count(Severity.ERROR) > 0
 
     @property
     def total(self) -> int:
-        """How often warnings and errors were met, several times at one place included."""
+        """How often warnings and errors were met."""
         return self.count(Severity.WARNING, Severity.ERROR)
 
     # -- Problems
@@ -183,7 +183,7 @@ class ProblemLog:
             if CODES[entry.code].severity is not Severity.FATAL:
                 message = self._message(entry.code, entry.wording)
                 entries_by_message.setdefault((entry.code, message), []).append(entry)
-        for code, message in sorted(entries_by_message):  # texts compare as their bytes in UTF-8 do
+        for code, message in sorted(entries_by_message):  # the same order as that of their bytes in UTF-8
             times_by_place: dict[Place | None, int] = {}
             for entry in entries_by_message[code, message]:
                 times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
@@ -191,7 +191,7 @@ class ProblemLog:
             yield Problem(code, CODES[code].severity, message, tuple(times_by_place), occurrences)
 
     def _message(self, code: str, wording: str | tuple[object, ...]) -> str:
-        """Return the message of a problem, from the message itself or from the arguments of its code's template."""
+        """Return the message of a problem. `wording` is the message, or the arguments for the template of its code."""
         if isinstance(wording, str):
             return wording
         if code in self.wordings:
@@ -204,15 +204,15 @@ _DISCARDED: Final = "DISCARDED_"
 
 
 def causes_first(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems with the discarded lines last: they are discarded because of other problems.
+    """Return problems in their order, but those of discarded lines last.
 
-    The report of the reference is ordered by code, which has them first.
+    Lines are discarded because of other problems, so that a reader should see these first.
     """
     return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))
 
 
 def count_of_discarded(problems: Iterable[Problem]) -> int:
-    """Return how many lines were discarded."""
+    """Return how many lines of the input were discarded, according to the problems of a log."""
     return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
 
 
@@ -242,35 +242,35 @@ class Occurrence(Record):
 class RecordingLog(ProblemLog):
     """A log that keeps the details of every occurrence, for reports that programs and editors read.
 
-    A bad line may be in the message of each of its problems. So arguments are kept, and messages are made when they are
-    written.
+    The message of a problem may quote a whole line. To save memory, the log stores the arguments of messages, and the
+    messages are made when they are written.
     """
 
     _keeps_details = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._only_reported: dict[_Entry, int] = {}  # in reports of occurrences, but not counted
+        self._only_reported: dict[_Entry, int] = {}  # problems that are reported but not counted
 
     def also_report(self, other: RecordingLog) -> None:
-        """Report the problems of another log, too, without counting them here."""
+        """Add the problems of another log to the occurrences of this one, but not to its counts."""
         self._only_reported.update(other._times)
 
     def without(self, codes: Collection[str]) -> Self:
-        """Return a log that begins with the problems of this one but for some codes, and is independent of it."""
+        """Return a copy of the log without the problems that have one of these codes."""
         copy = super().without(codes)
         copy._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
         return copy
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences of this log, a branch of `earlier`, that `earlier` does not have.
+        """Return the occurrences that were added to this log since it was branched off the log `earlier`.
 
-        An occurrence without a file is given the name `file`, and counted as often as it was met since. One in a file
-        that `earlier` has, too, is counted as often as in this log.
+        An occurrence without a file gets the name `file`; its number of times is how often it was met since. For an
+        occurrence in a file it is the number of times in the whole log.
         """
         occurrences = []
-        for error in self._other_fatal_errors():
-            occurrences.append(replace(error, file=error.file or file))
+        for fatal_occurrence in self._other_fatal_errors():
+            occurrences.append(replace(fatal_occurrence, file=fatal_occurrence.file or file))
         earlier_times = earlier._all_times()
         for entry, times in self._all_times().items():
             times_since = times - earlier_times.get(entry, 0)
@@ -283,9 +283,9 @@ class RecordingLog(ProblemLog):
         return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """Yield all occurrences in the order of files, lines and codes; fatal conditions without a file come last.
+        """Yield all occurrences in the order of files, lines and codes; those without a file come last.
 
-        They are made when they are asked for: there may be a million of them, each with a long message.
+        They are made one by one, since there may be a million of them, each with a long message.
         """
         fatal_errors = sorted(self._other_fatal_errors(), key=_order_of_occurrence)
         return heapq.merge(self._ordered_occurrences(), fatal_errors, key=_order_of_occurrence)
@@ -294,29 +294,33 @@ class RecordingLog(ProblemLog):
         """Yield the occurrences of all problems in the order of files, lines, codes and messages."""
         all_times = self._all_times()
         entries = sorted(all_times, key=_order_of_entry)
-        for _, alike in itertools.groupby(entries, key=_order_of_entry):
-            occurrences = [_occurrence(entry, all_times[entry]) for entry in alike]
+        # Messages are made and compared only for entries of the same file, line and code.
+        for _, entries_of_place in itertools.groupby(entries, key=_order_of_entry):
+            occurrences = [_occurrence(entry, all_times[entry]) for entry in entries_of_place]
             yield from sorted(occurrences, key=_order_of_occurrence)
 
     def codes(self) -> Set[str]:
-        """Return the codes of all problems and fatal conditions."""
+        """Return the codes of all occurrences of the log."""
         codes = {entry.code for entry in self._all_times()}
-        codes.update(error.code for error in self._other_fatal_errors())
+        codes.update(occurrence.code for occurrence in self._other_fatal_errors())
         return codes
 
     def _all_times(self) -> Mapping[_Entry, int]:
-        """Return how often each problem was met, here or in a log that is also reported."""
+        """Return how often each problem was met, in this log or in a log that `also_report` added."""
         if not self._only_reported:
             return self._times
         return {**self._times, **self._only_reported}
 
     def _other_fatal_errors(self) -> list[Occurrence]:
-        """Return the fatal conditions that were not added as problems."""
+        """Return the errors in `fatal` that were not added as problems, as occurrences."""
         return [occurrence_of_error(error) for error in self.fatal if not isinstance(error, FatalProblem)]
 
 
 def _occurrence(entry: _Entry, times: int) -> Occurrence:
-    """Return a problem at one place, with its message, column and offending text."""
+    """Return the occurrence of a problem that was met so many times at one place.
+
+    Its message, column and offending text come from its detail or, if that lacks them, from the table of codes.
+    """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
     column = detail.column or kind.column
@@ -350,32 +354,40 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
 
 
 def _place_to_look_at(entry: _Entry) -> Place | None:
-    """Return the place that the message of a problem names, otherwise that of its detail."""
+    """Return the place of a problem; if it has none, the place in its detail."""
     if entry.place is not None or entry.detail is None:
         return entry.place
     return entry.detail.place
 
 
 def _line_of(place: Place | None) -> int | None:
-    """Return the number of the line at a place; None where the place is no line, such as a query."""
+    """Return the number of the line at a place; None if the place is no line: a query, or no place at all."""
     if place is None or not isinstance(place.line, int) or place.line <= 0:
         return None
     return place.line
 
 
 def occurrence_of_error(error: InputError) -> Occurrence:
-    """Return a fatal condition as an occurrence of a problem."""
+    """Return an error that ends the program as the occurrence of a problem.
+
+    A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
+    """
     line = None
     if error.place is not None:
         number = error.place.removeprefix("line ")
         line = int(number) if number.isdecimal() else None
-    message = error.problem if error.remedy is None else f"{error.problem}; {error.remedy}"
-    within = error.place if line is None else None
-    return Occurrence(error.code or "FATAL", Severity.FATAL, message, error.file, line, within)
+    return Occurrence(
+        code=error.code or "FATAL",
+        severity=Severity.FATAL,
+        message=error.problem if error.remedy is None else f"{error.problem}; {error.remedy}",
+        file=error.file,
+        line=line,
+        within=error.place if line is None else None,
+    )
 
 
 def _order_of_entry(entry: _Entry) -> tuple[bool, str, int, str]:
-    """Return the sort key of a problem: file, line and code; as `_order_of_occurrence`, but for the message."""
+    """Return the sort key of a problem: file, line and code, as in `_order_of_occurrence`, which adds the message."""
     place = _place_to_look_at(entry)
     if place is None:
         return True, "", 0, entry.code
@@ -389,10 +401,13 @@ def _order_of_occurrence(occurrence: Occurrence) -> tuple[bool, str, int, str, s
 
 
 def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
-    """Return occurrences in order, each once. Occurrences may differ only in `times`: the largest number is kept."""
-    most_times: dict[Occurrence, int] = {}
+    """Return occurrences in the order of files, lines and codes, each of them once.
+
+    Of occurrences that differ only in `times` the one with the largest number is returned.
+    """
+    times_by_occurrence: dict[Occurrence, int] = {}
     for occurrence in occurrences:
-        uncounted = replace(occurrence, times=0)
-        most_times[uncounted] = max(occurrence.times, most_times.get(uncounted, 0))
-    merged = [replace(uncounted, times=times) for uncounted, times in most_times.items()]
+        without_times = replace(occurrence, times=0)
+        times_by_occurrence[without_times] = max(occurrence.times, times_by_occurrence.get(without_times, 0))
+    merged = [replace(occurrence, times=times) for occurrence, times in times_by_occurrence.items()]
     return sorted(merged, key=_order_of_occurrence)

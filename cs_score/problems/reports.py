@@ -58,7 +58,10 @@ class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
 
 
 def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
-    """Return the document of some codes, of all codes unless some are named. Raises KeyError for an unknown code."""
+    """Return the document that describes some codes of problems, or all codes if none is named.
+
+    Raises KeyError for an unknown code.
+    """
     rows = []
     for code in tuple(codes) or CODES:
         kind = CODES[code]
@@ -81,9 +84,10 @@ def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
 
 
 def _json_array(head: str, entries: Iterable[Mapping[str, object]], tail: str) -> Iterator[str]:
-    """Yield an array of JSON piece by piece, an entry on a line: there may be a million of them.
+    """Yield a JSON text with an array, piece by piece, since the array may have a million entries.
 
-    `head` is the text up to and with the opening bracket, `tail` the text from the closing bracket on.
+    Each entry is on a line of its own. `head` is the text up to the opening bracket of the array, `tail` the text from
+    the closing bracket on, both with the bracket.
     """
     yield head
     separator = "\n"
@@ -94,7 +98,7 @@ def _json_array(head: str, entries: Iterable[Mapping[str, object]], tail: str) -
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a `ProblemReport` as JSON, piece by piece."""
+    """Yield a report of problems as JSON, piece by piece: the document `ProblemReport`."""
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
     head = json.dumps(to_builtins(empty_report)).removesuffix("]}")
     entries = (_json_entry(occurrence) for occurrence in occurrences)
@@ -102,7 +106,7 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
 
 
 def _json_entry(occurrence: Occurrence) -> dict[str, object]:
-    """Return the fields of a `ReportedProblem`."""
+    """Return an occurrence as an object of the JSON report, with the action and remedy of its code."""
     kind = CODES[occurrence.code]
     return {**asdict(occurrence), "action": kind.action, "remedy": kind.remedy}
 
@@ -111,7 +115,7 @@ _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "
 
 
 def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a table of problems, line by line."""
+    """Yield a report of problems as a table with tabs between columns, line by line."""
     yield "\t".join(_TSV_COLUMNS) + "\n"
     for occurrence in occurrences:
         values = [getattr(occurrence, column) for column in _TSV_COLUMNS]
@@ -119,7 +123,10 @@ def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]
 
 
 def _tsv_cell(value: object) -> str:
-    """Return a value as a cell of a table. A text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Return a value as a cell of the table: empty for None.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe.
+    """
     if value is None:
         return ""
     return str(value) if isinstance(value, int) else spreadsheet_cell(str(value))
@@ -129,7 +136,7 @@ _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Se
 
 
 def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a SARIF log (2.1.0), piece by piece: a rule for each of `codes`, a result for each problem."""
+    """Yield a report of problems as a SARIF log (2.1.0), piece by piece, with a rule for each code."""
     sorted_codes = sorted(codes)
     rules = [_sarif_rule(code) for code in sorted_codes]
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
@@ -145,7 +152,7 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
 
 
 def _sarif_rule(code: str) -> dict[str, object]:
-    """Return the rule of a problem code: its meaning, the action of cs-score, a remedy, and how bad the problem is."""
+    """Return the rule of a SARIF log for a code: its meaning, what cs-score does, a remedy, and how bad it is."""
     kind = CODES[code]
     return {
         "id": code,
@@ -157,7 +164,10 @@ def _sarif_rule(code: str) -> dict[str, object]:
 
 
 def _sarif_result(occurrence: Occurrence, rule_number: int) -> dict[str, object]:
-    """Return the result of a problem with its location, under the rule of its code."""
+    """Return the result of a SARIF log for an occurrence: its message, place and offending text.
+
+    `rule_number` is the position of the rule of its code among all rules of the log.
+    """
     result: dict[str, object] = {
         "ruleId": occurrence.code,
         "ruleIndex": rule_number,
@@ -176,7 +186,7 @@ def _sarif_result(occurrence: Occurrence, rule_number: int) -> dict[str, object]
 
 
 def _sarif_location(file: str, occurrence: Occurrence) -> dict[str, object]:
-    """Return the location of a problem in a file: its line, or the name of the place inside that is no line."""
+    """Return the location of an occurrence in a SARIF log: the file with a line, or with the name of a place in it."""
     uri = quote(file.encode("utf-8", "surrogateescape"))
     physical_location: dict[str, object] = {"artifactLocation": {"uri": uri}}
     location: dict[str, object] = {"physicalLocation": physical_location}
@@ -212,9 +222,10 @@ def write_problems(log: RecordingLog, path: str) -> None:
 
 
 def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[str] | None = None) -> None:
-    """Write problems to a file: `.json`, `.tsv` or `.sarif`, perhaps compressed (`.json.gz`). Raises OutputError.
+    """Write a report of problems to a file ending in `.json`, `.tsv` or `.sarif`, perhaps compressed (`.json.gz`).
 
-    `codes` are the codes of the occurrences. They are needed where these can be iterated over only once.
+    `codes` are the codes of the occurrences; they must be given if the occurrences can be iterated over only once.
+    Raises OutputError.
     """
     if codes is None:
         codes = {occurrence.code for occurrence in occurrences}

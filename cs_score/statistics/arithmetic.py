@@ -46,24 +46,32 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
 def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
     """Return the scores (..., m) that a formula of m measures makes of the sums (..., k) of k statistics.
 
-    A score of 0/0 is 0. Raises ValueError where a score is not finite.
+    A score of 0/0 is 0. Raises ValueError if a score is not finite.
     """
-    scores = _stack(formula(list(np.moveaxis(sums, -1, 0)), divide), sums)
+    sums_by_statistic = list(np.moveaxis(sums, -1, 0))
+    scores = _stack(formula(sums_by_statistic, divide), sums)
     if not np.isfinite(scores).all():
         raise ValueError("a formula gave a score that is not a finite number")
     return scores
 
 
 def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
-    """Return the numerators and the denominators, (..., m) each, of the scores of sums (..., k)."""
-    ratios_by_measure = ratios(formula, list(np.moveaxis(sums, -1, 0)))
+    """Return the numerators and the denominators, (..., m) each, of the m scores that a formula makes of k sums.
+
+    `sums` (..., k) are the sums of the k statistics.
+    """
+    sums_by_statistic = list(np.moveaxis(sums, -1, 0))
+    ratios_by_measure = ratios(formula, sums_by_statistic)
     numerators = [ratio.numerator for ratio in ratios_by_measure]
     denominators = [ratio.denominator for ratio in ratios_by_measure]
     return Ratio(_stack(numerators, sums), _stack(denominators, sums))
 
 
 def _stack(columns: Sequence[Any], sums: Floats) -> Floats:
-    """Return m numbers or arrays of the shape (...) as one array (..., m), given the sums (..., k) they come from."""
+    """Return the m columns, each a number or an array of the shape (...), as one array (..., m).
+
+    The shape is that of `sums` (..., k), which the columns were computed from.
+    """
     stacked = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
     for place, column in enumerate(columns):
         stacked[..., place] = column
@@ -96,14 +104,15 @@ def noise(*scores: ArrayLike) -> Floats:
 def contributions(first: Ratio, second: Ratio) -> Floats | None:
     """Return what each unit contributes to the difference `second - first` of two scores, (units,).
 
-    The ratios have the numerator x and the denominator y of each unit; a score is q = sum(x) / sum(y). With D for the
-    second less the first, D(x) = mean(q) D(y) + mean(y) D(q), so that unit u contributes
+    The ratios have the numerator x and the denominator y of each unit; a score is q = sum(x) / sum(y). Let D be the
+    second system's value minus the first's, and `mean` the mean over the two systems. Then unit u contributes
 
         (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
 
-    and all units together D(q). None where a score is 0/0. The units 0/1, 1/1 against 1/1, 1/1 give `[0.5, 0.0]`.
+    and the contributions of all units sum to D(q). Returns None if a score is 0/0. The units 0/1, 1/1 against 1/1, 1/1
+    give `[0.5, 0.0]`.
     """
-    x = np.asarray((first.numerator, second.numerator), dtype=np.float64)
+    x = np.asarray((first.numerator, second.numerator), dtype=np.float64)  # (2, units)
     y = np.asarray((first.denominator, second.denominator), dtype=np.float64)
     # `fsum` does not depend on the order of the units.
     first_x, second_x = [math.fsum(numerators) for numerators in x.tolist()]
@@ -112,8 +121,9 @@ def contributions(first: Ratio, second: Ratio) -> Floats | None:
         return None
     mean_score = (first_x / first_y + second_x / second_y) / 2
     mean_y = math.fsum((first_y, second_y)) / 2
-    differences = (x[1] - x[0]) - mean_score * (y[1] - y[0])
-    return np.asarray(differences / mean_y)
+    difference_of_x = x[1] - x[0]
+    difference_of_y = y[1] - y[0]
+    return np.asarray((difference_of_x - mean_score * difference_of_y) / mean_y)
 
 
 # ---- Exact sums
@@ -129,17 +139,22 @@ _LARGEST_EXPONENT: Final = 1023
 
 
 class ExactStatistics(Record):
-    """The statistics of one or more systems on the same units, ready to be summed exactly.
+    """The statistics of one or more systems on the same units, written in integers that can be summed exactly.
 
-    `digits` (units, systems, statistics + split columns) holds integers; the second digits of the `split` columns, each
-    with its power of two, follow the first digits of all columns. Weighted sums of digits, with non-negative integer
-    weights that sum to at most `units`, are exact; `values` turns them into sums of statistics. `strata` are the
-    numbers of consecutive units that are drawn for themselves; none where all are drawn together.
+    `digits` (units, systems, digit columns) has one column of integers for each of the `statistic_count` statistics. A
+    statistic that is not whole is written in two digits: its value is
+
+        (first digit + second digit / 2^digit_bits) * 2^exponent
+
+    `split_columns` are the positions of these statistics, `exponents` has the exponent of each. Their second digits
+    follow after the columns of all statistics. Sums of digits with weights that are integers, at least 0, and sum to at
+    most `units`, are exact; `values` turns them into sums of statistics. `strata` has the number of consecutive units
+    of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn together.
     """
 
     digits: Floats
-    columns: int
-    split: NDArray[np.intp]
+    statistic_count: int
+    split_columns: NDArray[np.intp]
     digit_bits: int
     exponents: NDArray[np.intc]
     strata: tuple[int, ...] = ()
@@ -150,68 +165,102 @@ class ExactStatistics(Record):
         return int(self.digits.shape[0])
 
     def total(self) -> Floats:
-        """Return the digit sums over all units: (systems, digits)."""
+        """Return the sums of the digits over all units: (systems, digit columns)."""
         return np.asarray(self.digits.sum(axis=0))
 
     def weighted(self, weights: Floats) -> Floats:
-        """Return the digit sums for each row of `weights` (N, units): (N, systems, digits)."""
+        """Return the sums of the digits, each unit times its weight: (N, systems, digit columns).
+
+        `weights` (N, units) has a row of weights for each of N sums.
+        """
         flat_digits = self.digits.reshape(self.units, -1)
-        return np.asarray(weights @ flat_digits).reshape(len(weights), *self.digits.shape[1:])
+        flat_sums = np.asarray(weights @ flat_digits)
+        return flat_sums.reshape(len(weights), *self.digits.shape[1:])
 
     def values(self, digit_sums: Floats) -> Floats:
-        """Convert digit sums (..., digits) to sums of statistics (..., statistics)."""
-        if not len(self.split):
+        """Return the sums of the statistics (..., statistics) that sums of their digits (..., digit columns) mean.
+
+        For a statistic of two digits that is (first + second / 2^digit_bits) * 2^exponent, rounded once.
+        """
+        if not len(self.split_columns):
             return digit_sums
-        sums = digit_sums[..., : self.columns].copy()
-        second_digits = np.ldexp(digit_sums[..., self.columns :], -self.digit_bits)
-        sums[..., self.split] = np.ldexp(sums[..., self.split] + second_digits, self.exponents)
+        sums = digit_sums[..., : self.statistic_count].copy()
+        first_digits = sums[..., self.split_columns]
+        second_digits = np.ldexp(digit_sums[..., self.statistic_count :], -self.digit_bits)
+        sums[..., self.split_columns] = np.ldexp(first_digits + second_digits, self.exponents)
         return sums
 
 
 def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None = None) -> ExactStatistics:
-    """Return the statistics of one or more systems, split into digits as far as exact sums need it.
+    """Return the statistics of one or more systems, written in two digits wherever one is not enough for exact sums.
 
-    `matrices` has the statistics (units, k) of each system. With a `design` the units of a cluster are added up to one
-    unit: every measure is made of sums. The systems share the bases of the digits, so that rows can be exchanged
-    between them.
+    `matrices` has the statistics (units, k) of each system. With a `design` the rows of the units of each cluster are
+    added up, and the cluster is the unit of the result. All systems have the same exponents, so that a resample can
+    exchange rows between them.
 
-    Raises InputError without units, for a value that is not finite and for sums that would overflow; ValueError for
-    matrices of different shapes.
+    Raises InputError if there is no unit, a value is not finite or a sum would overflow; ValueError for matrices of
+    different shapes.
     """
-    stacked = _stack_systems(matrices)
+    statistics = _stack_systems(matrices)
     strata: tuple[int, ...] = ()
     if design is not None:
-        members = stacked
-        stacked = np.zeros((sum(design.strata), *members.shape[1:]))
-        np.add.at(stacked, list(design.clusters), members)
+        statistics = _add_up_clusters(statistics, design)
         if len(design.strata) > 1:
             strata = design.strata
-    units, _, columns = stacked.shape
-    largest = np.abs(stacked).max(axis=(0, 1))
+    units, _, statistic_count = statistics.shape
+    largest = np.abs(statistics).max(axis=(0, 1))
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
 
-    is_whole = (np.rint(stacked) == stacked).all(axis=(0, 1)) & (largest <= _LARGEST_EXACT // units)
-    split = np.flatnonzero(~is_whole)
+    has_integers = (np.rint(statistics) == statistics).all(axis=(0, 1))
+    has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // units)
+    split_columns = np.flatnonzero(~has_exact_sums)
     unit_bits = units.bit_length()
     digit_bits = _SUM_BITS - unit_bits
-    _, powers = np.frexp(largest[split])
+    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
     if len(powers) and int(powers.max()) + unit_bits > _LARGEST_EXPONENT:
         raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)
-    if len(split):
-        scaled = np.ldexp(stacked[..., split], -exponents)
-        stacked[..., split] = np.rint(scaled)
-        second_digits = np.rint(np.ldexp(scaled - stacked[..., split], digit_bits))
-        stacked = np.concatenate([stacked, second_digits], axis=-1)
-    stacked.setflags(write=False)  # a formula sees these rows
-    return ExactStatistics(stacked, columns, split, digit_bits, exponents, strata)
+    digits = _split_into_digits(statistics, split_columns, digit_bits, exponents) if len(split_columns) else statistics
+    digits.setflags(write=False)  # a formula sees these rows
+    return ExactStatistics(
+        digits=digits,
+        statistic_count=statistic_count,
+        split_columns=split_columns,
+        digit_bits=digit_bits,
+        exponents=exponents,
+        strata=strata,
+    )
+
+
+def _add_up_clusters(statistics: Floats, design: ClusterDesign) -> Floats:
+    """Return the sums of the statistics (units, systems, k) over the units of each cluster: (clusters, systems, k)."""
+    cluster_count = sum(design.strata)
+    sums = np.zeros((cluster_count, *statistics.shape[1:]))
+    np.add.at(sums, list(design.clusters), statistics)
+    return sums
+
+
+def _split_into_digits(
+    statistics: Floats, split_columns: NDArray[np.intp], digit_bits: int, exponents: NDArray[np.intc]
+) -> Floats:
+    """Return the statistics (units, systems, k) as digits (units, systems, k + split columns), as ExactStatistics has.
+
+    The first digit of a value of the `split_columns` is value / 2^exponent, rounded to an integer. The second one is
+    what the rounding left, times 2^digit_bits and rounded to an integer.
+    """
+    scaled = np.ldexp(statistics[..., split_columns], -exponents)
+    first_digits = np.rint(scaled)
+    second_digits = np.rint(np.ldexp(scaled - first_digits, digit_bits))
+    digits = statistics.copy()
+    digits[..., split_columns] = first_digits
+    return np.concatenate([digits, second_digits], axis=-1)
 
 
 def _stack_systems(matrices: Sequence[ArrayLike]) -> Floats:
     """Return the matrices (units, k) of systems as one array (units, systems, k).
 
-    Raises InputError without units, ValueError for matrices of different shapes.
+    Raises InputError if there is no unit, ValueError for matrices of different shapes.
     """
     arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
     if any(len(array) == 0 for array in arrays):  # an empty list of rows has no columns either

@@ -39,41 +39,41 @@ def kappa(pairs: Iterable[Judgments]) -> float | None:
     """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
 
     kappa = (p_o - p_e) / (1 - p_e), with p_o the share of answers judged alike, and p_e the share that would be judged
-    alike by chance. None without answers, and where all judgments are the same.
-
-    `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0: as many agree as by chance.
+    alike by chance. `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0: as many agree as by chance. Returns
+    None if there is no answer, or all judgments are the same.
     """
     judgments = list(pairs)
     answer_count = len(judgments)
     first_counts = Counter(first for first, _ in judgments)
     second_counts = Counter(second for _, second in judgments)
-    # Whole numbers until the last division: both shares times the squared number of answers.
-    by_chance = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
-    agreed = sum(first == second for first, second in judgments)
-    if by_chance == answer_count * answer_count:
+    # p_o, p_e and 1, each times the squared number of answers: only the last division is rounded.
+    observed = sum(first == second for first, second in judgments) * answer_count
+    expected = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
+    possible = answer_count * answer_count
+    if expected == possible:
         return None
-    return (agreed * answer_count - by_chance) / (answer_count * answer_count - by_chance)
+    return (observed - expected) / (possible - expected)
 
 
 class Limits(NamedTuple):
-    """The limits of an interval; None where too many resamples are undefined."""
+    """The limits of an interval; None if too many resamples are undefined."""
 
     low: float | None
     high: float | None
 
 
 def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> Limits:
-    """Return percentile bootstrap limits of Cohen's kappa from resampled units.
+    """Return percentile bootstrap limits of Cohen's kappa of two assessors, from resampled units.
 
-    `pairs_by_unit` has the judgments of the answers of each unit, which are drawn together. There are no limits with a
-    single unit. A resample in which all judgments are the same has no kappa and is left out.
+    `pairs_by_unit` has the judgments of the answers of each unit; the answers of a unit are drawn together. A single
+    unit gives no limits. A resample in which all judgments are the same has no kappa and is left out.
     """
     unit_count = len(pairs_by_unit)
     if unit_count < 2:
         return Limits(None, None)
     tables = _judgment_tables(list(pairs_by_unit.values()))
     _, judgment_count, _ = tables.shape
-    flat_tables = tables.reshape(unit_count, -1)
+    flat_tables = tables.reshape(unit_count, -1)  # (units, judgments * judgments)
     kappas = []
     for counts in bootstrap_counts(resampling.seed, unit_count, resampling.resamples):
         resampled_tables = (counts @ flat_tables).reshape(-1, judgment_count, judgment_count)
@@ -82,9 +82,9 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: R
 
 
 def _judgment_tables(pairs_of_units: Sequence[Sequence[Judgments]]) -> Floats:
-    """Return how often each pair of judgments occurs in each unit, (units, judgments, judgments).
+    """Return how often each pair of judgments occurs in each unit: (units, judgments, judgments).
 
-    The second axis is the judgment of the first assessor, the third that of the second.
+    The second axis is the judgment of the first assessor, the third axis that of the second assessor.
     """
     place_by_judgment: dict[Hashable, int] = {}
     for pairs in pairs_of_units:
@@ -100,14 +100,21 @@ def _judgment_tables(pairs_of_units: Sequence[Sequence[Judgments]]) -> Floats:
 
 
 def _kappas_of_tables(tables: Floats) -> Floats:
-    """Return kappa of each table (N, judgments, judgments) of two assessors; not a number where it is undefined."""
-    sizes = tables.sum(axis=(1, 2))
-    # The shares p_o, p_e and 1 - p_e of `kappa`, each times the squared number of answers.
-    observed = np.trace(tables, axis1=1, axis2=2) * sizes
-    expected = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
-    possible = sizes * sizes - expected
-    is_defined = possible > 0
-    return np.where(is_defined, (observed - expected) / np.where(is_defined, possible, 1.0), np.nan)
+    """Return Cohen's kappa of each of N tables: (N,), not a number if kappa is undefined.
+
+    `tables` (N, judgments, judgments) count the pairs of judgments of two assessors.
+    """
+    answer_counts = tables.sum(axis=(1, 2))
+    first_counts = tables.sum(axis=2)  # (N, judgments)
+    second_counts = tables.sum(axis=1)
+    agreed_counts = np.trace(tables, axis1=1, axis2=2)
+    # p_o, p_e and 1 - p_e of `kappa`, each times the squared number of answers.
+    observed = agreed_counts * answer_counts
+    expected = (second_counts * first_counts).sum(axis=1)
+    unexpected = answer_counts * answer_counts - expected
+    is_defined = unexpected > 0
+    divisors = np.where(is_defined, unexpected, 1.0)
+    return np.where(is_defined, (observed - expected) / divisors, np.nan)
 
 
 # ---- Scores
@@ -118,51 +125,56 @@ def assessor_intervals(
 ) -> list[Limits]:
     """Return percentile bootstrap limits of the score of each system, over units and over two assessors.
 
-    `first` and `second` have the statistics (units, k) of each system under either assessor. A resample draws one of
-    the two assessors, for all units and systems, and as many units as there are. The difference between the assessors
-    therefore stays in the limits: drawn unit by unit it would average out. Exchanging the assessors changes nothing.
+    `first` and `second` have the statistics (units, k) of each system, as the first and as the second assessor judged
+    its answers. A resample draws one of the two assessors for all units and systems, and as many units as there are. So
+    the limits include the difference between the assessors; if an assessor were drawn for each unit, it would average
+    out. Exchanging the assessors changes nothing.
     """
-    first_rows = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
-    second_rows = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    sides = sorted([first_rows, second_rows], key=lambda rows: rows.tolist())
-    scores = _scores_by_assessor(sides, formula, resampling)
+    first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
+    second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
+    # In an order that does not depend on which assessor is called the first.
+    statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda rows: rows.tolist())
+    scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
 
 
-def _scores_by_assessor(sides: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
-    """Return the score of each system in each resample, (N, systems); not a number where it is 0/0.
+def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
+    """Return the score of each system in each of N resamples of units and assessors: (N, systems).
 
-    `sides` has the statistics (units, systems, k) under each assessor.
+    `statistics_by_assessor` has the statistics (units, systems, k) under each assessor. A score of 0/0 is not a number.
     """
-    units, systems, columns = sides[0].shape
+    assessor_count = len(statistics_by_assessor)
+    units, systems, columns = statistics_by_assessor[0].shape
     generator = generator_of(resampling.seed, _ASSESSORS)
-    assessors = generator.integers(0, len(sides), size=resampling.resamples)
-    rows = np.stack(sides).reshape(len(sides), units, systems * columns)
+    drawn_assessors = generator.integers(0, assessor_count, size=resampling.resamples)
+    flat_statistics = np.stack(statistics_by_assessor).reshape(assessor_count, units, systems * columns)
     scores: Floats = np.empty((resampling.resamples, systems))
     resamples_at_once = max(1, _CELLS_AT_ONCE // units)
     for start in range(0, resampling.resamples, resamples_at_once):
         stop = min(start + resamples_at_once, resampling.resamples)
         counts = _draw_units(generator, stop - start, units)
-        for assessor in range(len(sides)):
-            drawn = np.flatnonzero(assessors[start:stop] == assessor)
-            sums = (counts[drawn] @ rows[assessor]).reshape(len(drawn), systems, columns)
+        for assessor in range(assessor_count):
+            resamples = np.flatnonzero(drawn_assessors[start:stop] == assessor)  # those that drew this assessor
+            sums = (counts[resamples] @ flat_statistics[assessor]).reshape(len(resamples), systems, columns)
             is_undefined = ratios_of(formula, sums).denominator[..., 0] == 0
-            scores[start + drawn] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
+            scores[start + resamples] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
     return scores
 
 
 def _draw_units(generator: np.random.Generator, resamples: int, units: int) -> Floats:
     """Draw units with replacement, and return how often each was drawn in each resample: (resamples, units)."""
-    drawn = generator.integers(0, units, size=(resamples, units))
-    drawn += np.arange(0, resamples * units, units)[:, np.newaxis]  # one counter for all resamples
-    counts = np.bincount(drawn.ravel(), minlength=resamples * units)
+    drawn_units = generator.integers(0, units, size=(resamples, units))
+    # Unit u of resample r is counted as r * units + u, so that one call counts all resamples.
+    first_number_of_resample = np.arange(0, resamples * units, units)
+    drawn_units += first_number_of_resample[:, np.newaxis]
+    counts = np.bincount(drawn_units.ravel(), minlength=resamples * units)
     return counts.reshape(resamples, units).astype(np.float64)
 
 
 def _percentile_limits(scores: Floats, level: float) -> Limits:
     """Return the limits that leave out the share `level` of the resampled scores (N,), half of it on either side.
 
-    There are none where too many resamples have no score.
+    There are no limits if too many resamples have no score.
     """
     defined_scores = defined_resamples(scores)
     if defined_scores is None:

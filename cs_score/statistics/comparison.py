@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import Floats, contributions, noise
@@ -36,14 +36,7 @@ from cs_score.statistics.options import (
     note_on_no_significance,
 )
 from cs_score.statistics.resampling import Systems, defined_resamples
-from cs_score.statistics.results import (
-    Comparison,
-    Equivalence,
-    Interval,
-    MeasureComparison,
-    PairedSystems,
-    RankedSystem,
-)
+from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.statistics.units import AlignedUnits, UnitTable, align_systems
 from cs_score.statistics.verdicts import verdict_of
 
@@ -56,90 +49,110 @@ else:
 # ---- Sizes of differences
 
 
-def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
-    """Return the size of `second - first` by the names of fields of `PairedSystems`.
+class DifferenceSize(NamedTuple):
+    """How large the difference between two systems is, told by the units.
 
-    The ratios have the numerator and the denominator of each unit. A unit is a win of the second system where it adds
-    to the difference, a loss where it takes from it. The score of a unit alone would not do: a system that is right
-    where the other says nothing has 1 against 0/0, and a false alarm scores 0 like silence.
+    `wins`, `ties` and `losses` are the numbers of units that speak for the second system, for neither, and for the
+    first. `standard_deviation` is that of the units' differences, `effect_size` their mean divided by it. None is what
+    does not exist: everything if a score is 0/0, the standard deviation of a single unit, the effect size if all units
+    differ by the same amount.
+    """
 
-    Where a score is undefined, `wins`, `ties` and `losses` are None. `standard_deviation` (of the units' differences)
-    and `effect_size` (their mean over it) are left out where they do not exist.
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    standard_deviation: float | None = None
+    effect_size: float | None = None
+
+
+def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
+    """Return how large the difference `second - first` of two systems is.
+
+    The ratios have the numerator and the denominator of each unit. The second system wins a unit that adds to the
+    difference, and loses a unit that takes from it. The scores of the unit would not tell: a system that is right where
+    the other says nothing has 1 against 0/0, and a false alarm scores 0 like silence.
     """
     shares = contributions(first, second)
     if shares is None:
-        return {"wins": None, "ties": None, "losses": None}
-    largest_rounding = noise(first.numerator, first.denominator, second.numerator, second.denominator)
-    rounding = 2 * largest_rounding / (np.sum(first.denominator) + np.sum(second.denominator))
-    units = len(shares)
+        return DifferenceSize()
+    unit_count = len(shares)
+    # The rounding of numerators and denominators, brought to the scale of the contributions.
+    rounding_of_sums = noise(first.numerator, first.denominator, second.numerator, second.denominator)
+    rounding = 2 * rounding_of_sums / (np.sum(first.denominator) + np.sum(second.denominator))
     wins = int(np.count_nonzero(shares > rounding))
     losses = int(np.count_nonzero(-shares > rounding))
-    effect: dict[str, Any] = {"wins": wins, "ties": units - wins - losses, "losses": losses}
-    if units < 2:
-        return effect
-    differences = shares * units
+    ties = unit_count - wins - losses
+    if unit_count < 2:
+        return DifferenceSize(wins, ties, losses)
+    differences = shares * unit_count
     deviation = float(differences.std(ddof=1))
-    if deviation <= 4 * float(np.max(noise(differences))):  # all the same, but for rounding
-        effect["standard_deviation"] = 0.0
-        return effect
-    effect["standard_deviation"] = deviation
-    effect["effect_size"] = float(differences.mean()) / deviation
-    return effect
+    largest_rounding = float(np.max(noise(differences)))
+    if deviation <= 4 * largest_rounding:
+        return DifferenceSize(wins, ties, losses, standard_deviation=0.0)
+    effect_size = float(differences.mean()) / deviation
+    return DifferenceSize(wins, ties, losses, standard_deviation=deviation, effect_size=effect_size)
 
 
 # ---- Ranks and tiers
 
 
 def rank_systems(scores: Floats) -> NDArray[np.int64]:
-    """Return the ranks of scores (systems, ...) along the first axis, from 1 for the highest score.
+    """Return the rank of each system by its score: `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
 
-    A rank is one more than the number of systems with a higher score; scores that are equal within rounding share the
-    better rank. `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
+    The first axis of `scores` (systems, ...) are the systems; with more axes, such as resamples, there are as many
+    rankings. A rank is one more than the number of systems with a higher score, so that systems whose scores are equal
+    within rounding share the better rank.
     """
     ranks = np.ones(scores.shape, dtype=np.int64)
-    for rival_scores in scores:
-        ranks += rival_scores - scores > noise(rival_scores, scores)
+    for scores_of_rival in scores:
+        has_better_rival = scores_of_rival - scores > noise(scores_of_rival, scores)
+        ranks += has_better_rival
     return ranks
 
 
 class RankRange(NamedTuple):
-    """The lowest and the highest rank of a system over resamples, without the extremes."""
+    """The best (`low`) and the worst (`high`) rank of a system over resamples, without the extremes."""
 
     low: int
     high: int
 
 
 def rank_ranges(resampled: Floats, level: float) -> list[RankRange]:
-    """Return the range of the rank of each system over the resamples (systems, N) in which all scores are defined.
+    """Return the range of each system's rank over resamples: at the level 0.05 the central 95 % of its ranks.
 
-    Of the N sorted ranks floor(N * level / 2) are left out at either end: at 0.05 the range is the central 95 %. Where
-    too few resamples are defined, a system may have any rank.
+    `resampled` are the scores (systems, N) in N resamples. Only resamples in which all scores are defined count; if
+    they are too few, a system may have any rank. Of N sorted ranks floor(N * level / 2) are left out at either end.
     """
-    defined = defined_resamples(resampled)
     system_count = len(resampled)
-    if defined is None:
+    defined_scores = defined_resamples(resampled)
+    if defined_scores is None:
         return [RankRange(1, system_count)] * system_count
-    sorted_ranks = np.sort(rank_systems(defined), axis=1)
+    sorted_ranks = np.sort(rank_systems(defined_scores), axis=1)  # (systems, N)
     rank_count = sorted_ranks.shape[1]
-    left_out = min(int(rank_count * level / 2 + 1e-9), (rank_count - 1) // 2)  # 100 * 0.58 is 57.99999999999999
-    return [RankRange(int(ranks[left_out]), int(ranks[rank_count - 1 - left_out])) for ranks in sorted_ranks]
+    # The addend covers rounding: 100 * 0.58 is 57.99999999999999. At least one rank remains.
+    left_out = min(int(rank_count * level / 2 + 1e-9), (rank_count - 1) // 2)
+    ranges = []
+    for ranks in sorted_ranks:
+        ranges.append(RankRange(low=int(ranks[left_out]), high=int(ranks[rank_count - 1 - left_out])))
+    return ranges
 
 
 def assign_tiers(order: Sequence[int], differs: Callable[[int, int], bool]) -> dict[int, int]:
-    """Return the tier of each system, from 1, for systems listed from best to worst.
+    """Return the tier of each system: 1 for systems that do not differ significantly from the best one, then 2 and on.
 
-    A system joins the current tier unless it differs from the best of that tier, which is its first; then it opens the
-    next one. `differs(best, system)` says whether two systems differ significantly after correction.
+    `order` are the systems from best to worst. A system belongs to the current tier unless it differs from the first
+    system of the tier; then it is the first of the next tier. `differs(first, system)` says whether two systems differ
+    significantly after correction.
 
-    Members may differ from one another, and a system may be indistinguishable from members of the tier above:
-    "indistinguishable" is not transitive, and tiers do not pretend that it is.
+    Two members of a tier may differ from each other, and a system may not differ from members of the tier above:
+    "does not differ significantly" is not transitive.
     """
     tier_by_system: dict[int, int] = {}
-    best_of_tier = -1
+    first_of_tier: int | None = None
     tier = 0
     for system in order:
-        if tier == 0 or differs(best_of_tier, system):
-            best_of_tier = system
+        if first_of_tier is None or differs(first_of_tier, system):
+            first_of_tier = system
             tier += 1
         tier_by_system[system] = tier
     return tier_by_system
@@ -148,7 +161,7 @@ def assign_tiers(order: Sequence[int], differs: Callable[[int, int], bool]) -> d
 # ---- Comparisons
 
 _MOST_SCORES: Final = 1 << 27
-"""Scores of resamples, at 8 bytes each, up to which their number grows by itself."""
+"""The most scores of resamples, at 8 bytes each, that are made without the user asking for them."""
 
 
 def compare_tables(
@@ -162,16 +175,18 @@ def compare_tables(
     has_signs: bool = False,
     equivalence: float | None = None,
 ) -> Comparison:
-    """Return the comparison of systems, by name, under some measures.
+    """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
 
-    `tables` are the statistics of the systems; `formula` makes a score for each of `measures` of their column sums.
-    With `common` they are compared on the units that all of them have; otherwise all must have the same units.
-    `primary` is the measure that is not exploratory, the first one unless given. With `has_signs` two systems whose
-    units are right or wrong get the exact sign test. `equivalence` is the margin of a test of equivalence. Without
-    `resampling` there are as many resamples as significance needs.
+    `tables` has the statistics of each system by its name. `formula` makes a score for each of `measures` of their
+    column sums. `primary` is the measure that is not exploratory, the first one unless given. Without `resampling`
+    there are as many resamples as significance needs.
 
-    Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError, naming units, where
-    the units of the systems differ or cannot be resampled.
+    If `common`, the systems are compared on the units that all of them have; otherwise all must have the same units.
+    If `has_signs`, two systems whose units are right or wrong are compared by the exact sign test. With the margin
+    `equivalence` it is also tested whether the systems of each pair differ by less than this.
+
+    Raises UsageError for fewer than two systems and for a margin that is no number above 0; InputError, with the names
+    of units, if the units of the systems differ or cannot be resampled.
     """
     if equivalence is not None and not 0 < equivalence < math.inf:
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
@@ -182,22 +197,11 @@ def compare_tables(
     pairs = family_pairs(names, resampling)
     units = align_systems(tables, common=common)
     systems = _resample_systems(units, measures, formula, resampling, pair_count=len(pairs))
-    tested = family_tests(systems, pairs, has_signs=has_signs)
+    tests = family_tests(systems, pairs, has_signs=has_signs)
 
     primary = primary or measures[0]
-    primary_column = list(measures).index(primary)
-    tested_systems = _TestedSystems(names, systems, tested)
-    significance_notes = tested_systems.significance_notes()
-    compared_measures = []
-    for column, measure in enumerate(measures):
-        compared = tested_systems.compare_under(column, measure, equivalence)
-        notes = compared.notes
-        if significance_notes[column] != significance_notes[primary_column]:
-            # A note that is the same for the primary measure is made once, for the whole comparison.
-            notes = (*significance_notes[column], *notes)
-        compared_measures.append(replace(compared, exploratory=measure != primary, notes=notes))
-
-    comparison_notes = tested_systems.notes(primary_column)
+    tested_systems = _TestedSystems(names, systems, tests)
+    comparison_notes = tested_systems.notes(list(measures).index(primary))
     if common:
         comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
     return Comparison(
@@ -208,21 +212,21 @@ def compare_tables(
         resampling=systems.settings,
         notes=comparison_notes,
         dropped=units.dropped if common else UNSET,
-        measures=tuple(compared_measures),
+        measures=_compare_under_all(tested_systems, measures, primary, equivalence),
     )
 
 
 def _resample_systems(
     units: AlignedUnits, measures: Sequence[str], formula: SumsFormula, resampling: Resampling, *, pair_count: int
 ) -> Systems:
-    """Return the systems, with as many resamples as significance needs where their number may grow.
+    """Return the systems, ready to be resampled as often as significance needs, if the number of resamples may grow.
 
-    Raises ValueError where the formula does not make a score for each measure.
+    Raises ValueError if the formula does not make a score for each measure.
     """
     corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
-    most_resamples = _MOST_SCORES // (len(units.rows) * len(measures))
-    resampling = resampling.enough_for(corrected_pairs, most_resamples)
-    systems = Systems(list(units.rows.values()), formula, resampling, units.ids)
+    scores_of_resample = len(units.rows) * len(measures)
+    enough_resamples = resampling.enough_for(corrected_pairs, most=_MOST_SCORES // scores_of_resample)
+    systems = Systems(list(units.rows.values()), formula, enough_resamples, units.ids)
     score_count = systems.points.shape[1]
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
@@ -230,11 +234,11 @@ def _resample_systems(
 
 
 class _TestedSystems(Record):
-    """Systems by name, and the tests of a family of pairs of them, under several measures (columns)."""
+    """Systems with their names, and the tests of a family of their pairs; a column is the position of a measure."""
 
     names: Sequence[str]
     systems: Systems
-    tested: FamilyTests
+    tests: FamilyTests
 
     @property
     def level(self) -> float:
@@ -242,94 +246,149 @@ class _TestedSystems(Record):
         return self.systems.settings.level
 
     def significance_notes(self) -> list[tuple[Note, ...]]:
-        """Return for each measure a note where no difference could have been significant under it, else no note."""
+        """Return for each measure a note if no difference could have been significant under it, otherwise no note."""
         notes = []
         for units in units_with_content(self.systems):
-            notes.append(note_on_no_significance(self.tested.family, units, self.level))
+            notes.append(note_on_no_significance(self.tests.family, units, self.level))
         return notes
 
     def notes(self, primary_column: int) -> tuple[Note, ...]:
         """Return the notes that hold for all measures, or for the primary one: significance, near-copies, intervals."""
-        copies = groups_of_copies(self.systems, self.names, self.tested.pairs, primary_column)
+        copies = groups_of_copies(self.systems, self.names, self.tests.pairs, primary_column)
         return (*self.significance_notes()[primary_column], *note_on_copies(copies), *self.systems.notes)
 
     def compare_under(self, column: int, measure: str, margin: float | None) -> MeasureComparison:
-        """Return the systems and pairs under the measure of a column, with a note on pairs whose interval disagrees.
+        """Return the systems and pairs under a measure, with a note on pairs whose interval and test disagree.
 
-        With a `margin` the pairs have tests of equivalence.
+        `column` is the position of the measure. With a `margin` the pairs have tests of equivalence.
         """
         pairs = self._paired_systems(column, margin)
         disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
         return MeasureComparison(
             measure=measure,
             exploratory=False,
-            family=self.tested.family,
+            family=self.tests.family,
             systems=self._ranked_systems(column),
             pairs=pairs,
-            verdict=verdict_of(pairs, self.tested.family, measure, self.level),
+            verdict=verdict_of(pairs, self.tests.family, measure, self.level),
             notes=note_on_disagreements(disagreeing_pairs),
         )
 
     def _paired_systems(self, column: int, margin: float | None) -> tuple[PairedSystems, ...]:
-        """Return the pairs of the family under the measure of a column; tests of equivalence are corrected together."""
-        systems = self.systems
-        tested = self.tested
-        unit_ratios = [systems.unit_ratio(system, column) for system in range(len(self.names))]
-        has_single_units = not systems.settings.clusters
-        pairs = []
+        """Return the pairs of the family under a measure, each with a test of equivalence if there is a margin."""
+        equivalences: Sequence[Equivalence | None] = [None] * len(self.tests.pairs)
+        if margin is not None:
+            equivalences = self._test_equivalences(column, margin)
+        paired_systems = []
+        for place, equivalence in enumerate(equivalences):
+            paired_systems.append(self._compare_pair(place, column, equivalence))
+        return tuple(paired_systems)
+
+    def _compare_pair(self, place: int, column: int, equivalence: Equivalence | None) -> PairedSystems:
+        """Return the pair at a place of the family under a measure: difference, interval, p-values, wins and losses."""
+        first, second = self.tests.pairs[place]
+        first_ratio = self.systems.unit_ratio(first, column)
+        second_ratio = self.systems.unit_ratio(second, column)
+        interval = self.systems.difference(first, second, column)
+        size = size_of_difference(first_ratio, second_ratio)
+        is_binary = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
+        return PairedSystems(
+            a=self.names[first],
+            b=self.names[second],
+            difference=interval.point,
+            low=interval.low,
+            high=interval.high,
+            p=self.tests.p[column][place],
+            p_adjusted=self.tests.p_adjusted[column][place],
+            wins=size.wins,
+            ties=size.ties,
+            losses=size.losses,
+            standard_deviation=size.standard_deviation,
+            effect_size=size.effect_size,
+            equivalence=equivalence,
+            are_right_or_wrong=is_binary and not self.systems.settings.clusters,
+            undefined_resamples=interval.undefined_resamples,
+            note=interval.note,
+            notes=interval.notes,
+        )
+
+    def _test_equivalences(self, column: int, margin: float) -> list[Equivalence]:
+        """Return for each pair whether its systems differ by less than the margin; all tests are corrected together."""
+        has_single_units = not self.systems.settings.clusters
         equivalence_tests = []
-        for (first, second), p, p_adjusted in zip(tested.pairs, tested.p[column], tested.p_adjusted[column]):
-            is_binary = are_right_or_wrong(unit_ratios[first]) and are_right_or_wrong(unit_ratios[second])
-            pairs.append(
-                PairedSystems(
-                    a=self.names[first],
-                    b=self.names[second],
-                    **_interval_fields("difference", systems.difference(first, second, column)),
-                    p=p,
-                    p_adjusted=p_adjusted,
-                    are_right_or_wrong=has_single_units and is_binary,
-                    **effect_of(unit_ratios[first], unit_ratios[second]),
-                )
+        for first, second in self.tests.pairs:
+            first_ratio = self.systems.unit_ratio(first, column)
+            second_ratio = self.systems.unit_ratio(second, column)
+            equivalence_tests.append(
+                equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
             )
-            if margin is not None:
-                equivalence_tests.append(
-                    equivalence_test(unit_ratios[first], unit_ratios[second], margin, can_be_binary=has_single_units)
-                )
-        if margin is None:
-            return tuple(pairs)
-        equivalences = _correct_equivalences(equivalence_tests, margin, self.level)
-        return tuple([replace(pair, equivalence=equivalence) for pair, equivalence in zip(pairs, equivalences)])
+        return _correct_equivalences(equivalence_tests, margin, self.level)
 
     def _ranked_systems(self, column: int) -> tuple[RankedSystem, ...]:
-        """Return the systems from best to worst under the measure of a column, equal systems in the order given."""
+        """Return the systems from best to worst under a measure; systems of the same rank are in the order given."""
         systems = self.systems
         ranks = rank_systems(systems.points[:, column]).tolist()
         order = sorted(range(len(ranks)), key=lambda system: ranks[system])
-        tier_by_system: Mapping[int, int | None] = dict.fromkeys(order)
-        if not systems.settings.baseline:
-            p_by_pair = self.tested.adjusted(column)
-            tier_by_system = assign_tiers(
-                order, lambda best, system: p_by_pair[frozenset((best, system))] <= self.level
-            )
+        tier_by_system = self._tiers(order, column)
         ranges = rank_ranges(systems.resampled[column], self.level)
         ranked_systems = []
         for system in order:
+            interval = systems.score(system, column)
             ranked_systems.append(
                 RankedSystem(
                     name=self.names[system],
-                    **_interval_fields("score", systems.score(system, column)),
+                    score=interval.point,
+                    low=interval.low,
+                    high=interval.high,
                     rank=ranks[system],
                     rank_low=ranges[system].low,
                     rank_high=ranges[system].high,
-                    tier=tier_by_system[system],
+                    tier=tier_by_system.get(system),
+                    undefined_resamples=interval.undefined_resamples,
+                    note=interval.note,
+                    notes=interval.notes,
                 )
             )
         return tuple(ranked_systems)
 
+    def _tiers(self, order: Sequence[int], column: int) -> dict[int, int]:
+        """Return the tier of each system under a measure, given the systems from best to worst.
+
+        With a baseline there are no tiers, since not all pairs were tested.
+        """
+        if self.systems.settings.baseline:
+            return {}
+        p_by_pair = self.tests.adjusted(column)
+        return assign_tiers(order, lambda first, system: p_by_pair[frozenset((first, system))] <= self.level)
+
+
+def _compare_under_all(
+    tested_systems: _TestedSystems, measures: Sequence[str], primary: str, margin: float | None
+) -> tuple[MeasureComparison, ...]:
+    """Return the comparison of the systems under each measure; all measures but the primary one are exploratory.
+
+    A note that no difference could have been significant is left out if the primary measure has the same one, since it
+    is shown for the whole comparison.
+    """
+    significance_notes = tested_systems.significance_notes()
+    notes_of_primary = significance_notes[list(measures).index(primary)]
+    comparisons = []
+    for column, measure in enumerate(measures):
+        comparison = tested_systems.compare_under(column, measure, margin)
+        notes = comparison.notes
+        if significance_notes[column] != notes_of_primary:
+            notes = (*significance_notes[column], *notes)
+        comparisons.append(replace(comparison, exploratory=measure != primary, notes=notes))
+    return tuple(comparisons)
+
 
 def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
-    """Return the outcome of each test of equivalence, with p-values corrected by Holm for all tests that have one."""
-    corrected_p_values = iter(holm([test.p for test in tests if test.p is not None]))
+    """Return the outcome of each test of equivalence, with Holm's correction for the number of tests with a p-value.
+
+    Two systems are equivalent if the corrected p-value is at most `level`. Without a p-value the test itself says so.
+    """
+    p_values = [test.p for test in tests if test.p is not None]
+    corrected_p_values = iter(holm(p_values))  # in the order of the tests that have a p-value
     equivalences = []
     for test in tests:
         if test.p is None:
@@ -349,10 +408,3 @@ def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level
             )
         )
     return equivalences
-
-
-def _interval_fields(name: str, interval: Interval) -> dict[str, Any]:
-    """Return the fields of an interval by name, its `point` by another name: `score` or `difference`."""
-    fields = asdict(interval)
-    fields[name] = fields.pop("point")
-    return fields

@@ -8,6 +8,7 @@ change Generator (not PCG64 itself) from one release to another.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import permutations as all_permutations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -24,22 +25,22 @@ else:
 Counts: TypeAlias = "NDArray[np.integer[Any]]"
 
 BLOCK: Final = 128
-"""Resamples per generator. Part of the meaning of a seed: another value gives other draws."""
+"""The number of resamples that one generator draws. Another value would give other draws for the same seed."""
 
 CHUNK_CELLS: Final = 1 << 18
-"""Resamples times units that are drawn at once, at 16 bytes each; changes no result."""
+"""Resamples times units that are drawn at once, at 16 bytes each. The value changes no result."""
 
 _MOST_ROWS: Final = 16 * BLOCK
-"""Resamples whose sums are made at once; changes no result."""
+"""The most resamples whose sums are made at once. The value changes no result."""
 
 _SERIAL_PRODUCT: Final = 1 << 18
-"""Multiplications in a product of matrices that OpenBLAS does without threads; changes no result."""
+"""The most multiplications of a matrix product that OpenBLAS does without threads. The value changes no result."""
 
 _FEWEST_ROWS: Final = 32
-"""Rows below which the overhead of a product counts more than its threads."""
+"""The number of rows below which the overhead of a product costs more than its threads."""
 
 _SUM_CELLS: Final = 1 << 21
-"""Resamples times units, or times digits, of one product of matrices, at 8 bytes each; changes no result."""
+"""Resamples times units, or times digits, of one matrix product, at 8 bytes each. The value changes no result."""
 
 _BOOTSTRAP: Final = 0
 _SWAPS: Final = 1
@@ -48,7 +49,10 @@ _PERMUTATIONS: Final = 2
 
 
 def generator_of(seed: int, *key: int) -> np.random.Generator:
-    """Return the random generator of a seed for a purpose and a part of its draws, which `key` names by numbers."""
+    """Return a random generator for one purpose of a seed; different keys give independent generators.
+
+    `key` are numbers that name the purpose and perhaps a part of its draws: `(_BOOTSTRAP, 3)`.
+    """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
@@ -58,34 +62,40 @@ def generator_of(seed: int, *key: int) -> np.random.Generator:
 def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int] = ()) -> Iterator[Counts]:
     """Yield bootstrap resamples in chunks (rows, units): how often each unit was drawn in each resample.
 
-    A row such as `[2, 0, 1]` sums to `units`. With `strata`, numbers of consecutive units, the units of each stratum
-    are drawn for themselves, as many as it has.
+    A row such as `[2, 0, 1]` sums to `units`. `strata` are the numbers of consecutive units in each stratum; each
+    stratum is then resampled apart from the others, so that it has as many units as before.
     """
-    ends: Any = units
     starts: Any = 0
+    ends: Any = units
     if strata:
+        # For each draw the first unit of its stratum, and the unit after the last.
         ends = np.repeat(np.cumsum(strata), strata)
         starts = ends - np.repeat(strata, strata)
 
     def draw(generator: np.random.Generator, rows: int) -> Counts:
-        indices = generator.integers(starts, ends, size=(rows, units), dtype=np.int64)
-        indices += np.arange(0, rows * units, units, dtype=np.int64)[:, np.newaxis]  # one counter for all rows
-        counts: NDArray[np.intp] = np.bincount(indices.ravel(), minlength=rows * units)
+        """Return how often each unit is drawn in so many resamples: (rows, units)."""
+        drawn_units = generator.integers(starts, ends, size=(rows, units), dtype=np.int64)
+        # Unit u of row r is counted as r * units + u, so that one call counts all rows.
+        first_number_of_row = np.arange(0, rows * units, units, dtype=np.int64)
+        drawn_units += first_number_of_row[:, np.newaxis]
+        counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=rows * units)
         return counts.reshape(rows, units)
 
     return _draw_in_chunks(seed, _BOOTSTRAP, units, resamples, draw)
 
 
 def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
-    """Yield random exchanges in chunks (rows, units): 1 where two systems exchange their rows of a unit, else 0.
+    """Yield random exchanges of two systems in chunks (rows, units): 1 if they exchange their rows of a unit, else 0.
 
     Each unit is exchanged with probability 1/2.
     """
-    words = -(-units // 64)  # words of 64 bits, a bit for each unit
+    word_count = math.ceil(units / 64)  # words of 64 bits, a bit for each unit
 
     def draw(generator: np.random.Generator, rows: int) -> Counts:
-        bits = generator.integers(0, 2**64 - 1, size=(rows, words), dtype=np.uint64, endpoint=True)
-        return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, count=units, bitorder="little")
+        """Return so many random exchanges: (rows, units)."""
+        words = generator.integers(0, 2**64 - 1, size=(rows, word_count), dtype=np.uint64, endpoint=True)
+        bytes_of_words = words.astype("<u8").view(np.uint8)  # in the same order on all machines
+        return np.unpackbits(bytes_of_words, axis=1, count=units, bitorder="little")
 
     return _draw_in_chunks(seed, _SWAPS, units, resamples, draw)
 
@@ -93,73 +103,78 @@ def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
 def _draw_in_chunks(
     seed: int, purpose: int, units: int, resamples: int, draw: Callable[[np.random.Generator, int], Counts]
 ) -> Iterator[Counts]:
-    """Yield the resamples of a seed in chunks (rows, units).
+    """Yield the resamples of a seed for a purpose in chunks (rows, units).
 
-    `draw` makes a number of rows from the generator of a block.
+    `draw(generator, rows)` returns the next rows of a generator. Every block of `BLOCK` resamples has its own
+    generator, so that the resamples do not depend on the size of the chunks.
     """
-    chunk_rows = max(1, CHUNK_CELLS // units)
+    rows_of_chunk = max(1, CHUNK_CELLS // units)
     for start_of_block in range(0, resamples, BLOCK):
         generator = generator_of(seed, purpose, start_of_block // BLOCK)
         end_of_block = min(start_of_block + BLOCK, resamples)
-        for start in range(start_of_block, end_of_block, chunk_rows):
-            yield draw(generator, min(chunk_rows, end_of_block - start))
+        for start in range(start_of_block, end_of_block, rows_of_chunk):
+            yield draw(generator, min(rows_of_chunk, end_of_block - start))
 
 
 def all_swaps(units: int) -> Iterator[Counts]:
-    """Yield all 2^units exchanges of two systems in chunks (rows, units), 1 where a unit is exchanged.
+    """Yield all 2^units exchanges of two systems in chunks (rows, units): 1 if they exchange their rows of a unit.
 
     Row n has the binary digits of n, the lowest first: for two units 00, 10, 01, 11.
     """
-    chunk_rows = max(1, CHUNK_CELLS // units)
-    places = np.arange(units, dtype=np.int64)
-    for start in range(0, 2**units, chunk_rows):
-        numbers = np.arange(start, min(start + chunk_rows, 2**units), dtype=np.int64)
-        yield (numbers[:, np.newaxis] >> places) & 1
+    rows_of_chunk = max(1, CHUNK_CELLS // units)
+    bit_positions = np.arange(units, dtype=np.int64)
+    for start in range(0, 2**units, rows_of_chunk):
+        stop = min(start + rows_of_chunk, 2**units)
+        numbers = np.arange(start, stop, dtype=np.int64)
+        yield (numbers[:, np.newaxis] >> bit_positions) & 1
 
 
 def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator[Floats]:
-    """Yield the digit sums (N, systems, digits) of consecutive draws, in order.
+    """Yield the sums of the digits of all units, each as often as it was drawn, in chunks (N, systems, digit columns).
 
-    Draws are gathered into products of matrices that are either so small that a BLAS library does not use threads, or
-    large: its threads wait for one another at every product, and on a busy machine each wait can last as long as
-    another process is let run.
+    `draws` are chunks (rows, units) of counts. Their rows are gathered into matrix products of a size of our own:
+    either so small that a BLAS library does not use threads, or large. The threads wait for one another at every
+    product, and on a busy machine each wait can last as long as the time slice of another process.
     """
-    rows = _SERIAL_PRODUCT // statistics.digits.size
-    if rows < _FEWEST_ROWS:
-        rows = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
-    weights: Floats = np.empty((min(rows, _MOST_ROWS), statistics.units))
-    filled_rows = 0
+    rows_of_product = _SERIAL_PRODUCT // statistics.digits.size
+    if rows_of_product < _FEWEST_ROWS:
+        rows_of_product = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
+    weights: Floats = np.empty((min(rows_of_product, _MOST_ROWS), statistics.units))
+    gathered = 0  # rows of `weights` that are filled
     for chunk in draws:
-        used_rows = 0
-        while used_rows < len(chunk):
-            row_count = min(len(weights) - filled_rows, len(chunk) - used_rows)
-            weights[filled_rows : filled_rows + row_count] = chunk[used_rows : used_rows + row_count]
-            filled_rows += row_count
-            used_rows += row_count
-            if filled_rows == len(weights):
+        moved = 0  # rows of the chunk that are in `weights` or summed already
+        while moved < len(chunk):
+            row_count = min(len(weights) - gathered, len(chunk) - moved)
+            weights[gathered : gathered + row_count] = chunk[moved : moved + row_count]
+            gathered += row_count
+            moved += row_count
+            if gathered == len(weights):
                 yield statistics.weighted(weights)
-                filled_rows = 0
-    if filled_rows:
-        yield statistics.weighted(weights[:filled_rows])
+                gathered = 0
+    if gathered:
+        yield statistics.weighted(weights[:gathered])
 
 
 # ---- Permutations
 
 _PERMUTATIONS_AT_ONCE: Final = 1 << 14
-"""Permutations whose sums are held in memory at the same time. Part of the meaning of a seed, like the next two."""
+"""The number of permutations whose sums are in memory at the same time.
+
+Another value of this and the next two constants would give other draws for the same seed.
+"""
 
 _UNIT_PERMUTATIONS: Final = 1 << 18
-"""Permutations of single units that are drawn, but at least 256 for each unit."""
+"""The number of permutations of single units that are drawn; for each unit at least 256."""
 
 _GROUPS: Final = 64
-"""Groups that the units are divided into, as far as there are so many."""
+"""The number of groups that the units are divided into, if there are so many units."""
 
 
 class _PermutedGroup(NamedTuple):
-    """Consecutive units whose rows are permuted together.
+    """A group of consecutive units, and some joint permutations of their rows among the systems.
 
-    `sums` (M, systems, digits) are the sums of their rows in M joint permutations, `choices` (N,) says which of them
-    each of the N permutations of all units takes.
+    `sums` (M, systems, digits) are the sums of the group's rows in M joint permutations. `choices` (N,) has for each of
+    the N permutations of all units the number of the joint permutation that it includes.
     """
 
     sums: NDArray[Any]
@@ -167,54 +182,66 @@ class _PermutedGroup(NamedTuple):
 
 
 def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | None) -> Iterator[Floats]:
-    """Yield digit sums (N, systems, digits) where the rows of each unit are permuted among the systems at random.
+    """Yield the digit sums of systems whose rows are permuted among them in each unit: chunks (N, systems, digits).
+
+    With a seed there are so many random permutations. Consecutive units form about 64 groups. For each group some joint
+    permutations are drawn, at least 256, and each permutation of all units includes one of them at random. So all
+    permutations are equally likely, and two of them have hardly anything in common.
 
     Without a seed each of the (systems!)^units permutations is made once; `permutations` must be their number.
-
-    Otherwise consecutive units form some 64 groups. For each group joint permutations are drawn, at least 256 and more
-    for fewer units; each permutation of all units takes one of them. So each permutation is uniform, and two have
-    hardly anything in common.
     """
-    systems = statistics.digits.shape[1]
-    varying = np.flatnonzero((statistics.digits != statistics.digits[:, :1]).any(axis=(0, 1)))
-    rows = statistics.digits[..., varying]
+    system_count = statistics.digits.shape[1]
+    # A column in which all systems have the same digits need not be permuted: its sums are always the total.
+    differs_from_first = statistics.digits != statistics.digits[:, :1]
+    varying_columns = np.flatnonzero(differs_from_first.any(axis=(0, 1)))
+    rows = statistics.digits[..., varying_columns]
     largest_sum = int(np.abs(rows).max(initial=0)) * statistics.units
-    rows = np.ascontiguousarray(rows, dtype=np.min_scalar_type(-largest_sum - 1))  # small numbers are moved faster
+    smallest_type = np.min_scalar_type(-largest_sum - 1)  # small numbers are moved faster
+    rows = np.ascontiguousarray(rows, dtype=smallest_type)
     for first in range(0, permutations, _PERMUTATIONS_AT_ONCE):
         numbers = np.arange(first, min(first + _PERMUTATIONS_AT_ONCE, permutations), dtype=np.int64)
         groups = _all_permuted_units(rows, numbers) if seed is None else _draw_permuted_groups(rows, numbers, seed)
-        sums = np.zeros((len(numbers), systems, len(varying)), dtype=rows.dtype)
+        sums = np.zeros((len(numbers), system_count, len(varying_columns)), dtype=rows.dtype)
         for group in groups:
-            # No choice is out of range: `clip` saves the check.
+            # No choice is out of range; `clip` saves the time to check that.
             sums += np.take(group.sums, group.choices, axis=0, mode="clip")
         for start in range(0, len(sums), _MOST_ROWS):
             varying_sums = sums[start : start + _MOST_ROWS]
-            whole_sums = np.repeat(statistics.total()[np.newaxis], len(varying_sums), axis=0)
-            whole_sums[..., varying] = varying_sums
-            yield whole_sums
+            sums_of_all_columns = np.repeat(statistics.total()[np.newaxis], len(varying_sums), axis=0)
+            sums_of_all_columns[..., varying_columns] = varying_sums
+            yield sums_of_all_columns
 
 
 def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[_PermutedGroup]:
-    """Yield each unit as a group: all permutations of its rows, and which of them the permutations `numbers` take.
+    """Yield each unit as a group of its own, with all permutations of its rows among the systems.
 
-    The digits of a number to the base (systems!) say which permutation it takes of each unit.
+    `rows` (units, systems, digits) are the rows of all units, `numbers` (N,) the numbers of the permutations of all
+    units. A number n, written to the base (systems!), has a digit for each unit: the number of its permutation.
     """
     units, systems, _ = rows.shape
-    orders = np.array(list(all_permutations(range(systems))))
+    orders = np.array(list(all_permutations(range(systems))))  # (systems!, systems)
+    order_count = len(orders)
     for unit in range(units):
-        yield _PermutedGroup(rows[unit][orders], numbers // len(orders) ** unit % len(orders))
+        digit_of_unit = numbers // order_count**unit % order_count
+        yield _PermutedGroup(sums=rows[unit][orders], choices=digit_of_unit)
 
 
 def _draw_permuted_groups(rows: NDArray[Any], numbers: NDArray[np.int64], seed: int) -> Iterator[_PermutedGroup]:
-    """Yield groups of consecutive units with random joint permutations, and one of these for each of `numbers`."""
+    """Yield groups of consecutive units with random joint permutations of their rows among the systems.
+
+    `rows` (units, systems, digits) are the rows of all units, `numbers` (N,) the numbers of the permutations of all
+    units. Each of these includes one random joint permutation of each group.
+    """
     units, systems, _ = rows.shape
     generator = generator_of(seed, _PERMUTATIONS, int(numbers[0]))
     joint_count = max(256, min(_UNIT_PERMUTATIONS // units, len(numbers)))
+    # Random orders of the systems, (4 * joint_count, systems). Units draw from these, which is faster than shuffling.
     orders = generator.permuted(np.tile(np.arange(systems), (4 * joint_count, 1)), axis=1)
-    group_size = max(1, units // _GROUPS)
-    for first in range(0, units, group_size):
+    units_of_group = max(1, units // _GROUPS)
+    for first in range(0, units, units_of_group):
         sums = np.zeros((joint_count, *rows.shape[1:]), dtype=rows.dtype)
-        for row in rows[first : first + group_size]:
+        for rows_of_unit in rows[first : first + units_of_group]:
             drawn_orders = orders[generator.integers(0, len(orders), joint_count)]
-            sums += np.take(row, drawn_orders, axis=0, mode="clip")
-        yield _PermutedGroup(sums, generator.integers(0, joint_count, len(numbers)))
+            sums += np.take(rows_of_unit, drawn_orders, axis=0, mode="clip")  # no order is out of range
+        choices = generator.integers(0, joint_count, len(numbers))
+        yield _PermutedGroup(sums, choices)

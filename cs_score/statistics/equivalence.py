@@ -36,9 +36,10 @@ UNDEFINED: Final = "a score is 0/0"
 
 
 class EquivalenceTest(NamedTuple):
-    """The p-value of the hypothesis that two systems differ by the margin or more; or the reason why there is none.
+    """The outcome of a test of the hypothesis that two systems differ by the margin or more.
 
-    Without a p-value `is_certain` says whether they are equivalent.
+    `p` is its p-value, or None; then `reason` says why there is none, and `is_certain` whether the systems are
+    equivalent nevertheless.
     """
 
     test: TestOfEquivalence
@@ -48,75 +49,80 @@ class EquivalenceTest(NamedTuple):
 
 
 def are_right_or_wrong(ratio: Ratio) -> bool:
-    """Return whether each unit is 0 or 1 over a denominator of 1."""
+    """Return whether each unit of a system is right or wrong: it has the numerator 0 or 1 and the denominator 1."""
     values = np.asarray(ratio.numerator)
     is_binary = ((values == 0) | (values == 1)).all()
     return bool(is_binary and (np.asarray(ratio.denominator) == 1).all())
 
 
 def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binary: bool = True) -> EquivalenceTest:
-    """Test whether two systems differ by less than a margin, given the numerator and denominator of each unit.
+    """Test whether two systems differ by less than a margin, and return the outcome of the test.
 
-    Units that are drawn in clusters are not right or wrong: for them `can_be_binary` is false.
+    The ratios have the numerator and the denominator of each unit. Units that are right or wrong are tested by Nam's
+    score test, all others by two t tests. `can_be_binary` is false for units that are drawn in clusters: they are never
+    tested as right or wrong.
     """
     if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
-        difference = np.asarray(second.numerator) - np.asarray(first.numerator)
-        return EquivalenceTest(
-            "score",
-            binary_equivalence_p(
-                wins=int(np.count_nonzero(difference > 0)),
-                losses=int(np.count_nonzero(difference < 0)),
-                units=len(difference),
-                margin=margin,
-            ),
+        differences_of_units = np.asarray(second.numerator) - np.asarray(first.numerator)
+        p = binary_equivalence_p(
+            wins=int(np.count_nonzero(differences_of_units > 0)),
+            losses=int(np.count_nonzero(differences_of_units < 0)),
+            units=len(differences_of_units),
+            margin=margin,
         )
+        return EquivalenceTest("score", p)
     shares = contributions(first, second)
     if shares is None:
         return EquivalenceTest("t", None, UNDEFINED)
     units = len(shares)
     differences = shares * units
     mean = math.fsum(differences.tolist()) / units
-    largest_noise = float(np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator)))
-    slack = 4 * max(float(np.max(noise(differences))), largest_noise)
-    if float(np.abs(differences).max()) <= slack:
+    noise_of_sums = float(np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator)))
+    rounding = 4 * max(float(np.max(noise(differences))), noise_of_sums)
+    if float(np.abs(differences).max()) <= rounding:
         return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_certain=True)
     if units == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
     deviation = float(differences.std(ddof=1))
-    if deviation <= slack:
+    if deviation <= rounding:
         return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_certain=abs(mean) < margin)
     return EquivalenceTest("t", t_equivalence_p(mean, deviation, units, margin))
 
 
 def t_equivalence_p(difference: float, deviation: float, units: int, margin: float) -> float:
-    """Return the larger p-value of two one-sided t tests of a difference of the margin or more, in either direction.
+    """Return the larger p-value of two one-sided t tests: that a system is worse than the other by the margin or more.
 
     `difference` is the mean of the units' differences, `deviation` their standard deviation.
     """
-    error = deviation / math.sqrt(units)
+    standard_error = deviation / math.sqrt(units)
     freedom = units - 1
-    return max(t_tail((margin + difference) / error, freedom), t_tail((margin - difference) / error, freedom))
+    p_second_is_worse = t_tail((margin + difference) / standard_error, freedom)
+    p_first_is_worse = t_tail((margin - difference) / standard_error, freedom)
+    return max(p_second_is_worse, p_first_is_worse)
 
 
 def binary_equivalence_p(wins: int, losses: int, units: int, margin: float) -> float:
-    """Return the larger p-value of Nam's score test on either side, for units that are right or wrong.
+    """Return the larger p-value of two score tests (Nam's): that a system is worse than the other by the margin.
 
-    `wins` counts the units that only the second system has right, `losses` the units that only the first has. No two
-    systems can differ by more than 1: with a margin of 1 or more p is 0.
+    The units are right or wrong. `wins` are those that only the second system has right, `losses` those that only the
+    first has. No two systems can differ by more than 1: with a margin of 1 or more p is 0.
     """
     if margin >= 1:
         return 0.0
-    return max(_noninferiority_p(wins, losses, units, margin), _noninferiority_p(losses, wins, units, margin))
+    p_second_is_worse = _noninferiority_p(wins, losses, units, margin)
+    p_first_is_worse = _noninferiority_p(losses, wins, units, margin)
+    return max(p_second_is_worse, p_first_is_worse)
 
 
 def _noninferiority_p(wins: int, losses: int, units: int, margin: float) -> float:
     """Return the p-value of the hypothesis that losses exceed wins by the margin or more, as a share of the units.
 
-    It is Nam's score test; the formula is that of the module.
+    This is Nam's score test. In the formula of the module wins are x, losses y, units n, the margin M; `b` and `q` are
+    called as there.
     """
-    linear = 2 * units * margin - (wins + losses) - margin * (losses - wins)
+    b = 2 * units * margin - (wins + losses) - margin * (losses - wins)
     spread = margin * (1 - margin)
-    root = math.sqrt(linear * linear + 8 * units * wins * spread)
-    share_of_wins = max(0.0, (root - linear) / (4 * units))  # rounding may leave less than nothing
-    error = math.sqrt(units * (2 * share_of_wins + spread))
-    return normal_tail((wins - losses + units * margin) / error)
+    root = math.sqrt(b * b + 8 * units * wins * spread)
+    q = max(0.0, (root - b) / (4 * units))  # rounding may make it negative
+    standard_error = math.sqrt(units * (2 * q + spread))
+    return normal_tail((wins - losses + units * margin) / standard_error)

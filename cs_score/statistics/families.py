@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
@@ -53,7 +53,7 @@ PValues: TypeAlias = list[list[float]]
 MOST_SYSTEMS: Final = 100
 """Systems of which all pairs are tested; 100 are 4,950 pairs, and time and memory grow with the square."""
 
-NEAR_COPIES: Final = 0.15
+MOST_DIFFERING: Final = 0.15
 """The largest share of units in which two near-copies differ."""
 
 # ---- The pairs
@@ -62,8 +62,8 @@ NEAR_COPIES: Final = 0.15
 def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
     """Return the pairs of a family by the positions of the systems: all pairs, or the pairs with the baseline.
 
-    `["A", "B", "C"]` gives `[(0, 1), (0, 2), (1, 2)]`. Raises UsageError for a baseline that is no system, and
-    without a baseline for more than `MOST_SYSTEMS` systems.
+    `["A", "B", "C"]` gives `[(0, 1), (0, 2), (1, 2)]`, with the baseline B `[(1, 0), (1, 2)]`. Raises UsageError for a
+    baseline that is no system, and without a baseline for more than `MOST_SYSTEMS` systems.
     """
     positions = range(len(systems))
     if not resampling.baseline:
@@ -81,10 +81,10 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
 
 
 def near_copies(systems: Systems, pairs: Sequence[Pair], measure: int = 0) -> list[list[int]]:
-    """Return the groups of systems that are joined by pairs which differ in at most 15 % of their units.
+    """Return the groups of systems that are nearly the same, each as the positions of its systems: `[[0, 3]]`.
 
-    Units in which neither system of a pair has anything (0/0) are not counted. A group has the positions of at least
-    two systems: `[[0, 3]]`.
+    Two systems are near-copies if they differ in at most 15 % of the units, without the units in which neither has
+    anything (0/0). A system belongs to a group if it is a near-copy of any member. A group has at least two systems.
     """
     group_by_system = list(range(len(systems.points)))
     for first, second in pairs:
@@ -104,11 +104,11 @@ def _are_near_copies(first: Ratio, second: Ratio) -> bool:
         (first.numerator != 0) | (second.numerator != 0) | (first.denominator != 0) | (second.denominator != 0)
     )
     differs = _differ(first.numerator, second.numerator) | _differ(first.denominator, second.denominator)
-    return bool(np.count_nonzero(differs) <= NEAR_COPIES * int(np.count_nonzero(has_content)))
+    return bool(np.count_nonzero(differs) <= MOST_DIFFERING * int(np.count_nonzero(has_content)))
 
 
 def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return for each unit whether two numbers differ by more than rounding."""
+    """Return for each unit whether the two systems' numbers (units,) for it differ by more than rounding."""
     return np.asarray(np.abs(first - second) > noise(first, second))
 
 
@@ -129,25 +129,27 @@ def groups_of_copies(
 
 
 def units_with_content(systems: Systems) -> list[int]:
-    """Return for each measure the largest number of units in which a system has something, units that are not 0/0."""
+    """Return for each measure the number of units in which some system has something: its unit is not 0/0."""
+    # (units, systems, measures)
     has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)
-    return [int(count) for count in has_content.any(axis=1).sum(axis=0)]
+    content_of_any_system = has_content.any(axis=1)
+    return [int(count) for count in content_of_any_system.sum(axis=0)]
 
 
 # ---- Sign flips, and max-T over them
 
 
 class SignFlips(Record):
-    """The p-values of sign flips.
+    """The p-values of pairs of systems, made of sign flips.
 
-    `flips` is their number, all there are where `is_exact`. `p` tests each pair by itself; `p_max_t` has the p-values
-    of max-T over all pairs, if these were asked for.
+    `flip_count` is the number of sign flips; if `is_exact`, these are all possible ones. `single` has the p-value of
+    each pair without correction, `max_t` the p-values after the correction max-T: empty unless they were asked for.
     """
 
-    flips: int
+    flip_count: int
     is_exact: bool
-    p: PValues
-    p_max_t: PValues
+    single: PValues
+    max_t: PValues
 
 
 _CELLS: Final = 1 << 21
@@ -158,19 +160,20 @@ _FEWEST_ROWS: Final = 32
 
 
 def sign_flip_tests(systems: Systems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlips:
-    """Return the p-values of pairs of systems by random sign flips of units, or by all of them if they are no more.
+    """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
-    All pairs share the sign flips, so that the p-values of a pair do not depend on the other systems. With `with_max_t`
+    There are as many random exchanges (sign flips) as the settings say; all 2^units are made instead if they are no
+    more. All pairs share them, so that the p-value of a pair does not depend on the other systems. If `with_max_t`,
     there are also p-values that are corrected for the number of pairs.
     """
     units = systems.units
-    flips = systems.settings.resamples
-    is_exact = is_enumerated(units, flips)
+    is_exact = is_enumerated(units, systems.settings.resamples)
     if is_exact:
-        flips = 2**units
+        flip_count = 2**units
         draws = all_swaps(units)
     else:
-        draws = swap_flags(systems.settings.seed, units, flips)
+        flip_count = systems.settings.resamples
+        draws = swap_flags(systems.settings.seed, units, flip_count)
     observed = _observed_differences(systems, pairs)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     max_t = _MaxT(observed, _scales(systems.ratios, pairs)) if with_max_t else None
@@ -178,19 +181,24 @@ def sign_flip_tests(systems: Systems, pairs: Sequence[Pair], *, with_max_t: bool
     for sums in digit_sums(systems.statistics, draws):
         for start in range(0, len(sums), rows_at_once):
             differences = _flipped_differences(systems, pairs, sums[start : start + rows_at_once])
-            extreme_counts += np.count_nonzero(differences >= observed[..., np.newaxis], axis=2)
+            is_extreme = differences >= observed[..., np.newaxis]  # (pairs, measures, resamples)
+            extreme_counts += np.count_nonzero(is_extreme, axis=2)
             if max_t is not None:
-                max_t.count(differences)
+                max_t.count_extremes(differences)
     return SignFlips(
-        flips=flips,
+        flip_count=flip_count,
         is_exact=is_exact,
-        p=_p_values(extreme_counts, flips, is_exact=is_exact),
-        p_max_t=[] if max_t is None else max_t.p_values(flips, is_exact=is_exact),
+        single=_p_values(extreme_counts, flip_count, is_exact=is_exact),
+        max_t=[] if max_t is None else max_t.p_values(flip_count, is_exact=is_exact),
     )
 
 
 def _observed_differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
-    """Return the size of the difference of each pair, less what rounding may add to it: (pairs, measures)."""
+    """Return how far the scores of each pair differ, as (pairs, measures).
+
+    The largest possible effect of rounding is subtracted, so that a resample with the same difference counts as
+    extreme.
+    """
     first_systems, second_systems = np.array(pairs).T
     first = systems.points[first_systems]
     second = systems.points[second_systems]
@@ -198,24 +206,27 @@ def _observed_differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
 
 
 def _flipped_differences(systems: Systems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
-    """Return the sizes of the differences of each pair after sign flips: (pairs, measures, resamples).
+    """Return how far the scores of each pair differ after sign flips: (pairs, measures, resamples).
 
-    `swapped` (resamples, systems, digits) are the sums of the units whose rows are exchanged.
+    `swapped` (resamples, systems, digits) are the sums over the units whose rows the two systems exchange in each
+    resample. A system then has its own rows of all other units, and the rows of the other system of these.
     """
     unswapped = systems.statistics.total() - swapped
     differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
-        mixed_sums = np.stack([unswapped[:, first] + swapped[:, second], unswapped[:, second] + swapped[:, first]])
-        scores = systems.scores(mixed_sums)
-        np.abs(scores[0] - scores[1], out=differences[place].T)
+        first_sums = unswapped[:, first] + swapped[:, second]
+        second_sums = unswapped[:, second] + swapped[:, first]
+        first_scores, second_scores = systems.scores(np.stack([first_sums, second_sums]))  # (resamples, measures) each
+        np.abs(first_scores - second_scores, out=differences[place].T)
     return differences
 
 
 def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
-    """Return the root of the sum of the squared contributions of the units to each difference: (pairs, measures).
+    """Return the scale of each pair's difference, by which max-T divides it: (pairs, measures).
 
-    A unit contributes as in `arithmetic.contributions`; here a score of 0/0 is 0. The scale is 0 where the units do not
-    differ but for rounding. `ratios` has the numerators and denominators (units, systems, measures).
+    It is the root of the sum of the squared contributions of the units to the difference, as in
+    `arithmetic.contributions`; but a score of 0/0 is 0 here. The scale is 0 if the two systems differ in no unit by
+    more than rounding. `ratios` has the numerators and denominators (units, systems, measures).
     """
     x = ratios.numerator
     y = ratios.denominator
@@ -224,9 +235,11 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     scales: Floats = np.zeros((len(pairs), x.shape[2]))
     for place, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
+        # (units, measures); the division by the mean denominator follows at the end.
         contributions = (x[:, second] - x[:, first]) - mean_score * (y[:, second] - y[:, first])
         largest = np.abs(contributions).max(axis=0)
-        rounding = 4 * noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second]).max(axis=0)
+        noise_of_units = noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second])
+        rounding = 4 * noise_of_units.max(axis=0)  # a contribution is made of four numbers
         # Divided by the largest first: the square of a small number may be too small to be represented.
         root = np.sqrt((divide(contributions, largest) ** 2).sum(axis=0))
         mean_y = (total_y[first] + total_y[second]) / 2
@@ -234,58 +247,81 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     return scales
 
 
-class _MaxT:
-    """Counts, draw by draw, how often the largest standardised difference reaches that of each pair.
+class _OrderedPairs(NamedTuple):
+    """The pairs that max-T tests under a measure, in the order of their standardised differences, the largest first.
 
-    The pairs of each measure are in the order of their standardised differences, the largest first. A pair whose units
-    do not differ is not tested.
+    `places` (tested,) are their places among all pairs. `scales` and `observed` (tested, 1) are their scales and their
+    standardised observed differences.
+    """
+
+    places: NDArray[np.intp]
+    scales: Floats
+    observed: Floats
+
+
+def _order_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
+    """Return the pairs whose scale is above 0 in the order of observed difference / scale; both are (pairs,)."""
+    tested_places = np.flatnonzero(scales > 0)
+    standardised = observed[tested_places] / scales[tested_places]
+    order = np.argsort(-standardised, kind="stable")
+    places = tested_places[order]
+    return _OrderedPairs(
+        places=places, scales=scales[places][:, np.newaxis], observed=standardised[order][:, np.newaxis]
+    )
+
+
+class _MaxT:
+    """The correction max-T: it counts in how many resamples the largest standardised difference reaches a pair's own.
+
+    A standardised difference is |difference| / scale. A pair whose units do not differ is not tested.
     """
 
     def __init__(self, observed: Floats, scales: Floats) -> None:
-        """Order the pairs of each measure.
+        """Order the pairs under each measure by their standardised differences, and begin to count at 0.
 
-        `observed` and `scales` (pairs, measures) are the observed differences and what they are divided by.
+        `observed` (pairs, measures) are the observed differences, `scales` (pairs, measures) their scales.
         """
         self._pair_count = len(observed)
-        self._order: list[NDArray[np.intp]] = []
-        self._scales: list[Floats] = []
-        self._observed: list[Floats] = []
-        self._extreme_counts: list[NDArray[np.int64]] = []
+        self._pairs_of_measures: list[_OrderedPairs] = []
+        self._counts_of_measures: list[NDArray[np.int64]] = []
         for measure in range(observed.shape[1]):
-            tested = np.flatnonzero(scales[:, measure] > 0)
-            standardised = observed[tested, measure] / scales[tested, measure]
-            order = np.argsort(-standardised, kind="stable")
-            self._order.append(tested[order])
-            self._scales.append(scales[tested[order], measure, np.newaxis])
-            self._observed.append(standardised[order, np.newaxis])
-            self._extreme_counts.append(np.zeros(len(order), dtype=np.int64))
+            pairs = _order_pairs(observed[:, measure], scales[:, measure])
+            self._pairs_of_measures.append(pairs)
+            self._counts_of_measures.append(np.zeros(len(pairs.places), dtype=np.int64))
 
-    def count(self, differences: Floats) -> None:
-        """Count the extreme ones among the differences (pairs, measures, resamples) of some resamples."""
-        for measure, order in enumerate(self._order):
-            standardised = differences[order, measure]
-            standardised /= self._scales[measure]
-            # From the last pair to the first, so that each has the largest of itself and of all that come later.
-            largest = np.maximum.accumulate(standardised[::-1], axis=0)[::-1]
-            self._extreme_counts[measure] += np.count_nonzero(largest >= self._observed[measure], axis=1)
+    def count_extremes(self, differences: Floats) -> None:
+        """Add to the count of each pair the resamples that are at least as extreme as its observed difference.
 
-    def p_values(self, flips: int, *, is_exact: bool) -> PValues:
+        `differences` (pairs, measures, resamples) are those of some resamples. A resample is extreme for a pair if the
+        largest standardised difference of this pair and of all pairs after it reaches the observed one of this pair.
+        """
+        for measure, pairs in enumerate(self._pairs_of_measures):
+            standardised = differences[pairs.places, measure]  # (tested pairs, resamples)
+            standardised /= pairs.scales
+            from_last_pair = standardised[::-1]
+            largest_from_last_pair = np.maximum.accumulate(from_last_pair, axis=0)
+            largest_of_later_pairs = largest_from_last_pair[::-1]  # in the order of the pairs again
+            is_extreme = largest_of_later_pairs >= pairs.observed
+            self._counts_of_measures[measure] += np.count_nonzero(is_extreme, axis=1)
+
+    def p_values(self, flip_count: int, *, is_exact: bool) -> PValues:
         """Return the p-values by measure and pair: 1 for a pair whose units do not differ."""
         p_by_measure = []
-        for order, extreme_counts in zip(self._order, self._extreme_counts):
+        for pairs, extreme_counts in zip(self._pairs_of_measures, self._counts_of_measures):
             # A pair has at least the p-value of the pair before it.
-            rising_counts = np.maximum.accumulate(extreme_counts)[:, np.newaxis]
-            [tested_p_values] = _p_values(rising_counts, flips, is_exact=is_exact)
+            rising_counts = np.maximum.accumulate(extreme_counts)
+            [tested_p_values] = _p_values(rising_counts[:, np.newaxis], flip_count, is_exact=is_exact)
             p_by_pair = np.ones(self._pair_count)
-            p_by_pair[order] = tested_p_values
+            p_by_pair[pairs.places] = tested_p_values
             p_by_measure.append(p_by_pair.tolist())
         return p_by_measure
 
 
 def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
-    """Return p-values by measure and pair from the numbers (pairs, measures) of extreme resamples.
+    """Return p-values by measure and pair from `extreme_counts` (pairs, measures), the numbers of extreme resamples.
 
-    They are plain shares where all possible resamples were made (`is_exact`), otherwise (1 + count) / (1 + resamples).
+    A p-value is count / resamples if all possible resamples were made (`is_exact`), otherwise
+    (1 + count) / (1 + resamples).
     """
     p_by_measure = []
     for counts in extreme_counts.T.tolist():
@@ -302,24 +338,31 @@ def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bo
 def sign_test_p_values(ratios: Ratio) -> list[float] | None:
     """Return the exact two-sided p-values of the sign test (McNemar) for two systems, by measure.
 
-    `ratios` has the numerators and denominators (units, 2, measures). Of the units in which the two systems differ
-    either system wins half, if they are equally good. None where units are not all right or wrong: 0 or 1 over 1.
+    `ratios` has the numerators and denominators (units, 2, measures). If the systems are equally good, each of them
+    wins a unit in which they differ with the probability 1/2. Returns None unless all units are right or wrong: 0 or 1
+    over a denominator of 1.
     """
     values = ratios.numerator
-    if not ((values == 0) | (values == 1)).all() or not (ratios.denominator == 1).all():
+    is_right_or_wrong = ((values == 0) | (values == 1)) & (ratios.denominator == 1)
+    if not is_right_or_wrong.all():
         return None
+    differences = values[:, 1] - values[:, 0]  # (units, measures)
     p_values = []
-    for differences in (values[:, 1] - values[:, 0]).T:
-        wins = int((differences > 0).sum())
-        losses = int((differences < 0).sum())
+    for differences_of_measure in differences.T:
+        wins = int((differences_of_measure > 0).sum())
+        losses = int((differences_of_measure < 0).sum())
         p_values.append(_sign_test_p(wins, losses))
     return p_values
 
 
 def _sign_test_p(wins: int, losses: int) -> float:
-    """Return the exact two-sided p-value of the sign test: `_sign_test_p(5, 0)` gives 2 / 32."""
+    """Return the exact two-sided p-value of the sign test: `_sign_test_p(5, 0)` gives 2 / 32.
+
+    It is twice the probability that the rarer outcome is at most as frequent as it was.
+    """
     units = wins + losses
-    ways = sum(math.comb(units, count) for count in range(min(wins, losses) + 1))
+    rarer_outcome = min(wins, losses)
+    ways = sum(math.comb(units, count) for count in range(rarer_outcome + 1))  # of all 2^units, in one direction
     p: float = 2 * ways / 2**units
     return min(1.0, p)
 
@@ -328,50 +371,58 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values of a family, adjusted for their number (Holm 1979), in the order given.
 
     Of n p-values the smallest is multiplied by n, the next by n - 1 and so on; each is at least the one before and at
-    most 1. Rejecting where one is at most the level keeps the probability of any false rejection at the level.
-    `[0.04, 0.01]` gives `[0.04, 0.02]`.
+    most 1. `[0.04, 0.01]` gives `[0.04, 0.02]`. If all hypotheses with an adjusted p-value of at most the level are
+    rejected, the probability of any false rejection is at most the level.
     """
     adjusted = [0.0] * len(p_values)
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    largest = 0.0
-    for rank, index in enumerate(order):
+    from_smallest = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    previous = 0.0
+    for rank, index in enumerate(from_smallest):
         factor = len(p_values) - rank
-        largest = max(largest, min(1.0, factor * p_values[index]))
-        adjusted[index] = largest
+        product = min(1.0, factor * p_values[index])
+        adjusted[index] = max(previous, product)
+        previous = adjusted[index]
     return adjusted
 
 
 def _hsd_p_values(systems: Systems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
-    """Return the p-values of HSD by measure and pair; exact ones are made of all permutations."""
+    """Return the p-values of the correction HSD by measure and pair.
+
+    A permutation counts for a pair if its largest difference is at least that of the pair. If `is_exact`, all possible
+    permutations are made, and `permutations` must be their number; otherwise so many are drawn at random.
+    """
     observed = _observed_differences(systems, pairs)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     has_baseline = len(pairs) < math.comb(len(systems.points), 2)
     baseline = pairs[0][0] if has_baseline else None
     seed = None if is_exact else systems.settings.seed
     for sums in permuted_sums(systems.statistics, permutations, seed):
-        largest = _largest_differences(systems.scores(sums), baseline)
-        largest.sort(axis=0)
+        largest_differences = _largest_differences(systems.scores(sums), baseline)
+        largest_differences.sort(axis=0)
         for measure in range(observed.shape[1]):
-            smaller_counts = np.searchsorted(largest[:, measure], observed[:, measure])
-            extreme_counts[:, measure] += len(largest) - smaller_counts
+            # How many of the sorted differences are smaller than that of each pair; all others are as extreme.
+            smaller_counts = np.searchsorted(largest_differences[:, measure], observed[:, measure])
+            extreme_counts[:, measure] += len(largest_differences) - smaller_counts
     return _p_values(extreme_counts, permutations, is_exact=is_exact)
 
 
 def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
-    """Return the largest difference of two systems, or of one from the baseline, in each permutation: (N, measures).
+    """Return the largest difference of two systems in each of N permutations, as (N, measures).
 
-    `scores` are (N, systems, measures).
+    With the position of a `baseline`, only the differences of the other systems from it count. `scores` are the scores
+    (N, systems, measures) in the permutations.
     """
     if baseline is None:
         return np.asarray(scores.max(axis=1) - scores.min(axis=1))
-    return np.asarray(np.abs(scores - scores[:, [baseline]]).max(axis=1))
+    baseline_scores = scores[:, [baseline]]  # (N, 1, measures)
+    return np.asarray(np.abs(scores - baseline_scores).max(axis=1))
 
 
 # ---- A family
 
 
 class FamilyTests(Record):
-    """A family of tests: the p-values of each measure in the order of the pairs, as they are and corrected."""
+    """The tests of a family of pairs: the p-values by measure and pair, without correction and corrected."""
 
     family: Family
     pairs: Sequence[Pair]
@@ -379,7 +430,7 @@ class FamilyTests(Record):
     p_adjusted: PValues
 
     def adjusted(self, measure: int = 0) -> dict[frozenset[int], float]:
-        """Return the corrected p-values of a measure by the positions of the two systems."""
+        """Return the corrected p-values under a measure by pair: `{frozenset({0, 1}): 0.03}` for systems 0 and 1."""
         p_by_pair = {}
         for pair, p in zip(self.pairs, self.p_adjusted[measure]):
             p_by_pair[frozenset(pair)] = p
@@ -387,45 +438,71 @@ class FamilyTests(Record):
 
 
 def family_tests(systems: Systems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
-    """Test all pairs of a family under each measure, and correct the p-values for their number.
+    """Test all pairs of a family under each measure, and return their p-values, also corrected for their number.
 
-    With `has_signs` two systems whose units are right or wrong get the exact sign test.
+    With `has_signs` two systems whose units are all right or wrong are compared by the exact sign test. All others are
+    compared by the randomisation test.
     """
     settings = systems.settings
-    system_count = len(systems.points)
     sign_p_values = None
-    if has_signs and system_count == 2 and not settings.clusters:
+    if has_signs and len(systems.points) == 2 and not settings.clusters:
         sign_p_values = sign_test_p_values(systems.ratios)
-    test: PairedTest = "randomisation"
-    if sign_p_values is not None:
-        test = "sign"
-        p_values = [[p] for p in sign_p_values]  # there is one pair only
-        flips = SignFlips(flips=0, is_exact=True, p=p_values, p_max_t=p_values)
-    else:
+    test: PairedTest
+    if sign_p_values is None:
+        test = "randomisation"
         flips = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
-
-    resamples = flips.flips
-    is_exact = flips.is_exact
-    match settings.correction_in_force:
-        case "maxt":
-            p_adjusted = flips.p_max_t
-        case "holm":
-            p_adjusted = [holm(p_of_measure) for p_of_measure in flips.p]
-        case "hsd":
-            log_permutations = systems.units * math.log(math.factorial(system_count))
-            is_exact = log_permutations <= math.log(settings.resamples) + 1e-9
-            resamples = math.factorial(system_count) ** systems.units if is_exact else settings.resamples
-            p_adjusted = _hsd_p_values(systems, pairs, resamples, is_exact=is_exact)
-        case "none":
-            p_adjusted = flips.p
+    else:
+        test = "sign"
+        p_by_measure = [[p] for p in sign_p_values]  # of the only pair
+        flips = SignFlips(flip_count=0, is_exact=True, single=p_by_measure, max_t=p_by_measure)
+    corrected = _correct_for_pairs(systems, pairs, flips)
     family = Family(
         correction=settings.correction_in_force,
         pairs=len(pairs),
-        permutations=resamples,
+        permutations=corrected.resample_count,
         clusters=systems.units if settings.clusters else None,
-        systems=system_count,
+        systems=len(systems.points),
         test=test,
-        exact=is_exact,
+        exact=corrected.is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family, pairs, flips.p, p_adjusted)
+    return FamilyTests(family, pairs, flips.single, corrected.p_values)
+
+
+class _Corrected(NamedTuple):
+    """P-values that are corrected for the number of pairs, and the number of resamples that they are made of.
+
+    If `is_exact`, these are all possible resamples.
+    """
+
+    p_values: PValues
+    resample_count: int
+    is_exact: bool
+
+
+def _correct_for_pairs(systems: Systems, pairs: Sequence[Pair], flips: SignFlips) -> _Corrected:
+    """Return the p-values of a family by measure and pair, corrected as the settings of the systems say.
+
+    `flips` has the p-values before correction. HSD does not use them: it makes permutations of its own.
+    """
+    correction = systems.settings.correction_in_force
+    if correction == "hsd":
+        return _correct_by_hsd(systems, pairs)
+    if correction == "maxt":
+        p_values = flips.max_t
+    elif correction == "holm":
+        p_values = [holm(p_of_pairs) for p_of_pairs in flips.single]
+    else:
+        p_values = flips.single
+    return _Corrected(p_values, flips.flip_count, flips.is_exact)
+
+
+def _correct_by_hsd(systems: Systems, pairs: Sequence[Pair]) -> _Corrected:
+    """Return the p-values of HSD, from all permutations of the systems in each unit if these are few enough."""
+    most = systems.settings.resamples
+    permutations_of_unit = math.factorial(len(systems.points))
+    # Compared as logarithms: for many units the number itself has thousands of digits. The addend covers rounding.
+    is_exact = systems.units * math.log(permutations_of_unit) <= math.log(most) + 1e-9
+    permutations = permutations_of_unit**systems.units if is_exact else most
+    p_values = _hsd_p_values(systems, pairs, permutations, is_exact=is_exact)
+    return _Corrected(p_values, permutations, is_exact)

@@ -1,6 +1,6 @@
 """Settings of resampling, families of tests, and the notes that readers must see beside the numbers.
 
-Settings are checked once, here; every note is worded here. Loads no numpy.
+Settings are checked here, and notes are written here. Importing this module does not load numpy.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ MANY_RESAMPLES: Final = 100_000
 """Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
 
 LEAST_CONFIDENCE: Final = 50.0
-"""Below this percentage an interval says less than no interval."""
+"""The lowest confidence in percent; an interval with less would say hardly anything."""
 
 MOST_CONFIDENCE: Final = 99.99
-"""Above this percentage no affordable number of resamples reaches."""
+"""The highest confidence in percent; more would take too many resamples."""
 
 FEW: Final = 20
-"""Units below which the bootstrap's limits are too narrow to be taken at their word."""
+"""The number of units below which the limits of the bootstrap are too narrow to be relied on."""
 
 
 class Resampling(Record):
@@ -83,14 +83,15 @@ class Resampling(Record):
 
     @property
     def correction_in_force(self) -> Correction:
-        """The correction that was named, max-T where none was."""
+        """The correction that was named, or max-T if none was."""
         return self.correction or USUAL_CORRECTION
 
     def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> SettledResampling:
-        """Return the settings that hold for these units, and how the units are drawn.
+        """Return the settings with the methods that fit these units, and how the units are drawn in clusters.
 
-        The settings name the methods of intervals, for several systems (`has_differences`) also the method for
-        differences where it is another one. Raises InputError for units without a cluster.
+        If no method was named, intervals are percentile intervals, below 20 units BCa intervals. Those of differences
+        are then paired t intervals below 20 units; only several systems have any (`has_differences`). `units` are the
+        ids of the units. Raises InputError for units without a cluster.
         """
         design = self.clusters.design(units) if self.clusters else None
         settings = replace(self, clusters=self.clusters if design else UNSET)
@@ -103,28 +104,34 @@ class Resampling(Record):
         return SettledResampling(settings, design)
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
-        """Return the settings for tests of so many pairs.
+        """Return the settings with enough resamples for tests of so many pairs, if their number may grow.
 
-        With N resamples the smallest p-value that Holm's correction leaves is pairs / (N + 1). Where the number of
-        resamples may grow, it grows up to `most`, as far as significance needs it.
+        With N resamples the smallest p-value that Holm's correction leaves is pairs / (N + 1). The number of resamples
+        grows until this is at most the level, but not above `most`.
         """
-        needed = math.ceil(pairs / self.level) if self.can_grow else 0
-        return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=UNSET)
+        if not self.can_grow:
+            return replace(self, can_grow=UNSET)
+        needed_resamples = min(math.ceil(pairs / self.level), most)
+        return replace(self, resamples=max(self.resamples, needed_resamples), can_grow=UNSET)
 
     def as_json(self) -> dict[str, object]:
-        """Return the settings as the options of an origin record them."""
+        """Return the settings by name, in the form in which the origin of a result records its options."""
         return {name: value for name, value in to_builtins(self).items() if name != "can_grow"}
 
 
 class SettledResampling(NamedTuple):
-    """Settings for certain units, and how these are drawn by cluster: None where each is drawn by itself."""
+    """Settings that fit certain units, and how these are drawn in clusters: None if each unit is drawn singly."""
 
     settings: Resampling
     design: ClusterDesign | None
 
 
 def _whole_number(value: object, name: str, *, at_least: int) -> int:
-    """Return a whole number as int. Raises UsageError for another value or a smaller number; `name` is what it is."""
+    """Return a setting that is a whole number as int.
+
+    Raises UsageError for another value or a smaller number. `name` is the name of the setting in the message: `the
+    seed`.
+    """
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -137,8 +144,7 @@ def _whole_number(value: object, name: str, *, at_least: int) -> int:
 def _percentage(value: object) -> float:
     """Return a confidence from 50 to 99.99 as float.
 
-    Raises UsageError for another value. A value that is a probability, or the wrong tail, gets a hint: 0.05 and 5 are
-    answered by "did you mean 95?".
+    Raises UsageError for another value. The message suggests what the user may have meant: 95 for 0.95, 0.05 and 5.
     """
     try:
         number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
@@ -146,19 +152,22 @@ def _percentage(value: object) -> float:
         number = math.nan
     if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
         return number
+    if_probability = round(100 * number, 10)
+    if_level = round(100 - 100 * number, 10)
+    if_level_in_percent = round(100 - number, 10)
     hint = ""
-    for likely in (round(100 * number, 10), round(100 - 100 * number, 10), round(100 - number, 10)):
-        if LEAST_CONFIDENCE <= likely <= MOST_CONFIDENCE:
-            hint = f"; percent: did you mean {likely:g}?"
+    for confidence in (if_probability, if_level, if_level_in_percent):
+        if LEAST_CONFIDENCE <= confidence <= MOST_CONFIDENCE:
+            hint = f"; percent: did you mean {confidence:g}?"
             break
     raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")
 
 
 def too_many_resamples(option: str, remedy: str) -> str:
-    """Return why so many resamples are not drawn.
+    """Return the message that so many resamples are refused.
 
-    `option` is the option or argument as it was given (`--bootstrap 1000000`), `remedy` the one with which they are
-    drawn all the same (`--force`).
+    `option` is the option or argument as the user wrote it (`--bootstrap 1000000`), `remedy` the option with which they
+    are made nevertheless (`--force`).
     """
     return (
         f"{option}: more than {MANY_RESAMPLES} resamples take much time and memory and say no more of the test set; to "
@@ -167,7 +176,7 @@ def too_many_resamples(option: str, remedy: str) -> str:
 
 
 def limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how limits of scores came about: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
+    """Return how limits of scores were made: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
     method = "BCa" if settings.method == "bca" else settings.method
     resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
     clusters = ", drawn by cluster" if settings.clusters else ""
@@ -178,9 +187,9 @@ def limits_in_words(settings: Resampling, units: int) -> str:
 
 
 def difference_limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how the limits of differences came about: `95 % paired t limits from what each of 12 claims contributes`.
+    """Return how limits of differences were made: `95 % paired t limits from what each of 12 claims contributes`.
 
-    From 20 units on they came about as the limits of scores did.
+    From 20 units on they are made in the same way as the limits of scores.
     """
     if not settings.differences:
         return limits_in_words(settings, units)
@@ -191,7 +200,7 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
 
 
 def add_one(extreme: int, resamples: int) -> float:
-    """Return the p-value where `extreme` of `resamples` random resamples are extreme: (1 + extreme) / (1 + resamples).
+    """Return the p-value if so many of the random resamples are extreme: (1 + extreme) / (1 + resamples).
 
     It is never 0: `add_one(0, 99)` gives 0.01.
     """
@@ -199,9 +208,9 @@ def add_one(extreme: int, resamples: int) -> float:
 
 
 def is_enumerated(units: int, resamples: int) -> bool:
-    """Return whether a randomisation test makes each of the 2^units exchanges once, since that are no more resamples.
+    """Return whether a randomisation test makes each of the 2^units possible exchanges of two systems once.
 
-    Otherwise it makes `resamples` exchanges at random.
+    It does so if these are at most `resamples`; otherwise it makes so many exchanges at random.
     """
     return units < resamples.bit_length()  # 2^units <= resamples
 
@@ -242,7 +251,10 @@ class Family(Record):
 
     @property
     def test_in_words(self) -> str:
-        """What decides whether a pair differs, after `by`: the test of a single pair, the correction of several."""
+        """The test that decides whether two systems differ, as a sentence names it: `the randomisation test`, `HSD`.
+
+        For several pairs it is the name of the correction: `Holm's correction`.
+        """
         if self.correction == "hsd":
             return "HSD"
         test = "the exact sign test" if self.test == "sign" else "the randomisation test"
@@ -253,18 +265,18 @@ class Family(Record):
         return _CORRECTION_NAMES[self.correction]
 
     def smallest_p(self, units: int) -> float:
-        """Return the smallest p that the family leaves, given the number of units that are not 0/0.
+        """Return the smallest p-value that any result could have had, given the number of units that are not 0/0.
 
-        Of all permutations those are as extreme as the best one that treat all units alike: two for a pair, n! for n
-        systems. What they do to a unit without content changes nothing.
+        The units with 0/0 change nothing. Let r be the number of ways to exchange the systems in one unit: 2 for a
+        pair, n! for n systems. Of all r^units exchanges at least r are as extreme as the observed result, those that
+        treat all units alike. So the share of extreme ones is at least r^(1 - units).
         """
-        alike = math.factorial(self.systems) if self.correction == "hsd" else 2
-        smallest = min(1.0, float(alike) ** (1 - units))
-        if not self.exact:
-            smallest = max(smallest, add_one(0, self.permutations))
+        ways = math.factorial(self.systems) if self.correction == "hsd" else 2
+        smallest_share = min(1.0, float(ways) ** (1 - units))
+        smallest_p = smallest_share if self.exact else max(smallest_share, add_one(0, self.permutations))
         if self.correction == "holm":
-            return smallest * self.pairs
-        return smallest
+            return smallest_p * self.pairs
+        return smallest_p
 
 
 _CORRECTION_NAMES: Final[dict[Correction, str]] = {
@@ -292,7 +304,7 @@ OUTSIDE: Final = Note(
 )
 
 _MOST_NAMED: Final = 5
-"""Pairs that a note names before it only counts."""
+"""The most pairs that a note names; of others it says how many there are."""
 
 
 def note_sentences(notes: Iterable[Note]) -> list[str]:
@@ -301,79 +313,85 @@ def note_sentences(notes: Iterable[Note]) -> list[str]:
 
 
 def note_on_faultless_score(score: float, units: int, resampling: Resampling) -> Note:
-    """Return the note on a score of 1 or 0 over so many units, whose interval has no width.
+    """Return the note on a score of 1 or 0: which share of all such units may be different nevertheless.
 
-    If a share s of all such units were exceptions, none among n units would be met with the probability (1 - s)^n. At
-    95 % confidence that is the rule of three: s < 3 / n.
+    The bootstrap interval of such a score has no width. But if a share s of all units were exceptions, n units would
+    include none of them with the probability (1 - s)^n. It is at least the level for s up to 1 - level^(1/n); at 95 %
+    confidence that is the rule of three, s < 3 / n.
     """
-    share = 1 - resampling.level ** (1 / units)
+    largest_share = 1 - resampling.level ** (1 / units)
     finding = "no error" if score else "nothing right"
     exception = "an error" if score else "something right"
     return Note(
         "RULE_OF_THREE",
-        f"{finding} in {with_noun(units)}: at {resampling.confidence:g} % confidence up to {100 * share:.2g} % of such "
-        f"units have {exception}",
+        f"{finding} in {with_noun(units)}: at {resampling.confidence:g} % confidence up to {100 * largest_share:.2g} % "
+        f"of such units have {exception}",
     )
 
 
 def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign | None = None) -> tuple[Note, ...]:
-    """Return the notes that hold for all intervals from so many units: clusters, few units, few resamples."""
+    """Return the notes that hold for all intervals from so many units: on clusters, few units and few resamples.
+
+    `design` says how the units are drawn in clusters: None if they are drawn singly.
+    """
     notes = []
-    drawn_count = units
-    noun = "unit"
-    if design is not None:
+    if design is None:
+        drawn_count = units
+        noun = "unit"
+    else:
         drawn_count = sum(design.strata)
         noun = "cluster"
-        within = f", within {len(design.strata)} strata" if len(design.strata) > 1 else ""
-        text = f"{with_noun(units)} in {drawn_count} clusters, which are drawn as a whole{within}"
+        text = f"{with_noun(units)} in {drawn_count} clusters, which are drawn as a whole"
+        if len(design.strata) > 1:
+            text += f", within {len(design.strata)} strata"
         notes.append(Note("CLUSTERS", text))
     if drawn_count < FEW:
-        of_scores = " of scores" if resampling.differences else ""
-        text = (
-            f"{with_noun(drawn_count, noun)} only: below {FEW} the bootstrap's limits{of_scores} are too narrow, a "
-            "hint at most"
-        )
+        limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
+        text = f"{with_noun(drawn_count, noun)} only: below {FEW} {limits} are too narrow, a hint at most"
         notes.append(Note("FEW_UNITS", text))
-    least = math.ceil(round(2 / resampling.level, 6)) - 1
-    if resampling.resamples < least:
+    # At least one resample must lie beyond each limit: N + 1 >= 2 / level. Rounded, since 2 / 0.001 may not be whole.
+    fewest_resamples = math.ceil(round(2 / resampling.level, 6)) - 1
+    if resampling.resamples < fewest_resamples:
         text = (
             f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond all "
-            f"of them; that takes at least {least} (--bootstrap {least})"
+            f"of them; that takes at least {fewest_resamples} (--bootstrap {fewest_resamples})"
         )
         notes.append(Note("FEW_RESAMPLES", text))
     return tuple(notes)
 
 
 def note_on_no_significance(family: Family, units: int, level: float) -> tuple[Note, ...]:
-    """Return a note where no p-value of a family could be small enough after correction; otherwise no note.
+    """Return a note if no p-value of a family could have been at most the level after correction; otherwise no note.
 
-    `units` is the number of units that are not 0/0: others cannot decide anything.
+    `units` is the number of units that are not 0/0: the others cannot decide anything.
     """
-    smallest = family.smallest_p(units)
-    if smallest <= level:
+    smallest_p = family.smallest_p(units)
+    if smallest_p <= level:
         return ()
     factor = family.pairs if family.correction == "holm" else 1
-    resamples = math.ceil(factor / level)
-    # With as many resamples as it takes the units alone would decide, or all sign flips would be made.
-    are_too_few_units = factor * 2.0 ** (1 - units) > level or is_enumerated(units, resamples)
-    if not are_too_few_units:
-        remedy = f"that takes {resamples} resamples (--bootstrap {resamples})"
+    enough_resamples = math.ceil(factor / level)
+    # Even with enough resamples the units may be too few: they limit p, or all their exchanges are made anyhow.
+    has_too_few_units = factor * 2.0 ** (1 - units) > level or is_enumerated(units, enough_resamples)
+    if not has_too_few_units:
+        remedy = f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
     elif units == 1:
         remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
     else:
         remedy = f"{with_noun(units)} that hold anything are too few for that, whatever the number of resamples"
-    corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
+    smallest_in_words = f"{smallest_p / factor:.3g}"
+    if factor > 1:
+        smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_p):.3g}"
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
-        f"{smallest / factor:.3g}{corrected}, above the level of {level:g}; {remedy}"
+        f"{smallest_in_words}, above the level of {level:g}; {remedy}"
     )
     return (Note("NEVER_SIGNIFICANT", text),)
 
 
 def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
-    """Return a note on pairs of systems whose interval and corrected test disagree; without pairs no note.
+    """Return a note that names the pairs of systems whose interval and corrected test disagree; without pairs no note.
 
-    `pairs` are the pairs in words: `A and B`.
+    `pairs` has the names of the two systems of each pair: `A and B`.
     """
     if not pairs:
         return ()
@@ -392,11 +410,11 @@ def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
 
 
 def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
-    """Return the note on a comparison over the units that all systems have.
+    """Return the note that systems were compared on so many units that all of them have, and which units were dropped.
 
     `dropped` has the ids of the units of each system that were left out.
     """
     dropped_units = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
-    listed = "; ".join(dropped_units) or "none"
-    text = f"compared on the {with_noun(units)} that all systems have (--common); dropped: {listed}"
+    dropped_in_words = "; ".join(dropped_units) or "none"
+    text = f"compared on the {with_noun(units)} that all systems have (--common); dropped: {dropped_in_words}"
     return Note("COMMON_UNITS", text)

@@ -31,16 +31,16 @@ from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_o
 from cs_score.statistics.units import with_noun
 
 MOST_UNITS: Final = 1_000_000_000
-"""Units that nobody will ever have."""
+"""The most units that are planned for; nobody will ever have more."""
 
 MOST_POWER: Final = 0.9999
 """The largest power that can be asked for."""
 
 STEPS: Final = 24
-"""Steps of a curve."""
+"""Steps from the first to the last point of a power curve."""
 
 _HALVINGS: Final = 40
-"""Halvings of the interval from 0 to 1 that give a difference to twelve digits."""
+"""Halvings of the interval from 0 to 1 after which a difference is known to twelve digits."""
 
 PlannedTest: TypeAlias = Literal["t", "sign"]
 
@@ -48,9 +48,9 @@ PlannedTest: TypeAlias = Literal["t", "sign"]
 
 
 def power_of_t_test(effect: float, units: float, level: float) -> float:
-    """Return the probability that a two-sided paired t test calls an effect significant.
+    """Return the power of a two-sided paired t test at a level: the probability that it calls an effect significant.
 
-    `effect` is the mean of the units' differences over their standard deviation.
+    `effect` is the mean of the units' differences divided by their standard deviation.
     """
     shift = effect * math.sqrt(units)
     return _power_at_shift(shift, units, level)
@@ -63,19 +63,20 @@ def _power_at_shift(shift: float, units: float, level: float) -> float:
     return t_tail(limit, freedom, shift) + t_tail(limit, freedom, -shift)
 
 
-def detectable_effect(units: float, level: float, power: float) -> float:
-    """Return the smallest effect that a two-sided paired t test calls significant with the probability `power`.
+def effect_for_t_test(units: float, level: float, power: float) -> float:
+    """Return the smallest effect that a two-sided paired t test of so many units detects with the power.
 
-    The effect is the mean of the units' differences over their standard deviation.
+    The effect is the mean of the units' differences divided by their standard deviation.
     """
-    shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, 3.0)
+    shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, start=3.0)
     return shift / math.sqrt(units)
 
 
-def needed_units(effect: float, level: float, power: float) -> int | None:
-    """Return the fewest units with which a two-sided paired t test calls an effect significant with this power.
+def units_for_t_test(effect: float, level: float, power: float) -> int | None:
+    """Return the fewest units with which a two-sided paired t test detects an effect with the power.
 
-    None where even `MOST_UNITS` are too few.
+    The effect is the mean of the units' differences divided by their standard deviation. Returns None if even
+    `MOST_UNITS` are too few.
     """
     too_few = 1
     enough = 2
@@ -97,7 +98,7 @@ def needed_units(effect: float, level: float, power: float) -> int | None:
 
 
 class Aim(Record):
-    """The aim of a test: its level `alpha`, its power, and a difference that it has to detect, if one was named."""
+    """The aim of a test: its level `alpha`, its power, and the difference to be detected, None unless it was named."""
 
     difference: float | None = None
     alpha: float = 0.05
@@ -129,20 +130,23 @@ class TDesign(Record, frozen=True):
         """Return the probability that the test calls the difference significant."""
         return power_of_t_test(difference / self.standard_deviation, units, alpha)
 
-    def detectable(self, units: int, aim: Aim) -> float:
+    def detectable_difference(self, units: int, aim: Aim) -> float:
         """Return the smallest difference that so many units detect with the power of the aim."""
-        return detectable_effect(units, aim.alpha, aim.power) * self.standard_deviation
+        return effect_for_t_test(units, aim.alpha, aim.power) * self.standard_deviation
 
-    def needed(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units that detect the difference with the power of the aim; None for too many."""
-        return needed_units(difference / self.standard_deviation, aim.alpha, aim.power)
+    def needed_units(self, difference: float, aim: Aim) -> int | None:
+        """Return the fewest units that detect the difference with the power of the aim.
+
+        Returns None if even `MOST_UNITS` are too few.
+        """
+        return units_for_t_test(difference / self.standard_deviation, aim.alpha, aim.power)
 
 
 class SignDesign(Record, frozen=True):
     """Two systems whose units are right or wrong, compared by the exact sign test.
 
-    `differing` is the share of units in which they differ. A difference is planned for with this share; a larger
-    difference needs more units that differ.
+    `differing` is the share of units in which they differ. Every difference up to this share is planned for with it;
+    for a larger difference all units that differ are won.
     """
 
     differing: float
@@ -153,43 +157,56 @@ class SignDesign(Record, frozen=True):
     test: Literal["sign"] = "sign"
 
     def power(self, difference: float, units: int, alpha: float) -> float:
-        """Return the probability that the test calls the difference significant."""
+        """Return the probability that the test calls the difference significant.
+
+        For more than `MOST_EXACT` units it is the power of the t test, which is nearly the same.
+        """
         shares = shares_of(difference, self.differing)
         if units > MOST_EXACT:
             return power_of_t_test(_effect(shares), units, alpha)
         return SignTest(shares, alpha).power(units)
 
-    def detectable(self, units: int, aim: Aim) -> float | None:
-        """Return the smallest difference that so many units detect with the power of the aim; None for above 1."""
+    def detectable_difference(self, units: int, aim: Aim) -> float | None:
+        """Return the smallest difference that so many units detect with the power of the aim.
+
+        Returns None if they do not even detect a difference of 1, the largest of all.
+        """
         if self.power(1.0, units, aim.alpha) < aim.power:
             return None
-        low, high = 0.0, 1.0
+        too_small = 0.0
+        large_enough = 1.0
         for _ in range(_HALVINGS):
-            middle = (low + high) / 2
+            middle = (too_small + large_enough) / 2
             if self.power(middle, units, aim.alpha) < aim.power:
-                low = middle
+                too_small = middle
             else:
-                high = middle
-        return high
+                large_enough = middle
+        return large_enough
 
-    def needed(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units that detect the difference with the power of the aim; None for too many.
+    def needed_units(self, difference: float, aim: Aim) -> int | None:
+        """Return the fewest units that detect the difference with the power of the aim.
 
-        The power of this test falls now and then as units are added: the next nine numbers of units have it, too. Where
-        too many units are needed for the exact test, the t test is planned for.
+        The power of this test sometimes falls as units are added. Therefore the next nine numbers of units must have
+        the power, too. If the exact test takes more than `MOST_EXACT` units, the t test is planned for. Returns None
+        for a difference above 1, and if even `MOST_UNITS` are too few.
         """
         if difference > 1:
             return None
         shares = shares_of(difference, self.differing)
         units = SignTest(shares, aim.alpha).needed_units(aim.power)
-        return units or needed_units(_effect(shares), aim.alpha, aim.power)
+        if units is not None:
+            return units
+        return units_for_t_test(_effect(shares), aim.alpha, aim.power)
 
 
 Design: TypeAlias = TDesign | SignDesign
 
 
 def _effect(shares: Shares) -> float:
-    """Return the difference over the standard deviation of the units' differences; infinite where all units are won."""
+    """Return the difference of two systems divided by the standard deviation of the units' differences.
+
+    `shares` are the shares of units that are won and lost. If all units are won, the effect is infinite.
+    """
     if not shares.deviation:
         return math.inf
     return (shares.wins - shares.losses) / shares.deviation
@@ -248,9 +265,9 @@ class Power(Document, frozen=True, kw_only=True, tag="power"):
 
 
 class _Plan(Record, frozen=True, dict=True):
-    """A plan for two systems: their design, the number of units where it is known, and the aim.
+    """A plan for two systems: their design, the number of units (None if it is not known), and the aim.
 
-    `detectable` and `needed` take long and are computed once.
+    `detectable_difference` and `needed_units` take long and are computed once.
     """
 
     design: Design
@@ -258,35 +275,38 @@ class _Plan(Record, frozen=True, dict=True):
     aim: Aim
 
     @cached_property
-    def detectable(self) -> float | None:
-        """The smallest difference that these units detect; None where no difference is, or their number is unknown."""
+    def detectable_difference(self) -> float | None:
+        """The smallest difference that these units detect; None if they detect none, or their number is not known."""
         if self.units is None:
             return None
-        return self.design.detectable(self.units, self.aim)
+        return self.design.detectable_difference(self.units, self.aim)
 
     @cached_property
-    def needed(self) -> int | None:
-        """The units that the difference of the aim needs; None where it has none, or too many are needed."""
+    def needed_units(self) -> int | None:
+        """The number of units that detect the difference of the aim; None if too many, or no difference is named."""
         if self.aim.difference is None:
             return None
-        return self.design.needed(self.aim.difference, self.aim)
+        return self.design.needed_units(self.aim.difference, self.aim)
 
     @property
     def demand(self) -> tuple[float, float, float]:
-        """The order of plans by how much they ask of a test set: detectable difference, needed units, deviation."""
-        detectable = math.inf if self.detectable is None else self.detectable
-        needed = math.inf if self.needed is None else self.needed
-        return detectable, needed, self.design.standard_deviation
+        """How much the plan asks of a test set, to be compared with other plans.
+
+        It is the detectable difference, then the number of units needed, then the standard deviation.
+        """
+        difference = math.inf if self.detectable_difference is None else self.detectable_difference
+        units = math.inf if self.needed_units is None else self.needed_units
+        return difference, units, self.design.standard_deviation
 
     def pair(self) -> PlannedPair:
-        """Return the plan as documents have it."""
+        """Return the plan in the form that documents have."""
         design = self.design
         return PlannedPair(
             a=design.a,
             b=design.b,
             standard_deviation=design.standard_deviation,
-            detectable=self.detectable,
-            needed=self.needed,
+            detectable=self.detectable_difference,
+            needed=self.needed_units,
             test=design.test,
             differing=design.differing,
         )
@@ -300,11 +320,12 @@ def plan_test(
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> Power:
-    """Return what difference so many units detect in each pair of systems, and how many units a difference needs.
+    """Return the smallest difference that so many units detect, and how many units the difference of the aim needs.
 
-    `designs` has a design for each pair; `units` is None where their number is not known. The result is that of the
-    pair that needs the most. Raises UsageError for fewer than two units, a standard deviation that is no number above
-    0, and where neither units nor a difference are given.
+    `designs` has a design for each pair of systems, and the result holds for all of them: it is that of the pair that
+    needs the most. `units` is None if their number is not known. `task` and `measure` are only recorded. Raises
+    UsageError for fewer than two units, for a standard deviation that is no number above 0, and if neither the number
+    of units nor a difference is given.
     """
     aim = aim or Aim()
     if units is not None and units < 2:
@@ -324,53 +345,59 @@ def plan_test(
         standard_deviation=hardest.design.standard_deviation,
         differing=hardest.design.differing,
         units=UNSET if units is None else units,
-        detectable=UNSET if units is None else hardest.detectable,
+        detectable=UNSET if units is None else hardest.detectable_difference,
         difference=UNSET if aim.difference is None else aim.difference,
-        needed=UNSET if aim.difference is None else hardest.needed,
+        needed=UNSET if aim.difference is None else hardest.needed_units,
         pairs=tuple(plan.pair() for plan in plans if plan.design.a),
-        curve=tuple(_curve(hardest)),
-        notes=tuple(_notes(hardest, has_files=bool(hardest.design.a))),
+        curve=tuple(_power_curve(hardest)),
+        notes=tuple(_notes(hardest, is_from_runs=bool(hardest.design.a))),
     )
 
 
-def _curve(plan: _Plan) -> Iterator[Point]:
-    """Yield the power by difference, for the number of units and for twice and four times as many.
+def _power_curve(plan: _Plan) -> Iterator[Point]:
+    """Yield the power by difference, for the number of units of a plan and for twice and four times as many.
 
-    Differences go from 0 to twice the detectable one. Without a number of units it is that of the units needed.
+    Differences go from 0 to twice the detectable one, in equal steps. If the plan has no number of units, it is the
+    number that its difference needs.
     """
     design = plan.design
-    units = plan.units or plan.needed or MOST_UNITS
-    detectable = plan.detectable if plan.units else design.detectable(units, plan.aim)
-    highest = 2 * detectable if detectable else 1.0
+    units = plan.units or plan.needed_units or MOST_UNITS
+    detectable = plan.detectable_difference if plan.units else design.detectable_difference(units, plan.aim)
+    largest_difference = 2 * detectable if detectable else 1.0
     if design.test == "sign":
-        highest = min(1.0, highest)
-    for number in (units, 2 * units, 4 * units):
+        largest_difference = min(1.0, largest_difference)
+    for unit_count in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
-            difference = highest * step / STEPS
-            yield Point(number, difference, design.power(difference, number, plan.aim.alpha))
+            difference = largest_difference * step / STEPS
+            yield Point(unit_count, difference, design.power(difference, unit_count, plan.aim.alpha))
 
 
-def _notes(plan: _Plan, *, has_files: bool) -> Iterator[Note]:
-    """Yield the notes on a plan for few units. With `has_files` the design was estimated from these units."""
+def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
+    """Yield the notes on a plan: that its units are few, or too few to detect anything.
+
+    If `is_from_runs`, the differences of units were estimated from these units and not given.
+    """
     units = plan.units
     if units is None:
         return
     if units < FEW:
-        unknown = ", and how much units differ is hardly known from so few" if has_files else ""
-        yield Note("FEW_UNITS", f"{with_noun(units)} only: below {FEW} such a plan is a hint at most{unknown}")
-    if plan.detectable is None:
+        text = f"{with_noun(units)} only: below {FEW} such a plan is a hint at most"
+        if is_from_runs:
+            text += ", and how much units differ is hardly known from so few"
+        yield Note("FEW_UNITS", text)
+    if plan.detectable_difference is None:
         yield Note("NEVER_SIGNIFICANT", f"{with_noun(units)} are too few: no difference is found with that power")
 
 
 def plan_from_comparison(comparison: Comparison, measure: str | None = None, aim: Aim | None = None) -> Power:
     """Return what difference the units of a comparison detect in each of its pairs under a measure.
 
-    The measure is the primary one unless given. Raises UsageError for a measure that was not compared, InputError where
-    no pair differs from unit to unit.
+    The measure is the primary one unless given. Raises UsageError for a measure that was not compared, and InputError
+    if there is nothing to plan from: in each pair all units differ by the same amount.
     """
-    names = [compared.measure for compared in comparison.measures]
-    planned_measure = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
-    pairs = comparison.measures[names.index(planned_measure)].pairs
+    measure_names = [compared.measure for compared in comparison.measures]
+    planned_measure = comparison.primary.measure if measure is None else chosen(measure_names, [measure])[0]
+    pairs = comparison.measures[measure_names.index(planned_measure)].pairs
     designs = []
     for pair in pairs:
         design = design_of(pair)
@@ -384,14 +411,19 @@ def plan_from_comparison(comparison: Comparison, measure: str | None = None, aim
     answered = answered_lines(comparison.origins)
     if not answered:
         return power
-    return replace(power, notes=(*power.notes, Note("ANSWERED_ONLY", "; ".join(answered))))
+    note_on_answered = Note("ANSWERED_ONLY", "; ".join(answered))
+    return replace(power, notes=(*power.notes, note_on_answered))
 
 
 def design_of(pair: PairedSystems) -> Design | None:
-    """Return the design that fits a pair of compared systems; None where they do not differ from unit to unit."""
+    """Return the design of a test of two systems, as a comparison of them found their units to differ.
+
+    Returns None if the standard deviation of the units' differences is 0 or does not exist.
+    """
     if not pair.standard_deviation:
         return None
     if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
         return TDesign(pair.standard_deviation, pair.a, pair.b)
-    differing = pair.wins + pair.losses
-    return SignDesign(differing / (differing + pair.ties), pair.standard_deviation, pair.a, pair.b)
+    differing_count = pair.wins + pair.losses
+    unit_count = differing_count + pair.ties
+    return SignDesign(differing_count / unit_count, pair.standard_deviation, pair.a, pair.b)

@@ -44,9 +44,11 @@ MOST_UNDEFINED: Final = 0.2
 
 
 def defined_resamples(resampled: Floats) -> Floats | None:
-    """Return the resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are.
+    """Return the resampled scores without the resamples in which a score is undefined (not a number).
 
-    A resample in which a denominator is 0 has no score: it says nothing, and not that the score is 0.
+    `resampled` are the scores (N,) of one system or (systems, N) of several in N resamples. A resample in which the
+    denominator of a score is 0 has no score, which is not the same as a score of 0. Returns None if fewer than 80 % of
+    the resamples are defined.
     """
     is_undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
     undefined_count = int(np.count_nonzero(is_undefined))
@@ -61,12 +63,10 @@ def defined_resamples(resampled: Floats) -> Floats | None:
 
 
 class Systems:
-    """Systems on the same units with their scores, and with the scores of resamples of the units.
+    """Systems on the same units: their scores, the scores in resamples of the units, and intervals made of these.
 
-    `matrices` has the statistics (units, k) of each system, `formula` makes the scores of their sums. `ids` name the
-    units for clusters, whose units are added up to one. `settings` are the settings for these units, `notes` hold for
-    all intervals. Raises InputError without units, for a unit without a cluster, and for a statistic that is not a
-    finite number.
+    `settings` are the settings that hold for these units, and `units` is the number of units that are drawn: that of
+    the clusters if units are drawn in clusters. `notes` hold for all intervals.
     """
 
     def __init__(
@@ -76,30 +76,42 @@ class Systems:
         resampling: Resampling | None = None,
         ids: Sequence[str] = (),
     ) -> None:
-        ids = ids or [""] * len(np.asarray(matrices[0]))
-        settings = resampling or Resampling()
-        settled = settings.for_units(ids, has_differences=len(matrices) > 1)
-        self.settings = settled.settings
-        self.notes = notes_on_intervals(len(ids), self.settings, settled.design)
+        """Take the statistics of systems, and settle how their units are drawn; resamples are drawn when needed.
+
+        `matrices` has the statistics (units, k) of each system, and `formula` makes the scores of their sums.
+        `resampling` are the settings, the usual ones unless given. `ids` are the ids of the units; only settings with
+        clusters need them.
+
+        Raises InputError if there is no unit, a unit has no cluster or a statistic is not a finite number.
+        """
+        if not ids:
+            unit_count = len(np.asarray(matrices[0]))
+            ids = [""] * unit_count
+        if resampling is None:
+            resampling = Resampling()
+        draw_settings = resampling.for_units(ids, has_differences=len(matrices) > 1)
+        self.settings = draw_settings.settings
+        self.notes = notes_on_intervals(len(ids), self.settings, draw_settings.design)
         self.formula = formula
-        self.statistics = exact_statistics(matrices, settled.design)
+        self.statistics = exact_statistics(matrices, draw_settings.design)
         self.units = self.statistics.units
 
     def scores(self, sums: Floats) -> Floats:
-        """Return the scores (..., m) of digit sums; 0 for 0/0."""
+        """Return the scores (..., measures) that sums of digits (..., digit columns) give. A score of 0/0 is 0."""
         return scores_of(self.formula, self.statistics.values(sums))
 
     def _defined_scores(self, sums: Floats) -> Floats:
-        """Return the scores (..., m) of digit sums; not a number for 0/0."""
-        values = self.statistics.values(sums)
-        scores = scores_of(self.formula, values)
-        return np.where(ratios_of(self.formula, values).denominator == 0, np.nan, scores)
+        """Return the scores (..., measures) that sums of digits give, but not a number for a score of 0/0."""
+        statistic_sums = self.statistics.values(sums)
+        scores = scores_of(self.formula, statistic_sums)
+        is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
+        return np.where(is_undefined, np.nan, scores)
 
     @property
     def rows(self) -> list[Floats]:
-        """The statistics (units, k) of each system, those of the units of a cluster added up."""
-        values = self.statistics.values(self.statistics.digits)
-        return [values[:, system] for system in range(values.shape[1])]
+        """The statistics (units, k) of each system; if units are drawn in clusters, the sums of each cluster."""
+        statistics = self.statistics.values(self.statistics.digits)  # (units, systems, k)
+        return [statistics[:, system] for system in range(statistics.shape[1])]
 
     @cached_property
     def points(self) -> Floats:
@@ -108,7 +120,7 @@ class Systems:
 
     @cached_property
     def ratios(self) -> Ratio:
-        """The numerators and denominators of each unit by itself: (units, systems, measures) each."""
+        """The numerators and the denominators of the scores of each unit: (units, systems, measures) each."""
         return ratios_of(self.formula, self.statistics.values(self.statistics.digits))
 
     def unit_ratio(self, system: int, measure: int) -> Ratio:
@@ -117,34 +129,40 @@ class Systems:
 
     @cached_property
     def resampled(self) -> Floats:
-        """The scores in every resample, (measures, systems, N); the same draws for all make differences paired."""
-        resampled: Floats = np.empty((*self.points.T.shape, self.settings.resamples))
+        """The scores in each of N resamples, (measures, systems, N); not a number for 0/0.
+
+        All systems have the same units in a resample, so that their scores can be subtracted.
+        """
+        system_count, measure_count = self.points.shape
+        resampled: Floats = np.empty((measure_count, system_count, self.settings.resamples))
         draws = bootstrap_counts(self.settings.seed, self.units, self.settings.resamples, self.statistics.strata)
         start = 0
         for sums in digit_sums(self.statistics, draws):
-            scores = self._defined_scores(sums)
-            resampled[..., start : start + len(scores)] = scores.transpose(2, 1, 0)
-            start += len(scores)
-            del sums, scores  # before the next ones are made
+            scores = self._defined_scores(sums)  # (some resamples, systems, measures)
+            stop = start + len(scores)
+            resampled[..., start:stop] = scores.transpose(2, 1, 0)
+            start = stop
+            del sums, scores  # frees their memory before the next ones are made
         return resampled
 
     @cached_property
     def _jackknife(self) -> Floats:
-        """The scores without each unit in turn, (units, systems, measures); none where no BCa interval needs them."""
+        """The scores without each unit in turn, (units, systems, measures); empty unless BCa intervals are made."""
         if self.settings.method != "bca" or self.units < 2:
             return np.empty((0, *self.points.shape))
-        return self._defined_scores(self.statistics.total() - self.statistics.digits)
+        sums_without_unit = self.statistics.total() - self.statistics.digits
+        return self._defined_scores(sums_without_unit)
 
     # -- Scores
 
     def score(self, system: int, measure: int) -> Interval:
-        """Return the score of a system with its interval."""
-        point = float(self.points[system, measure])
+        """Return the score of a system under a measure, both given by position, with its bootstrap interval."""
+        score = float(self.points[system, measure])
         sample = _Resampled(
-            point=point,
+            point=score,
             resampled=self.resampled[measure, system],
             jackknife=self._jackknife[:, system, measure],
-            rounding=float(noise(point)),
+            rounding=float(noise(score)),
         )
         counted_units = int(np.count_nonzero(self.ratios.denominator[:, system, measure]))
         return self._bootstrap_interval(sample, counted_units, is_score=True)
@@ -152,55 +170,62 @@ class Systems:
     # -- Differences
 
     def resampled_difference(self, first: int, second: int, measure: int) -> Floats:
-        """Return the score of the second system minus that of the first, in each resample (N,)."""
+        """Return the score of the second system minus that of the first, in each of the N resamples: (N,)."""
         return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
 
     def difference(self, first: int, second: int, measure: int) -> Interval:
-        """Return the score of the second system minus that of the first, with its interval."""
+        """Return the score of the second system minus that of the first, with its interval.
+
+        Systems and measure are given by position. The interval is a paired t interval if the settings say so,
+        otherwise a bootstrap interval.
+        """
         first_score, second_score = self.points[[first, second], measure].tolist()
-        point = second_score - first_score
+        difference = second_score - first_score
         if self.settings.differences == "t":
-            return self._paired_t_interval(point, first, second, measure)
+            return self._paired_t_interval(difference, first, second, measure)
         sample = _Resampled(
-            point=point,
+            point=difference,
             resampled=self.resampled_difference(first, second, measure),
             jackknife=self._jackknife[:, second, measure] - self._jackknife[:, first, measure],
-            rounding=float(noise(max(abs(first_score), abs(second_score)))),
+            rounding=float(noise(first_score, second_score)),
         )
         has_denominator = self.ratios.denominator[:, [first, second], measure].any(axis=1)
         return self._bootstrap_interval(sample, int(np.count_nonzero(has_denominator)), is_score=False)
 
-    def _paired_t_interval(self, point: float, first: int, second: int, measure: int) -> Interval:
-        """Return the difference of two scores with its paired t interval, from what each unit contributes to it.
+    def _paired_t_interval(self, difference: float, first: int, second: int, measure: int) -> Interval:
+        """Return the difference of the scores of two systems with its paired t interval: difference +- t * error.
 
-        The variance of the sum of contributions is that of sampling within each stratum; a stratum of one unit adds
-        nothing to it. Degrees of freedom are the units less the strata.
+        The variance of the difference is that of the sum of the contributions of all units. A stratum of n units adds n
+        times the variance of its contributions, and a stratum of one unit nothing. There are as many degrees of freedom
+        as units, less one for each stratum.
         """
         shares = contributions(self.unit_ratio(first, measure), self.unit_ratio(second, measure))
         if shares is None:
-            return _with_one_note(point, None, None, Note("WITHHELD", "no interval: a score is 0/0"))
-        sizes = self.statistics.strata or (self.units,)
-        freedom = self.units - len(sizes)
+            return _with_one_note(difference, None, None, Note("WITHHELD", "no interval: a score is 0/0"))
+        stratum_sizes = self.statistics.strata or (self.units,)
+        freedom = self.units - len(stratum_sizes)
         if freedom == 0:
-            return _with_one_note(point, point, point, ONE_UNIT)
+            return _with_one_note(difference, difference, difference, ONE_UNIT)
         variance = 0.0
         start = 0
-        for size in sizes:
-            stratum = shares[start : start + size]
+        for size in stratum_sizes:
+            shares_of_stratum = shares[start : start + size]
             start += size
             if size > 1:
-                variance += size * float(stratum.var(ddof=1))
+                variance += size * float(shares_of_stratum.var(ddof=1))
         reach = t_limit(self.settings.level / 2, freedom) * math.sqrt(variance)
-        if reach <= float(noise(*self.points[[first, second], measure])):  # rounding is no spread
-            return _with_one_note(point, point, point, ALL_EQUAL)
-        return Interval(point, point - reach, point + reach)
+        if reach <= float(noise(*self.points[[first, second], measure])):
+            # The units differ by no more than rounding.
+            return _with_one_note(difference, difference, difference, ALL_EQUAL)
+        return Interval(difference, difference - reach, difference + reach)
 
     # -- Bootstrap intervals
 
     def _bootstrap_interval(self, sample: _Resampled, counted_units: int, *, is_score: bool) -> Interval:
-        """Return the bootstrap interval of a score (`is_score`) or of a difference of scores.
+        """Return the bootstrap interval of a score (`is_score`) or of a difference of scores, with notes on it.
 
-        `counted_units` is the number of units with a denominator.
+        `counted_units` is the number of units whose denominator is not 0. There are no limits if more than 20 % of the
+        resamples are undefined.
         """
         undefined_count = int(np.count_nonzero(np.isnan(sample.resampled)))
         defined = defined_resamples(sample.resampled)
@@ -223,35 +248,35 @@ class Systems:
         return Interval(sample.point, limits.low, limits.high, undefined_count, note_text, tuple(notes))
 
     def _limits(self, sample: _Resampled) -> _BootstrapLimits:
-        """Return the limits from resamples that all have a score, with notes on how they came about."""
+        """Return the percentile or BCa limits, as the settings say, from resamples that all have a score.
+
+        The notes say why the limits are equal to one another, or why they are percentile limits and not BCa limits.
+        """
         point = sample.point
         if self.units == 1:
             return _BootstrapLimits(point, point, (ONE_UNIT,))
         lowest = float(sample.resampled.min())
         highest = float(sample.resampled.max())
         if len(sample.resampled) > 1 and highest - lowest <= sample.rounding:
-            # Rounding is no spread; the limits are the score itself where the resamples agree with it.
+            # The resamples differ by rounding only. If they agree with the score, the score itself is the limit.
             limit = point if abs(lowest - point) <= sample.rounding else lowest
             return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
         level = self.settings.level
-        tails = (level / 2, 1 - level / 2)
-        notes: tuple[Note, ...] = ()
-        if self.settings.method == "bca":
-            bca_tails = _bca_tails(sample, level)
-            if bca_tails is None:
-                notes = (OUTSIDE,)
-            else:
-                tails = bca_tails
+        bca_tails = _bca_tails(sample, level) if self.settings.method == "bca" else None
+        tails = bca_tails or (level / 2, 1 - level / 2)
         low, high = np.quantile(sample.resampled, np.asarray(tails), method="linear").tolist()
         if len(sample.resampled) == 1:
-            notes = (ONE_RESAMPLE,)
-        return _BootstrapLimits(low, high, notes)
+            return _BootstrapLimits(low, high, (ONE_RESAMPLE,))
+        if self.settings.method == "bca" and bca_tails is None:
+            return _BootstrapLimits(low, high, (OUTSIDE,))
+        return _BootstrapLimits(low, high, ())
 
 
 class _Resampled(NamedTuple):
-    """A score or difference on all units, in each resample (N,), and without each unit in turn (units,).
+    """A score or a difference of scores, and what it becomes when units are drawn anew or left out.
 
-    `rounding` is the largest difference that rounding may put between two such numbers.
+    `point` is its value on all units, `resampled` (N,) are its values in the resamples, and `jackknife` (units,) its
+    values without each unit in turn. `rounding` is the largest difference that rounding may put between two of these.
     """
 
     point: float
@@ -271,15 +296,16 @@ class _BootstrapLimits(NamedTuple):
 def _with_one_note(
     point: float, low: float | None, high: float | None, note: Note, undefined_resamples: int = 0
 ) -> Interval:
-    """Return an interval with one note."""
+    """Return a score or difference (`point`) with limits and one note on these."""
     return Interval(point, low, high, undefined_resamples, note.text, (note,))
 
 
 def _bca_tails(sample: _Resampled, level: float) -> tuple[float, float] | None:
-    """Return the probabilities at which BCa cuts the sorted resamples, in place of level / 2 and 1 - level / 2.
+    """Return the shares of the resamples below the lower and below the upper BCa limit: `(0.031, 0.981)`.
 
-    With the median bias z0, the acceleration a and z = Phi^-1(level / 2), the lower one is
-    Phi(z0 + (z0 + z) / (1 - a (z0 + z))); the upper one has -z for z. None where the median bias is infinite.
+    They take the place of level / 2 and 1 - level / 2. With the median bias z0 = Phi^-1(share of resamples below the
+    score), the acceleration a and z = Phi^-1(level / 2), the lower one is Phi(z0 + (z0 + z) / (1 - a (z0 + z))); the
+    upper one has -z for z. Returns None if all resamples are on one side of the score, where z0 is infinite.
     """
     below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
     not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
@@ -288,15 +314,18 @@ def _bca_tails(sample: _Resampled, level: float) -> tuple[float, float] | None:
         return None
     normal = statistics.NormalDist()
     bias = normal.inv_cdf(share_below)
-    acceleration = _acceleration(sample.jackknife[~np.isnan(sample.jackknife)], sample.rounding)
-    z = normal.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    defined_jackknife = sample.jackknife[~np.isnan(sample.jackknife)]
+    acceleration = _acceleration(defined_jackknife, sample.rounding)
+    z = normal.inv_cdf(level / 2)
+    # The quantile of 1 - level / 2 is -z; it is not computed from 1 - level / 2, which may round to 1.
     return _bca_tail(z, bias, acceleration), _bca_tail(-z, bias, acceleration)
 
 
 def _acceleration(jackknife: Floats, rounding: float) -> float:
-    """Return a sixth of the skewness of the jackknife influences; 0 where they vary by no more than rounding.
+    """Return BCa's acceleration: sum(u^3) / (6 sum(u^2)^1.5) of the influences u of the units.
 
-    `jackknife` (units,) are the scores without each unit in turn; the influence of a unit is their mean less its own.
+    `jackknife` (units,) are the scores without each unit in turn. The influence of a unit is the mean of these less the
+    score without it. If the influences vary by no more than `rounding`, the acceleration is 0.
     """
     if len(jackknife) == 0:
         return 0.0
@@ -304,22 +333,24 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
     largest = float(np.abs(influences).max())
     if largest <= rounding:
         return 0.0
-    influences /= largest  # the skewness has no unit; tiny influences must not underflow
+    influences /= largest  # changes no result, but keeps squares of tiny influences from becoming 0
     squares = influences * influences
-    total = float(squares.sum())
-    return float((squares * influences).sum()) / (6 * total * math.sqrt(total))
+    sum_of_squares = float(squares.sum())
+    sum_of_cubes = float((squares * influences).sum())
+    return sum_of_cubes / (6 * sum_of_squares * math.sqrt(sum_of_squares))
 
 
 def _bca_tail(z: float, bias: float, acceleration: float) -> float:
-    """Return Phi(bias + (bias + z) / (1 - acceleration (bias + z))), the adjusted probability of the normal quantile z.
+    """Return the share of resamples below a BCa limit: Phi(bias + (bias + z) / (1 - acceleration (bias + z))).
 
-    Beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away, it is 0 or 1.
+    `z` is the normal quantile of the share below the percentile limit. If the denominator is not above 0, which takes a
+    `bias + z` of six standard errors or more, the share is 0 or 1.
     """
     shifted = bias + z
-    remaining = 1 - acceleration * shifted
-    if remaining <= 0:
+    denominator = 1 - acceleration * shifted
+    if denominator <= 0:
         return 1.0 if shifted > 0 else 0.0
-    return statistics.NormalDist().cdf(bias + shifted / remaining)
+    return statistics.NormalDist().cdf(bias + shifted / denominator)
 
 
 # ---- Intervals of one system
@@ -328,26 +359,30 @@ def _bca_tail(z: float, bias: float, acceleration: float) -> float:
 def score_intervals(
     table: UnitTable, measures: Sequence[str], formula: SumsFormula, resampling: Resampling
 ) -> ScoreIntervals:
-    """Return the intervals of the scores of a run, by measure.
+    """Return the scores of a run with their intervals, by measure.
 
-    `formula` makes a score for each of `measures` of the column sums of `table`. Raises InputError without units.
+    `formula` makes a score for each of `measures` of the column sums of `table`. Raises InputError if there is no unit.
     """
+    unit_count = len(table.ids)
     if not measures:
-        settled = resampling.for_units(table.ids)
-        notes = notes_on_intervals(len(table.ids), settled.settings, settled.design)
-        return ScoreIntervals(settled.settings, len(table.ids), {}, notes)
-    systems = Systems([table.rows], formula, resampling, table.ids)
-    interval_by_measure = {measure: systems.score(0, column) for column, measure in enumerate(measures)}
-    return ScoreIntervals(systems.settings, len(table.ids), interval_by_measure, systems.notes)
+        draw_settings = resampling.for_units(table.ids)
+        notes = notes_on_intervals(unit_count, draw_settings.settings, draw_settings.design)
+        return ScoreIntervals(draw_settings.settings, unit_count, {}, notes)
+    run = Systems([table.rows], formula, resampling, table.ids)
+    interval_by_measure = {}
+    for column, measure in enumerate(measures):
+        interval_by_measure[measure] = run.score(0, column)
+    return ScoreIntervals(run.settings, unit_count, interval_by_measure, run.notes)
 
 
 def bootstrap_intervals(
     statistics: ArrayLike, formula: SumsFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
-    """Return the interval of each score that `formula` makes of the column sums of `statistics` (units, k).
+    """Return each score that `formula` makes of the column sums of `statistics` (units, k), with its interval.
 
-    `units` are the ids of the units, which clusters need. Raises InputError without units, and for a statistic that is
-    not a finite number.
+    `resampling` are the settings, the usual ones unless given. `units` are the ids of the units; only settings with
+    clusters need them. Raises InputError if there is no unit, or a statistic is not a finite number.
     """
-    systems = Systems([statistics], formula, resampling, units)
-    return tuple([systems.score(0, measure) for measure in range(systems.points.shape[1])])
+    run = Systems([statistics], formula, resampling, units)
+    _, measure_count = run.points.shape
+    return tuple([run.score(0, measure) for measure in range(measure_count)])

@@ -85,37 +85,48 @@ class SampleScore(Record, eq=False):
 
 
 def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScore:
-    """Return the estimated score X / Y of all items, or with `is_total` its numerator X.
+    """Return the estimated score X / Y of all items, or its numerator X if `is_total`.
 
     Some item of each stratum must have been assessed. A score of 0/0 is 0.
     """
     weights = _weights(items)
-    right = items.prediction + weights * (items.right - items.prediction)
-    numerator = float(right.sum())
-    error = items.right - items.prediction
+    # x - f and y - 1 of each item; only those of assessed items count, since the others have the weight 0.
+    error_of_right = items.right - items.prediction
+    error_of_count = items.count - 1.0
+    numerator = float((items.prediction + weights * error_of_right).sum())
     if is_total:
-        value = numerator
-        denominator = 1.0
-    else:
-        denominator = float((1.0 + weights * (items.count - 1.0)).sum())
-        value = numerator / denominator if denominator else 0.0
-        denominator = denominator or 1.0
-        error = error - value * (items.count - 1.0)
-    stratum_means = np.bincount(items.stratum, weights * error) / np.bincount(items.stratum)
+        return _sample_score(items, numerator, error_of_right, denominator=1.0)
+    denominator = float((1.0 + weights * error_of_count).sum())
+    if not denominator:
+        return _sample_score(items, 0.0, error_of_right, denominator=1.0)
+    score = numerator / denominator
+    return _sample_score(items, score, error_of_right - score * error_of_count, denominator)
+
+
+def _sample_score(items: SampledItems, value: float, errors: Floats, denominator: float) -> SampleScore:
+    """Return an estimated score of this value with the parts of its variance.
+
+    `errors` (items,) are the errors e of the module's formula, and `denominator` is Y.
+    """
+    weights = _weights(items)
+    means_of_strata = np.bincount(items.stratum, weights * errors) / np.bincount(items.stratum)
     return SampleScore(
         items=items,
         value=value,
-        residuals=weights * (error - stratum_means[items.stratum]) / denominator,
+        residuals=weights * (errors - means_of_strata[items.stratum]) / denominator,
         spread=(items.prediction - items.prediction.mean()) / denominator,
     )
 
 
 def _weights(items: SampledItems) -> Floats:
-    """Return for how many items of its stratum each assessed item stands; 0 for the items that were not assessed."""
+    """Return how many items of its stratum each assessed item represents; 0 for the items that were not assessed.
+
+    It is 1 / probability, scaled so that the weights of a stratum sum to the number of its items.
+    """
     inverse_chance = np.where(items.is_assessed, 1 / (items.chance * items.chance_of_parent), 0.0)
-    stratum_sizes = np.bincount(items.stratum)
-    scale = stratum_sizes / np.bincount(items.stratum, inverse_chance)
-    return np.asarray(inverse_chance * scale[items.stratum])
+    sizes_of_strata = np.bincount(items.stratum)
+    scale_of_strata = sizes_of_strata / np.bincount(items.stratum, inverse_chance)
+    return np.asarray(inverse_chance * scale_of_strata[items.stratum])
 
 
 def score_with_limits(score: SampleScore, confidence: float, largest: float = math.inf) -> Estimate:
@@ -132,7 +143,7 @@ def difference_with_limits(first: SampleScore, second: SampleScore, confidence: 
 
 
 class _Term(NamedTuple):
-    """A score in a sum of scores, times a factor."""
+    """An estimated score in a sum of scores, times a factor: 1 to add it, -1 to subtract it."""
 
     factor: float
     score: SampleScore
@@ -144,16 +155,15 @@ def _with_limits(terms: Sequence[_Term], confidence: float, least: float, most: 
     variances = _variances(terms)
     z = statistics.NormalDist().inv_cdf(0.5 + confidence / 200)
     standard_error = math.sqrt(variances.pool)
-    reach = z * math.sqrt(variances.population)
-    limits = [value - z * standard_error, value + z * standard_error, value - reach, value + reach]
-    low, high, population_low, population_high = [min(max(limit, least), most) for limit in limits]
+    reach = z * standard_error
+    population_reach = z * math.sqrt(variances.population)
     return Estimate(
         estimate=value,
         standard_error=standard_error,
-        low=low,
-        high=high,
-        population_low=population_low,
-        population_high=population_high,
+        low=min(max(value - reach, least), most),
+        high=min(max(value + reach, least), most),
+        population_low=min(max(value - population_reach, least), most),
+        population_high=min(max(value + population_reach, least), most),
     )
 
 
@@ -170,17 +180,20 @@ def _variances(terms: Sequence[_Term]) -> _Variances:
     The residuals of an answer in several terms are added up first, since it was assessed once for all of them. The
     second-hop answers of a first-hop answer were drawn together with it, so their residuals are added up, too.
     """
-    answers = np.concatenate([term.score.items.answer for term in terms])
-    _, first_places, places = np.unique(answers, return_index=True, return_inverse=True)
-    residuals = np.bincount(places, np.concatenate([term.factor * term.score.residuals for term in terms]))
-    spread = np.bincount(places, np.concatenate([term.factor * term.score.spread for term in terms]))
-    chance = np.concatenate([term.score.items.chance for term in terms])[first_places]
-    parents = np.concatenate([term.score.items.parent for term in terms])[first_places]
-    chance_of_parent = np.concatenate([term.score.items.chance_of_parent for term in terms])[first_places]
+    # All items of all terms, then one value for each different answer.
+    items = [term.score.items for term in terms]
+    answers = np.concatenate([items_of_term.answer for items_of_term in items])
+    _, first_items, answer_of_item = np.unique(answers, return_index=True, return_inverse=True)
+    residuals = np.bincount(answer_of_item, np.concatenate([term.factor * term.score.residuals for term in terms]))
+    spread = np.bincount(answer_of_item, np.concatenate([term.factor * term.score.spread for term in terms]))
+    chance = np.concatenate([items_of_term.chance for items_of_term in items])[first_items]
+    parents = np.concatenate([items_of_term.parent for items_of_term in items])[first_items]
+    chance_of_parent = np.concatenate([items_of_term.chance_of_parent for items_of_term in items])[first_items]
 
-    _, first_of_parent, places_of_parents = np.unique(parents, return_index=True, return_inverse=True)
-    squares_by_parent = np.bincount(places_of_parents, residuals) ** 2
-    first_stage = ((1 - chance_of_parent[first_of_parent]) * squares_by_parent).sum()
+    # One value for each first-hop answer, with the residuals of the answers that depend on it.
+    _, first_answers, parent_of_answer = np.unique(parents, return_index=True, return_inverse=True)
+    squares_by_parent = np.bincount(parent_of_answer, residuals) ** 2
+    first_stage = ((1 - chance_of_parent[first_answers]) * squares_by_parent).sum()
     second_stage = (chance_of_parent * (1 - chance) * residuals**2).sum()
     return _Variances(
         pool=float(first_stage + second_stage), population=float(squares_by_parent.sum() + (spread**2).sum())

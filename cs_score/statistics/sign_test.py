@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from cs_score.statistics.distributions import binomial_probability
 
 SIZES_IN_A_ROW: Final = 10
-"""Numbers of units that must all reach a power, since that of a test of counts falls now and then as they grow."""
+"""Consecutive numbers of units that must all reach a power, since the power sometimes falls as units are added."""
 
 MOST_EXACT: Final = 20_000
 """Units up to which power is computed exactly. With more the t test has the same power within .005."""
@@ -41,74 +41,81 @@ class Shares(NamedTuple):
 
 
 def shares_of(difference: float, differing: float) -> Shares:
-    """Return the shares of wins and losses for a difference of scores, if the share `differing` of the units differ.
+    """Return the shares of units that are won and lost: `shares_of(0.1, 0.3)` gives wins 0.2 and losses 0.1.
 
-    `shares_of(0.1, 0.3)` gives wins 0.2 and losses 0.1. A difference that is larger than `differing` needs more units
-    that differ, all of them won.
+    The systems differ in the share `differing` of the units, and `difference` is the difference of their scores. If it
+    is larger than `differing`, so many units differ, and all of them are won.
     """
     differing = max(difference, differing)
     losses = (differing - difference) / 2
-    return Shares(difference + losses, losses)
+    return Shares(wins=difference + losses, losses=losses)
 
 
 class SignTest:
-    """The sign test at a level, for systems with certain shares of wins and losses."""
+    """The exact two-sided sign test at a level, for two systems of which each wins a certain share of the units."""
 
     def __init__(self, shares: Shares, level: float) -> None:
         self.shares = shares
         self._level = level
         self._differing = min(1.0, shares.wins + shares.losses)
-        # The probability of rejecting by the number of units that differ; made as far as it is needed.
-        self._rejections: list[float] = []
+        # The probability that the test rejects for 0, 1, 2 ... units that differ, as far as it was needed until now.
+        self._rejection_probabilities: list[float] = []
 
     def power(self, units: int) -> float:
         """Return the probability that the test calls the difference significant with so many units."""
-        mean = units * self._differing
-        reach = _REACH * math.sqrt(mean * (1 - self._differing)) + _REACH
-        fewest = max(0, math.floor(mean - reach))
-        most = min(units, math.ceil(mean + reach))
-        if most >= len(self._rejections):
-            self._rejections = _rejections(self.shares.wins / self._differing, 2 * most, self._level)
+        mean_differing = units * self._differing
+        # The number of units that differ lies between `fewest` and `most`, but for a negligible probability.
+        reach = _REACH * math.sqrt(mean_differing * (1 - self._differing)) + _REACH
+        fewest = max(0, math.floor(mean_differing - reach))
+        most = min(units, math.ceil(mean_differing + reach))
+        if most >= len(self._rejection_probabilities):
+            share_won = self.shares.wins / self._differing
+            # Twice as far as this call needs, so that calls with a few more units find them made.
+            self._rejection_probabilities = _rejection_probabilities(share_won, 2 * most, self._level)
         probabilities = _binomial_probabilities(fewest, most, units, self._differing)
-        rejections = self._rejections[fewest : most + 1]
+        rejections = self._rejection_probabilities[fewest : most + 1]
         return math.fsum(probability * rejection for probability, rejection in zip(probabilities, rejections))
 
     def needed_units(self, power: float) -> int | None:
-        """Return the smallest number of units from which ten numbers in a row reach the power.
+        """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
-        None where that is more than `MOST_EXACT`.
+        Returns None if that is more than `MOST_EXACT`.
         """
         too_few = 0
         enough = 1
-        while not self._is_reached(enough, power):
+        while not self._reaches(power, enough):
             too_few = enough
             enough *= 2
             if too_few > MOST_EXACT:
                 return None
         while enough - too_few > 1:
             middle = (too_few + enough) // 2
-            if self._is_reached(middle, power):
+            if self._reaches(power, middle):
                 enough = middle
             else:
                 too_few = middle
-        # Power falls now and then as units are added, so that a smaller number may do as well.
+        # The power sometimes falls as units are added, so that a somewhat smaller number may reach it as well.
         window = math.ceil(3 * math.sqrt(enough / self._differing)) + 2 * SIZES_IN_A_ROW
         in_a_row = 0
         for units in range(max(1, enough - window), enough):
-            in_a_row = in_a_row + 1 if self.power(units) >= power else 0
+            if self.power(units) < power:
+                in_a_row = 0
+                continue
+            in_a_row += 1
             if in_a_row == SIZES_IN_A_ROW:
                 return units - SIZES_IN_A_ROW + 1
         return enough - in_a_row
 
-    def _is_reached(self, units: int, power: float) -> bool:
-        """Return whether this number of units and the nine next ones all reach the power."""
+    def _reaches(self, power: float, units: int) -> bool:
+        """Return whether this number of units and the next nine numbers all reach the power."""
         return all(self.power(number) >= power for number in range(units, units + SIZES_IN_A_ROW))
 
 
 def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -> list[float]:
-    """Return the probabilities of `fewest` to `most` successes in so many trials with the probability `share`.
+    """Return the probability of each number of successes from `fewest` to `most` in so many trials.
 
-    Each is made of its neighbour, from the most likely number on, which is faster than one by one.
+    A trial succeeds with the probability `share`. Each probability is computed from the next one, beginning with the
+    most likely number; that is faster than computing each from its formula.
     """
     if share == 1.0:
         return [float(successes == trials) for successes in range(fewest, most + 1)]
@@ -122,47 +129,50 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -
     return [probabilities[successes] for successes in range(fewest, most + 1)]
 
 
-def _rejections(share_won: float, most: int, level: float) -> list[float]:
+def _rejection_probabilities(share_won: float, most: int, level: float) -> list[float]:
     """Return the probability that the test rejects for 0, 1, ... `most` units that differ.
 
-    `share_won` is the probability that a differing unit is won.
+    `share_won` is the probability that a differing unit is won. The test rejects if few units are won or few are lost.
     """
     limits = _rejection_limits(most, level)
     few_won = _lower_tails(limits, share_won)
     few_lost = _lower_tails(limits, 1 - share_won)
-    return [won + lost for won, lost in zip(few_won, few_lost)]
+    return [p_few_won + p_few_lost for p_few_won, p_few_lost in zip(few_won, few_lost)]
 
 
 def _rejection_limits(most: int, level: float) -> list[int]:
-    """Return for 0, 1, ... `most` units that differ how often the rarer outcome may occur for the test to reject.
+    """Return for 0, 1, ... `most` units that differ how often the rarer outcome may occur if the test is to reject.
 
-    It is -1 where the test never rejects. Another unit raises it by at most 1. At the level 0.05 six units give 0:
-    2 / 2^6 is at most 0.05.
+    The limit is -1 if the test never rejects. At the level 0.05 six units give 0: 2 / 2^6 is at most 0.05. Another unit
+    raises the limit by at most 1.
     """
     limits = []
     limit = -1
     tail = 0.0  # the probability of at most `limit` successes in so many trials
     for trials in range(most + 1):
         if limit >= 0:
+            # Another trial exceeds the limit if it succeeds after exactly `limit` successes.
             tail -= 0.5 * binomial_probability(limit, trials - 1, 0.5)
-        more = tail + binomial_probability(limit + 1, trials, 0.5)
-        if 2 * more <= level:
+        tail_of_next_limit = tail + binomial_probability(limit + 1, trials, 0.5)
+        if 2 * tail_of_next_limit <= level:
             limit += 1
-            tail = more
+            tail = tail_of_next_limit
         limits.append(limit)
     return limits
 
 
 def _lower_tails(limits: Sequence[int], share: float) -> list[float]:
-    """Return the probability of at most `limits[m]` successes in m trials, for m = 0, 1, ... with success at `share`.
+    """Return for m = 0, 1, 2 ... trials the probability of at most `limits[m]` successes.
 
-    The limits rise by at most 1, so that each tail is made of the one before.
+    A trial succeeds with the probability `share`. From one limit to the next there is a rise of at most 1, so that each
+    probability is computed from the one before.
     """
     tails = []
     tail = 0.0
     previous_limit = -1
     for trials, limit in enumerate(limits):
         if previous_limit >= 0:
+            # Another trial exceeds the limit if it succeeds after exactly `previous_limit` successes.
             tail -= share * binomial_probability(previous_limit, trials - 1, share)
         if limit > previous_limit:
             tail += binomial_probability(limit, trials, share)

@@ -18,10 +18,10 @@ from cs_score.base.records import Record, field
 from cs_score.base.sources import Delimited, Input, read_delimited
 
 _MOST_NAMED: Final = 5
-"""Units that a message names before it only counts."""
+"""The most units that a message names; of others it says how many there are."""
 
 _LONGEST_NAME: Final = 80
-"""Characters of a unit's id in a message."""
+"""The most characters of a unit's id in a message."""
 
 # ---- Units
 
@@ -87,11 +87,11 @@ class UnitTable(Record, dict=True):
 
     @cached_property
     def _sums(self) -> tuple[float, ...]:
-        # Several parts of a text need them: a second for a million units.
+        """The sum of each column. It is kept, since it takes a second for a million units and is needed often."""
         sums: list[float] = []
         for column in range(len(self.columns)):
             values = map(operator.itemgetter(column), self.rows)
-            sums.append(reduce(operator.add, values, 0))  # plain loops take twice as long
+            sums.append(reduce(operator.add, values, 0))  # a plain loop takes twice as long
         return tuple(sums)
 
 
@@ -111,7 +111,7 @@ class Units(UnitTable, frozen=True):
 class AlignedUnits(Record):
     """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`.
 
-    `dropped` are the units of each system that another one lacks.
+    `dropped` has for each system the ids of its units that another system lacks.
     """
 
     ids: tuple[str, ...]
@@ -122,11 +122,12 @@ class AlignedUnits(Record):
 def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
     """Return the rows of systems on the same units, in the order of the first system.
 
-    `tables` are the statistics of the systems by name. With `common` only units that all systems have are kept;
-    otherwise all systems must have the same units. Raises InputError where units differ or, with `common`, no unit is
-    shared; ValueError for tables of different statistics.
+    `tables` are the statistics of the systems by name. If `common`, only the units that all systems have are kept;
+    otherwise all systems must have the same units. Raises InputError if the units differ, or if no unit is common to
+    all systems; ValueError for tables of different statistics.
     """
-    if len({tuple(table.columns) for table in tables.values()}) > 1:
+    different_columns = {tuple(table.columns) for table in tables.values()}
+    if len(different_columns) > 1:
         raise ValueError("the systems have different statistics")
     row_by_unit_of_systems = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
     first_system = next(iter(tables))
@@ -134,13 +135,12 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     for unit in row_by_unit_of_systems[first_system]:
         if all(unit in row_by_unit for row_by_unit in row_by_unit_of_systems.values()):
             shared_units.append(unit)
-    if common:
-        if not shared_units:
-            raise InputError("the systems have no unit in common")
-    else:
+    if not common:
         for name in tables:
-            _require_units(row_by_unit_of_systems, lacking=name, having=first_system)
-            _require_units(row_by_unit_of_systems, lacking=first_system, having=name)
+            _require_units(row_by_unit_of_systems, name, as_system=first_system)
+            _require_units(row_by_unit_of_systems, first_system, as_system=name)
+    elif not shared_units:
+        raise InputError("the systems have no unit in common")
 
     kept_units = frozenset(shared_units)
     rows = {}
@@ -148,24 +148,26 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     for name, row_by_unit in row_by_unit_of_systems.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
         dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept_units])
-    return AlignedUnits(tuple([unit_id for unit_id, _ in shared_units]), rows, dropped)
+    shared_ids = tuple([unit_id for unit_id, _ in shared_units])
+    return AlignedUnits(shared_ids, rows, dropped)
 
 
-def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], lacking: str, having: str) -> None:
-    """Raise InputError where the system `lacking` lacks a unit of the system `having`."""
-    units = row_by_unit_of_systems[lacking]
-    missing = [unit_id for unit_id, number in row_by_unit_of_systems[having] if (unit_id, number) not in units]
+def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], name: str, *, as_system: str) -> None:
+    """Raise InputError if the system `name` lacks a unit that the system `as_system` has."""
+    units = row_by_unit_of_systems[name]
+    missing = [unit_id for unit_id, number in row_by_unit_of_systems[as_system] if (unit_id, number) not in units]
     if missing:
         raise InputError(
-            f"system {lacking} lacks {named_units(missing)}, which system {having} has",
+            f"system {name} lacks {named_units(missing)}, which system {as_system} has",
             remedy="compare them on the units that all systems have (--common)",
         )
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Raise InputError, naming units of either side, where a system answers no unit of the gold standard.
+    """Raise InputError, with the names of units of both, if a system answers no unit of the gold standard.
 
-    It is most likely the run of another data set.
+    Most likely it is the run of another data set. `ids` are the units that the system answers, `gold` those of the gold
+    standard.
     """
     answered_ids = list(ids)
     gold_ids = frozenset(gold)
@@ -204,35 +206,36 @@ class Clusters(Record):
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
-        """Return how these units are drawn, stratum by stratum.
+        """Return how these units are drawn in clusters. `units` are their ids.
 
-        None where each unit is a cluster of its own and there is one stratum: then units are drawn by themselves.
-        Raises InputError for units without a cluster.
+        Returns None if each unit is a cluster of its own and there is one stratum: then units are drawn singly. Raises
+        InputError for units without a cluster.
         """
         missing = [unit for unit in dict.fromkeys(units) if unit not in self.clusters]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
-        clusters = [self.clusters[unit] for unit in units]
-        clusters_by_stratum: dict[str, dict[str, None]] = {}
-        for cluster in clusters:
+        cluster_of_units = [self.clusters[unit] for unit in units]
+        clusters_by_stratum: dict[str, list[str]] = {}
+        for cluster in dict.fromkeys(cluster_of_units):
             stratum = self.strata.get(cluster, "")
-            clusters_by_stratum.setdefault(stratum, {})[cluster] = None
+            clusters_by_stratum.setdefault(stratum, []).append(cluster)
         position_by_cluster: dict[str, int] = {}
         for clusters_of_stratum in clusters_by_stratum.values():
             for cluster in clusters_of_stratum:
                 position_by_cluster[cluster] = len(position_by_cluster)
-        if len(position_by_cluster) == len(units) and len(clusters_by_stratum) == 1:
+        has_single_units = len(position_by_cluster) == len(units)
+        if has_single_units and len(clusters_by_stratum) == 1:
             return None
         return ClusterDesign(
-            clusters=tuple([position_by_cluster[cluster] for cluster in clusters]),
+            clusters=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
             strata=tuple([len(clusters_of_stratum) for clusters_of_stratum in clusters_by_stratum.values()]),
         )
 
 
 def read_clusters(file: Input) -> Clusters:
-    """Return the clusters in a table with the columns unit, cluster and perhaps stratum.
+    """Return the clusters and strata of units from a file, a table with the columns unit, cluster and perhaps stratum.
 
-    Raises InputError as `clusters_of_table` does.
+    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and a missing column.
     """
     return clusters_of_table(read_delimited(file))
 
@@ -257,7 +260,10 @@ def clusters_of_table(table: Delimited) -> Clusters:
 
 
 def _add_member(group_by_member: dict[str, str], member: str, group: str, file: str, line: int) -> None:
-    """Note the group of a unit or cluster. Raises InputError where an earlier line names another one."""
+    """Add a unit to its cluster, or a cluster to its stratum: `group_by_member[member] = group`.
+
+    Raises InputError with the line if an earlier line of the file names another group.
+    """
     earlier_group = group_by_member.setdefault(member, group)
     if earlier_group != group:
         problem = f"{member} belongs to {group} here, and to {earlier_group} above"

@@ -9,7 +9,7 @@ from cs_score.statistics.options import Family
 from cs_score.statistics.units import with_noun
 
 _MOST_NAMED: Final = 5
-"""Better systems that a verdict names, and systems that it names for each of them."""
+"""The most better systems that a verdict names, and the most worse systems that it names for each of them."""
 
 
 class TestedPair(Protocol):
@@ -26,7 +26,7 @@ class TestedPair(Protocol):
 
 
 def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level: float) -> str:
-    """Return in a sentence, without full stop, which systems differ significantly under a measure.
+    """Return a sentence, without full stop, that says which systems differ significantly under a measure.
 
     `A is significantly better than B in F1: p 0.0312 by the randomisation test, level 0.05`
     """
@@ -67,22 +67,25 @@ def _best_first(pair: TestedPair) -> tuple[str, str]:
 
 
 def _better_systems(pairs: Iterable[TestedPair]) -> str:
-    """Return which systems are better than which others, first the system that is better than most others.
+    """Return in words which systems are better than which others: `A is better than B, C; B is better than C`.
 
-    `A is better than B, C; B is better than C`
+    In each pair of `pairs` the systems differ significantly. The system that is better than the most others comes
+    first.
     """
     worse_by_system: dict[str, list[str]] = {}
     for pair in pairs:
         better, worse = _best_first(pair)
         worse_by_system.setdefault(better, []).append(worse)
     systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
-    parts = [f"{system} is better than {_names(worse_by_system[system])}" for system in systems[:_MOST_NAMED]]
+    parts = [f"{system} is better than {_list_names(worse_by_system[system])}" for system in systems[:_MOST_NAMED]]
     if len(systems) > _MOST_NAMED:
         parts.append(f"{with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
     return "; ".join(parts)
 
 
-def _names(systems: Sequence[str]) -> str:
-    """Return at most five names, and how many more there are."""
+def _list_names(systems: Sequence[str]) -> str:
+    """Return the names of at most five systems, and the number of the others: `A, B, C, D, E and 2 more`."""
     names = ", ".join(systems[:_MOST_NAMED])
-    return names if len(systems) <= _MOST_NAMED else f"{names} and {len(systems) - _MOST_NAMED} more"
+    if len(systems) > _MOST_NAMED:
+        names += f" and {len(systems) - _MOST_NAMED} more"
+    return names

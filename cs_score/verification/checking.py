@@ -300,7 +300,7 @@ class Gate(Record):
                 level=settings.level,
                 tests=len(measures),
                 units=with_noun(units, run.units.unit if units == comparison.units else "cluster"),
-                detectable=None if design is None or units < 2 else design.detectable(units, aim),
+                detectable=None if design is None or units < 2 else design.detectable_difference(units, aim),
                 has_differences=design is not None,
             )
         # No limits of scores are shown; that two runs are near-copies is no news in a check.

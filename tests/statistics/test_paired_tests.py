@@ -28,7 +28,7 @@ from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, s
 
 def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[float]:
     tests = sign_flip_tests(Systems([first, second], FORMULA, settings), [(0, 1)])
-    return [p for [p] in tests.p]
+    return [p for [p] in tests.single]
 
 
 def scores(matrix: Floats) -> Floats:
@@ -72,7 +72,7 @@ def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: py
     exact = Systems([first, second, third], FORMULA, settings)
     pairs = [(0, 1), (1, 2)]
     expected = sign_flip_tests(exact, pairs, with_max_t=True)
-    assert [of_measure[0] for of_measure in expected.p] == randomisation(first, second, settings)
+    assert [of_measure[0] for of_measure in expected.single] == randomisation(first, second, settings)
     monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", 100)
     monkeypatch.setattr(families, "_CELLS", 300)
     assert sign_flip_tests(exact, pairs, with_max_t=True) == expected

@@ -18,7 +18,7 @@ import cs_score as cs
 from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.comparison import effect_of
+from cs_score.statistics.comparison import size_of_difference
 from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.options import Resampling
@@ -26,11 +26,11 @@ from cs_score.statistics.planning import (
     Aim,
     SignDesign,
     TDesign,
-    detectable_effect,
-    needed_units,
+    effect_for_t_test,
     plan_from_comparison,
     plan_test,
     power_of_t_test,
+    units_for_t_test,
 )
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.sign_test import Shares, SignTest, shares_of
@@ -59,7 +59,7 @@ def test_tails_are_those_of_scipy(freedom: int, shift: float) -> None:
 def test_power_is_that_of_statsmodels(units: int, level: float) -> None:
     oracle = TTestPower()
     for power in (0.5, 0.8, 0.95):
-        effect = detectable_effect(units, level, power)
+        effect = effect_for_t_test(units, level, power)
         assert power_of_t_test(effect, units, level) == pytest.approx(power, abs=1e-9)
         assert oracle.power(effect, units, level) == pytest.approx(power, abs=1e-9)
     # Its own root is where the power is within 1e-5; the slope of the power there says how near that lies.
@@ -68,10 +68,10 @@ def test_power_is_that_of_statsmodels(units: int, level: float) -> None:
 
 
 def test_needed_units() -> None:
-    assert needed_units(0.5, 0.05, 0.8) == 34
+    assert units_for_t_test(0.5, 0.05, 0.8) == 34
     for effect in (0.05, 0.2, 0.9, 3.0):
-        assert needed_units(effect, 0.05, 0.8) == math.ceil(TTestPower().solve_power(effect, None, 0.05, 0.8))
-    assert needed_units(1e-9, 0.05, 0.8) is None
+        assert units_for_t_test(effect, 0.05, 0.8) == math.ceil(TTestPower().solve_power(effect, None, 0.05, 0.8))
+    assert units_for_t_test(1e-9, 0.05, 0.8) is None
 
 
 # ---- The exact sign test
@@ -110,8 +110,8 @@ def test_units_that_the_sign_test_needs(
     assert all(test.power(needed + more) >= 0.8 for more in range(10))
     assert test.power(needed - 1) < 0.8
     design = SignDesign(wins + losses, Shares(wins, losses).deviation)
-    assert design.needed(wins - losses, Aim()) == needed
-    detectable = present(design.detectable(needed, Aim()))
+    assert design.needed_units(wins - losses, Aim()) == needed
+    detectable = present(design.detectable_difference(needed, Aim()))
     assert detectable <= wins - losses
     assert design.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
 
@@ -121,7 +121,7 @@ def test_many_units_have_the_power_of_the_t_test() -> None:
     effect = 0.01 / shares.deviation
     assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of_t_test(effect, 20_000, 0.05), abs=0.005)
     tiny = shares_of(0.001, 0.3)
-    assert SignDesign(0.3, 0.5).needed(0.001, Aim()) == needed_units(0.001 / tiny.deviation, 0.05, 0.8)
+    assert SignDesign(0.3, 0.5).needed_units(0.001, Aim()) == units_for_t_test(0.001 / tiny.deviation, 0.05, 0.8)
 
 
 def test_few_units_detect_no_difference() -> None:
@@ -130,7 +130,7 @@ def test_few_units_detect_no_difference() -> None:
     assert (found.detectable, found.pairs[0].detectable) == (None, None)
     assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
     assert plan_test([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
-    assert SignDesign(0.4, 0.6).needed(1.5, Aim()) is None
+    assert SignDesign(0.4, 0.6).needed_units(1.5, Aim()) is None
 
 
 def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
@@ -188,18 +188,19 @@ def test_effects_of_ratios_go_by_what_units_contribute() -> None:
     q, whole = (x.numerator.sum() / x.denominator.sum() + y.numerator.sum() / y.denominator.sum()) / 2, 60
     each = (y.numerator - x.numerator - q * (y.denominator - x.denominator)) * 2 * whole
     each /= x.denominator.sum() + y.denominator.sum()
-    found = effect_of(x, y)
-    assert found["standard_deviation"] == pytest.approx(each.std(ddof=1), rel=1e-12)
-    assert found["effect_size"] == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
-    assert (found["wins"], found["ties"]) == (np.count_nonzero(each > 1e-9), np.count_nonzero(abs(each) < 1e-9))
+    found = size_of_difference(x, y)
+    assert found.standard_deviation == pytest.approx(each.std(ddof=1), rel=1e-12)
+    assert found.effect_size == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
+    assert found.wins == int(np.count_nonzero(each > 1e-9))
+    assert found.ties == int(np.count_nonzero(abs(each) < 1e-9))
 
 
 def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
     """Unit 1 adds 1/3 for the first system, unit 2 nothing, unit 3 takes 1/6."""
     large = np.full(3, 1e6)
     first, second = np.array([1e6, 5e5, 0]), np.array([0, 5e5, 5e5])
-    found = effect_of(Ratio(first, large), Ratio(second, large))
-    assert (found["wins"], found["ties"], found["losses"]) == (1, 1, 1)
+    found = size_of_difference(Ratio(first, large), Ratio(second, large))
+    assert (found.wins, found.ties, found.losses) == (1, 1, 1)
 
 
 def test_where_there_is_no_number() -> None:
@@ -341,7 +342,7 @@ def test_power_without_files(folder: Path) -> None:
     assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
     assert printed(folder, "--sd", "0.5385164807134504", "--difference", "1e-1")["needed"] == 230
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
-    assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
+    assert given["detectable"] == 0.5 * effect_for_t_test(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
     rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()
     assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-AP"]

@@ -149,7 +149,7 @@ def test_a_drop_that_is_not_significant_is_undecided() -> None:
     (check,) = judgement.checks
     assert (check.passed, check.undecided, check.tests) == (True, True, 1)
     design = SignDesign(3 / 40, Shares(0.0, 3 / 40).deviation)
-    assert check.detectable == design.detectable(40, Aim())
+    assert check.detectable == design.detectable_difference(40, Aim())
     text = " ".join(WRITERS["text"](judgement).split())
     assert text.startswith("ok? em is 0.4250, 0.0750 below the baseline's 0.5000 (p = 0.25")
     assert f"not significant; 40 questions show a drop of {check.detectable:.4f} with probability 0.8)" in text

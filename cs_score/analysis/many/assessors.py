@@ -138,33 +138,32 @@ class AssessedResults(Record):
 def compare_assessors(
     task: Task, results: AssessedResults, measure: str | None = None, resampling: Resampling | None = None
 ) -> Assessors:
-    """Return how two assessors agree, and the scores and ranks of the runs under either of them.
+    """Return how far two assessors agree, and the scores and ranks of the runs under each of them.
 
-    `measure` is the headline measure unless given. Raises UsageError for a measure that the task lacks, InputError
-    where the runs do not have the same units under both.
+    `measure` is the headline measure unless given. Raises UsageError for a measure that the task does not have, and
+    InputError if the runs do not have the same units under both assessors.
     """
     measure = _ranking_measure(task, results, measure)
     statistics_by_name = _statistics_by_name(task, results, measure)
     tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
     units = align_systems(tables, common=results.has_labels)
     unit_name = next(iter(statistics_by_name.values())).unit
-    settings = replace(resampling or Resampling(), unit=unit_name)
+    resampling = replace(resampling or Resampling(), unit=unit_name)
     formula = task.formula([measure])
-    matrices = list(units.rows.values())
+    matrices = list(units.rows.values())  # those under the first assessor, then those under the second
     run_count = len(results.first)
-    first_systems = Systems(matrices[:run_count], formula, settings, units.ids)
-    second_systems = Systems(matrices[run_count:], formula, settings, units.ids)
-    settings = first_systems.settings
+    first_systems = Systems(matrices[:run_count], formula, resampling, units.ids)
+    second_systems = Systems(matrices[run_count:], formula, resampling, units.ids)
     runs = _assessed_runs(list(results.first), first_systems, second_systems)
     first_judgments = results.first_judgments
     second_judgments = results.second_judgments
     return Assessors(
         task=task.name,
         measure=measure,
-        resampling=settings,
+        resampling=first_systems.settings,
         units=len(units.ids),
         notes=(*_notes_of_sample(units), *first_systems.notes),
-        agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, settings)),
+        agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, first_systems.settings)),
         only_first=len(first_judgments.keys() - second_judgments.keys()),
         only_second=len(second_judgments.keys() - first_judgments.keys()),
         labels=_label_pairs(first_judgments, second_judgments) if results.has_labels else UNSET,
@@ -178,9 +177,9 @@ def compare_assessors(
 
 
 def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
-    """Return the measure by which runs are ranked: the headline measure of the results unless one is given.
+    """Return the name of the measure that ranks the runs: the given one or, if it is None, the headline measure.
 
-    Raises UsageError for a measure that the task lacks.
+    Raises UsageError for a measure that the task does not have.
     """
     measures = task.measures(results.first.values())
     given_measure = task.measure_of(measure)
@@ -190,7 +189,7 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
 
 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
-    """Return the statistics of all runs under the first assessor, then under the second, by name: `run (first)`."""
+    """Return the statistics of each run under the first, then under the second assessor, by name: `A (first)`."""
     statistics_by_name = {}
     for run, result in results.first.items():
         statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])
@@ -200,7 +199,7 @@ def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> d
 
 
 def _notes_of_sample(units: AlignedUnits) -> list[Note]:
-    """Return a note if one assessor has judged answers of only some units; otherwise no note."""
+    """Return a note if units were dropped, since only one assessor has judged answers of them; otherwise no note."""
     dropped_units: set[str] = set()
     for ids in units.dropped.values():
         dropped_units.update(ids)
@@ -238,30 +237,36 @@ def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
 
 
 def judged_answers_of_pool(gold: Gold) -> JudgedAnswers:
-    """Return how the answers of a pool were judged. Of several assessments of the same answer the last one counts."""
-    judged = {}
+    """Return the judgments of the answers of a Cold Start pool.
+
+    If the same answer was assessed several times, the last assessment counts.
+    """
+    judged_answers = {}
     for assessment in gold.links.assessments:
         query = assessment.query
         entry_query = gold.table.by_id.get(query.base_id)
         unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
-        judged[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
-    return judged
+        judged_answers[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
+    return judged_answers
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
-    """Return how answers were judged in the gold of an evidence task's result; nothing where answers have no label."""
+    """Return the judgments in the gold standard of an evidence task's result; empty if its answers have no labels."""
     judgments: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
     return {key: JudgedAnswer(ALL_SLOTS, key[0], label) for key, label in judgments.items()}
 
 
 def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
-    """Return how often each pair of labels was given to an answer that both have judged, the most frequent first."""
+    """Return how often the two assessors gave each pair of labels to the same answer, the most frequent pair first."""
     counts = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
-    return tuple([LabelPair(*labels, count) for labels, count in counts.most_common()])
+    label_pairs = []
+    for (first_label, second_label), count in counts.most_common():
+        label_pairs.append(LabelPair(first_label, second_label, count))
+    return tuple(label_pairs)
 
 
 def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
-    """Return the answers that both have judged, and not alike."""
+    """Return the answers to which the two assessors have given different labels."""
     differing = []
     for key, answer in first.items():
         if key not in second or second[key].judgment == answer.judgment:
@@ -273,7 +278,10 @@ def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> 
 
 
 def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[Agreement]:
-    """Return the agreement of two assessors over all slots, then slot by slot in alphabetical order."""
+    """Return the agreement of two assessors over all slots, then in each slot, in alphabetical order.
+
+    If the settings have clusters, the clusters are the units.
+    """
     pairs_by_slot: dict[str, dict[str, list[Judgments]]] = {}
     for key, answer in first.items():
         if key not in second:
@@ -282,17 +290,21 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
         if settings.clusters:
             unit = settings.clusters.clusters.get(unit, unit)
         judgments = (answer.judgment, second[key].judgment)
-        for slot in {ALL_SLOTS, answer.slot}:  # answers without a slot of their own count once
+        for slot in {ALL_SLOTS, answer.slot}:  # in tasks without slots both are the same
             pairs_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
     slots = sorted(pairs_by_slot, key=lambda slot: (slot != ALL_SLOTS, slot))
     return [_agreement(slot, pairs_by_slot[slot], settings) for slot in slots]
 
 
 def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> Agreement:
-    """Return the agreement about the answers of a slot, from both assessors' judgments of them, unit by unit."""
-    pairs_by_unit = dict(sorted(pairs_by_unit.items()))  # an order that does not depend on who is called the first
-    pairs = list(chain.from_iterable(pairs_by_unit.values()))
-    limits = kappa_limits(pairs_by_unit, settings)
+    """Return how far two assessors agree about the answers of a slot.
+
+    `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
+    """
+    # In an order that does not depend on which assessor is called the first.
+    ordered_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
+    pairs = list(chain.from_iterable(ordered_pairs_by_unit.values()))
+    limits = kappa_limits(ordered_pairs_by_unit, settings)
     return Agreement(
         slot=slot,
         both=len(pairs),
@@ -300,7 +312,7 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings
         kappa=kappa(pairs),
         kappa_low=limits.low,
         kappa_high=limits.high,
-        units=len(pairs_by_unit),
+        units=len(ordered_pairs_by_unit),
     )
 
 
@@ -310,14 +322,14 @@ _ASSESSORS: Final = ("first", "second")
 
 
 def _rows_of_runs(assessors: Assessors) -> Iterator[Row]:
-    """Yield the row of each run, in the order of their ranks under the first assessor.
+    """Yield the table's row of each run, in the order of the ranks under the first assessor.
 
-    The values under one assessor have keys such as `first_score` and `second_rank`.
+    The values under an assessor have keys such as `first_score` and `second_rank`.
     """
     for run in sorted(assessors.runs, key=lambda run: run.first.rank):
         row: dict[str, object] = {"run": run.run}
-        for assessor, values in zip(_ASSESSORS, (run.first, run.second)):
-            for key, value in asdict(values).items():
+        for assessor, run_under_assessor in zip(_ASSESSORS, (run.first, run.second)):
+            for key, value in asdict(run_under_assessor).items():
                 row[f"{assessor}_{key}"] = value
         row["low"] = run.low
         row["high"] = run.high

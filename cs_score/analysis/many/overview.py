@@ -1,7 +1,7 @@
-"""The overview of many runs: what each run found, how much runs have in common, how firm their rankings are.
+"""The overview of many runs: what each run found, how much runs have in common, how certain their rankings are.
 
-A batch scores many runs and hands the results over to `make_overview`. A run contributes its `Findings` under each
-policy. They are small enough to be kept with the run and to be sent between processes.
+A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
+which are small enough to be stored with the run and to be sent from one process to another.
 
 *Targets* are the things that gold wants found, known by their numbers. In Cold Start they are the equivalence classes
 of the ground truth. In evidence tasks they are the units themselves (claims, questions), once for each measure: a unit
@@ -61,7 +61,7 @@ class Findings(Record):
     wrong: str
 
     def table(self) -> UnitTable:
-        """Read the statistics of each unit. Raises InputError or ValueError where the texts hold no such table."""
+        """Return the statistics of each unit. Raises InputError or ValueError if the texts hold no such table."""
         ids = tuple([str(unit) for unit in value_in(self.units, "units")])
         lines = self.rows.split(";") if ids else []
         row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
@@ -71,12 +71,12 @@ class Findings(Record):
         return UnitTable(ids, self.columns, rows)
 
     def found_bits(self) -> int:
-        """Read `found` as a whole number whose bit n is set where target n was found. Raises ValueError."""
+        """Return a whole number whose bit n is set if target n was found. Raises ValueError if `found` is no number."""
         return int(self.found, 16)
 
     def check(self) -> None:
-        """Raise InputError or ValueError where the texts are not such as a batch writes."""
-        self.table()
+        """Raise InputError or ValueError if the texts cannot be read: a batch does not write such texts."""
+        self.table()  # both are read only because this raises the errors
         self.found_bits()
 
 
@@ -95,9 +95,9 @@ def _format_row(row: Sequence[float]) -> str:
 def make_findings(
     table: UnitTable, found_bits: int = 0, right_ids: Iterable[str] = (), wrong_ids: Iterable[str] = ()
 ) -> Findings:
-    """Return the findings of a run as texts.
+    """Return the findings of a run, written as texts.
 
-    `table` has the statistics of its units; bit n of `found_bits` is set where the run found target n; `right_ids` and
+    `table` has the statistics of its units. Bit n of `found_bits` is set if the run found target n. `right_ids` and
     `wrong_ids` are the ids of its right and wrong answers.
     """
     line_by_row = {row: _format_row(row) for row in set(table.rows)}  # many units have the same statistics
@@ -204,7 +204,7 @@ def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
 def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str]]:
     """Return the classes of a row in groups, one group for each target.
 
-    All classes are one target where the slot takes a single value (`is_single`); else each class is a target.
+    If the slot takes a single value (`is_single`), all classes together are one target; otherwise each class is one.
     """
     if is_single and classes:
         return [classes]
@@ -236,7 +236,7 @@ def collect_findings(run: RunResult, index: TargetIndex, measures: Sequence[Meas
 
 
 def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
-    """Yield each response of a unit that counts, with the name of the row that it counts in."""
+    """Yield each response of a unit that counts, after the name of the row of the score tables that it counts in."""
     for query in unit.queries:
         for tally in query.tallies:
             for response in tally.responses:
@@ -250,10 +250,11 @@ def score_found_targets(gold: Gold, index: TargetIndex, found_bits: int) -> dict
     """
     rows = []
     for row, numbers in index.numbers_by_row.items():
-        right = 0
+        found_count = 0
         for number in numbers:
-            right += found_bits >> number & 1
-        counts = Counts(ground_truth=len(numbers), submitted=right, correct=right, right=right)
+            if found_bits >> number & 1:  # bit `number` is set
+                found_count += 1
+        counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
     tables = projected(averaged_table(in_printing_order(rows)), gold.table)
     return {str(measure): score for measure, score in tables.measures.items()}
@@ -281,7 +282,7 @@ class SharedAnswers(Record):
 
     @property
     def jaccard(self) -> float | None:
-        """Jaccard's index (1912), shared / either, 0 to 1; None where neither run has an answer."""
+        """Jaccard's index (1912), shared / either, from 0 to 1; None if neither run has an answer."""
         if not self.either:
             return None
         return self.shared / self.either
@@ -366,9 +367,9 @@ def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
 def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[str, int]) -> list[SharedAnswers]:
     """Return how many answers every pair of runs shares, in each part of gold.
 
-    `bits_by_run` has the answers of each run as bits, by the run's position; `mask_by_part` the bits that belong to
-    each part. Parts are never pooled: where a sentence can be right only if its abstract is right, a sum over both
-    would count the same agreement twice.
+    `bits_by_run` has the answers of each run as bits of a whole number, by the position of the run. `mask_by_part` has
+    the bits of the answers that belong to each part. Parts are never added up: a sentence can be right only if its
+    abstract is right, so that a sum over both would count the same agreement twice.
     """
     shared_answers = []
     for (a, bits_a), (b, bits_b) in combinations(bits_by_run.items(), 2):
@@ -386,7 +387,7 @@ FOUND: Final = "1"
 
 
 def mark_targets(found_bits: int, target_count: int) -> str:
-    """Return a text with a mark for each target, `1` where its bit is set, else `0`: 5 of 4 targets gives `"1010"`."""
+    """Return a text with a mark for each target, `1` if its bit is set, else `0`: the bits 0b0101 give `1010`."""
     if target_count == 0:
         return ""
     last_target_first = f"{found_bits:0{target_count}b}"
@@ -394,9 +395,9 @@ def mark_targets(found_bits: int, target_count: int) -> str:
 
 
 def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
-    """Return for each target the number of runs that found it, from the marks of each run as `mark_targets` makes them.
+    """Return for each target the number of runs that found it: `["10", "11"]` gives `[2, 1]`.
 
-    `["10", "11"]` gives `[2, 1]`.
+    `marks_of_runs` has for each run a text with a mark for each target, as `mark_targets` makes it.
     """
     if not marks_of_runs:
         return [0] * target_count
@@ -404,26 +405,27 @@ def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
 
 
 def shares_found_together(finder_counts: Sequence[int], run_count: int, part: str = "") -> list[FoundTogether]:
-    """Return, for k = 1 ... `run_count`, the share of targets that k runs find together and that k runs agree on.
+    """Return for k = 1, 2 ... `run_count` the share of targets that k runs find together, and that k runs all find.
 
-    `finder_counts` has for each target the number of the n = `run_count` runs that found it. A target that m runs found
-    is missed by C(n - m, k) / C(n, k) of all choices of k runs, so that the mean of the share found is
-    1 - mean of C(n - m, k) / C(n, k) over the targets. Without targets nothing is returned.
+    `finder_counts` has for each target the number of runs that found it. Of n runs let m have found a target: then
+    C(n - m, k) / C(n, k) of all choices of k runs miss it. So the mean share that k runs find is 1 minus the mean of
+    these fractions over the targets. Without targets the list is empty.
     """
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    targets_by_finders = Counter(finder_counts)
-    missed_by_finders = dict.fromkeys(targets_by_finders, 1.0)  # C(n - m, k) / C(n, k) for each m, first k = 0
+    target_count_by_finders = Counter(finder_counts)
+    # C(n - m, k) / C(n, k) for each m; it is 1 for k = 0, and the fraction for k - 1 times a factor for k.
+    missed_by_finders = dict.fromkeys(target_count_by_finders, 1.0)
     shares = []
-    for systems in range(1, run_count + 1):
+    for k in range(1, run_count + 1):
         for finders in missed_by_finders:
-            missed_by_finders[finders] *= max(0, run_count - finders - systems + 1) / (run_count - systems + 1)
+            missed_by_finders[finders] *= max(0, run_count - finders - k + 1) / (run_count - k + 1)
         found_count = sum(
-            (1 - missed_by_finders[finders]) * targets for finders, targets in sorted(targets_by_finders.items())
+            (1 - missed_by_finders[finders]) * targets for finders, targets in sorted(target_count_by_finders.items())
         )
-        agreed_count = sum(targets for finders, targets in targets_by_finders.items() if finders >= systems)
-        shares.append(FoundTogether(part, systems, found_count / target_count, agreed_count / target_count))
+        agreed_count = sum(targets for finders, targets in target_count_by_finders.items() if finders >= k)
+        shares.append(FoundTogether(part, k, recall=found_count / target_count, agreed=agreed_count / target_count))
     return shares
 
 
@@ -503,8 +505,9 @@ def make_overview(
 ) -> Overview:
     """Return the overview of many systems, ranked by each of `measures` under each policy.
 
-    `results_by_policy` has a result for each system, None where it was not scored. With `resampling` rankings get
-    intervals. The statistics of units are in memory for one policy at a time.
+    `results_by_policy` has for each policy the result of each system, None if the system was not scored. With
+    `resampling` the agreement of rankings gets intervals. To save memory, the statistics of units are read for one
+    policy at a time.
     """
     policies: list[PolicyOverview] = []
     scores_by_ranking: dict[Ranking, list[float | None]] = {}
@@ -541,7 +544,7 @@ def make_overview(
 
 
 def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | None]:
-    """Return the statistics of the units of each system, None where the system was not scored."""
+    """Return the statistics of the units of each system; None for a system that was not scored."""
     tables: list[UnitTable | None] = []
     for result in results:
         table = None if result is None else result.findings.table()
@@ -669,7 +672,10 @@ def _answers_by_units(
     units: Sequence[Unit],
     measure_count: int,
 ) -> dict[int, AnswerBits]:
-    """Return the answers of each scored system, by its position, where the targets are units."""
+    """Return the answers of each scored system, by its position, for an evaluation whose targets are the units.
+
+    `values_of_systems` has the values of each system in its units, by as many measures as `measure_count` says.
+    """
     answers_by_system = {}
     for position, result in enumerate(results):
         if result is not None:
@@ -736,7 +742,7 @@ def _overlaps(right_answers: Sequence[SharedAnswers], wrong_answers: Sequence[Sh
 
 
 def _score_union(evaluation: Evaluation, answers_by_system: Mapping[int, AnswerBits]) -> Union:
-    """Return the scores of all targets that any system found; no scores where no system was scored."""
+    """Return the scores of a run that finds all targets that any system found; none if no system was scored."""
     if not answers_by_system:
         return Union({})
     found_bits = 0
@@ -756,15 +762,18 @@ def masks_by_measure(unit_count: int, measures: Sequence[str]) -> dict[str, int]
 
     Two units and the measures a and b give `{"a": 0b0011, "b": 0b1100}`.
     """
-    all_units = (1 << unit_count) - 1
-    return {measure: all_units << position * unit_count for position, measure in enumerate(measures)}
+    bits_of_units = (1 << unit_count) - 1  # the lowest `unit_count` bits
+    mask_by_measure = {}
+    for position, measure in enumerate(measures):
+        mask_by_measure[measure] = bits_of_units << (position * unit_count)
+    return mask_by_measure
 
 
 def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count: int) -> AnswerBits:
-    """Return the units that a system has right by each measure, which count as found, and those it has wrong.
+    """Return which units a system has right by each measure, and which it has wrong; right units count as found.
 
-    A unit is right where its value is 1 or, as 0/0, None: nothing is there to be wrong. A unit that the system lacks is
-    neither right nor wrong.
+    A unit is right if its value is 1. It is also right if its value is None (0/0), since nothing there is wrong. A unit
+    that the system does not have is neither right nor wrong.
     """
     right_numbers = []
     wrong_numbers = []

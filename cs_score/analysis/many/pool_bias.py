@@ -113,10 +113,10 @@ PooledAnswer: TypeAlias = tuple[str, Answer]
 
 
 class Contribution(Record):
-    """What a team alone brought into the pool.
+    """What would be missing from the pool if a team had not taken part.
 
-    `assessment_count` counts the assessments of its own answers. `classes` are the equivalence classes that no other
-    accepted assessment belongs to; `removed` are all lines that leave the pool with the team.
+    `assessment_count` is the number of assessments of answers that only this team gave, `classes` are the equivalence
+    classes that were found in these answers alone. `removed` are all lines that leave the pool with the team.
     """
 
     assessment_count: int
@@ -127,7 +127,10 @@ class Contribution(Record):
 def _contributions_of_teams(
     assessments: Sequence[Assessment], scored_by_run: Mapping[str, Scored], team_by_run: Mapping[str, str]
 ) -> dict[str, Contribution]:
-    """Return what each team alone brought into the pool, by the name of the team."""
+    """Return what would be missing from the pool without each team, by the name of the team.
+
+    `assessments` are the lines of the pool, `scored_by_run` has the scored runs by run id.
+    """
     answers_by_team: dict[str, set[PooledAnswer]] = {}
     for run, scored in scored_by_run.items():
         answers = {(response.query.full_id, response.answer) for response in scored.run.links.responses}
@@ -143,7 +146,7 @@ def _contributions_of_teams(
 
 
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
-    """Return what leaves a pool with the answers that only one team gives."""
+    """Return what would be missing from the pool without the answers that only one team gives (`own_answers`)."""
     own_assessments = {
         assessment for assessment in assessments if (assessment.query.full_id, assessment.answer) in own_answers
     }
@@ -159,10 +162,10 @@ def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnsw
 
 
 def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
-    """Return the assessments that are removed from a pool first, together with all that depend on them.
+    """Return some assessments that are removed from a pool, and all assessments that are removed with them.
 
-    The assessment of a second-hop answer leaves when no assessment of its first-hop answer is left. The search is
-    repeated until it finds nothing more.
+    The assessment of a second-hop answer is removed if no assessment of its first-hop answer remains. This is repeated
+    until nothing more is removed.
     """
     all_removed = set(first_removed)
     while True:
@@ -177,7 +180,10 @@ def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessme
 
 
 def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> list[Input]:
-    """Return the files of a pool without some of their lines. A file that would be empty is left out."""
+    """Return the files of a pool, as files in memory, without some of their lines.
+
+    A file that would be empty is left out.
+    """
     removed_places = {(line.file, line.line) for line in removed_lines}
     files: list[Input] = []
     for file in pool:
@@ -212,19 +218,23 @@ class PooledRuns(Record):
             raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {listed}")
 
     def score(self, gold: Gold, runs: Sequence[OneRun]) -> dict[str, Scored]:
-        """Return some of the runs, scored over gold with a pool, by their ids. Raises InputError."""
+        """Score some of the runs against a gold standard that has a pool, and return the results by run id.
+
+        Raises InputError for a run that cannot be read.
+        """
         return {run.run_id: score_for_analysis(self.load(gold, run), gold.options.policy) for run in runs}
 
 
 def pool_bias(
     pooled_runs: PooledRuns, teams: Input | None = None, measure: str | None = None, progress: Progress = silent
 ) -> PoolBias:
-    """Score each run with and without what only its team brought into the pool.
+    """Score each run against the whole pool, and against the pool without what only the run's team contributed.
 
-    `teams` is a file with the team of each run; without it each run is its own team. `measure` ranks; it is the
-    headline measure unless given. `progress` shows how many teams have been left out.
+    `teams` is a file with the team of each run; without it each run is a team of its own. The runs are ranked by
+    `measure`, by default the headline measure. `progress` shows how many teams have been left out so far.
 
-    Raises UsageError for fewer than two runs, runs that share an id and an unknown measure, InputError for files.
+    Raises UsageError for fewer than two runs, for runs that share an id and for an unknown measure; InputError for a
+    file that cannot be read.
     """
     pooled_runs.check()
     run_ids = [run.run_id for run in pooled_runs.runs]
@@ -236,28 +246,28 @@ def pool_bias(
     score_by_run = _scores_by_run(scored_by_run, ranking_measure)
 
     contributions = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
-    left_out_by_run = dict(score_by_run)
+    left_out_score_by_run = dict(score_by_run)  # the same for the runs of a team that contributed nothing of its own
     contributing_teams = [team for team, contribution in contributions.items() if contribution.removed]
     for team in progress(contributing_teams, "leaving out"):
         smaller_pool = _pool_without(pooled_runs.pool, contributions[team].removed)
         runs_of_team = [run for run in pooled_runs.runs if team_by_run[run.run_id] == team]
         scored_again = pooled_runs.score(with_pool(pooled_runs.gold, smaller_pool), runs_of_team)
-        left_out_by_run.update(_scores_by_run(scored_again, ranking_measure))
+        left_out_score_by_run.update(_scores_by_run(scored_again, ranking_measure))
 
     ranks = ranks_of(list(score_by_run.values()))
-    left_out_ranks = ranks_of(list(left_out_by_run.values()))
-    pooled = []
+    left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
+    runs = []
     for position, (run_id, scored) in enumerate(scored_by_run.items()):
         team = team_by_run[run_id]
         contribution = contributions[team]
         scenarios_of_run = scenarios(scored, ranking_measure)
-        pooled.append(
+        runs.append(
             PooledRun(
                 run=run_id,
                 team=team,
                 score=score_by_run[run_id],
                 rank=ranks[position],
-                left_out=LeftOut(left_out_by_run[run_id], left_out_ranks[position]),
+                left_out=LeftOut(left_out_score_by_run[run_id], left_out_ranks[position]),
                 unique=contribution.assessment_count,
                 unique_classes=len(contribution.classes),
                 pessimistic=scenarios_of_run.pessimistic,
@@ -269,14 +279,14 @@ def pool_bias(
     return PoolBias(
         task=COLD_START_MODE,
         measure=str(ranking_measure),
-        runs=tuple(pooled),
-        tau_b=tau_b(score_by_run.values(), left_out_by_run.values()),
+        runs=tuple(runs),
+        tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
         signatures={run: str(scored.signature.of(str(ranking_measure))) for run, scored in scored_by_run.items()},
     )
 
 
 def _scores_by_run(scored_by_run: Mapping[str, Scored], measure: Measure) -> dict[str, float]:
-    """Return the score of each run by a measure. Raises InputError where a run has no such score."""
+    """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
         score_by_run[run] = scored.result.measures[scored.measure(str(measure))]

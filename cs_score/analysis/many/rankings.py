@@ -14,13 +14,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
-from cs_score.statistics.comparison import assign_tiers, effect_of
+from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
 from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
 from cs_score.statistics.resampling import Systems, defined_resamples
@@ -51,27 +51,29 @@ class MeasureFormula(Record):
     formula: SumsFormula
 
     def rows(self, table: UnitTable, units: Sequence[Unit]) -> list[tuple[float, ...]]:
-        """Return the statistics of `units` in the order of `columns`.
+        """Return a row of statistics for each of `units`, with the columns that the formula needs, in its order.
 
-        A unit that the table lacks has zeros. So has a column that it lacks, which is one of a hop without rows.
+        A unit that the table does not have gets zeros. So does a column that it does not have, such as one of a hop
+        that no query asks for.
         """
         if table.columns == self.columns and list(units) == units_of(table.ids):
             return list(table.rows)
-        places: list[int | None] = []
+        positions: list[int | None] = []
         for column in self.columns:
-            places.append(table.columns.index(column) if column in table.columns else None)
+            positions.append(table.columns.index(column) if column in table.columns else None)
         row_by_unit = dict(zip(units_of(table.ids), table.rows))
         zeros = (0.0,) * len(table.columns)
         rows = []
         for unit in units:
-            row = row_by_unit.get(unit, zeros)
-            rows.append(tuple([0.0 if place is None else row[place] for place in places]))
+            row_of_table = row_by_unit.get(unit, zeros)
+            rows.append(tuple([0.0 if position is None else row_of_table[position] for position in positions]))
         return rows
 
     def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
-        """Return the value of each measure in each unit by itself, from 0 to 1; None where it is 0/0.
+        """Return the values of the measures in each single unit, from 0 to 1; None for a value of 0/0.
 
-        `values_by_row` keeps the values of statistics met before, which many units share; new ones are added to it.
+        `values_by_row` has the values that were computed before, by the row of statistics, since many units have the
+        same row. New ones are added to it.
         """
         units = units_of(table.ids)
         rows = self.rows(table, units)
@@ -166,18 +168,22 @@ class _PairTests(Record):
     def tiers(self) -> list[TestedRow]:
         """Return each row with its tier and its difference from the row above it.
 
-        A row opens a new tier where it differs significantly from the first row of the tier above.
+        A row is the first of a new tier if it differs significantly from the first row of the tier above.
         """
         level = self.systems.settings.level
         row_count = len(self.systems.points)
         tier_by_row = assign_tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
-        tested_rows = [TestedRow(tier_by_row[0])]
+        tested_rows = [TestedRow(tier=tier_by_row[0])]
         for row in range(1, row_count):
+            size = self._difference_size(row - 1, row)
             tested_rows.append(
                 TestedRow(
                     tier=tier_by_row[row],
                     p_above=self.p_by_pair[frozenset((row - 1, row))],
-                    **self.effect(row - 1, row),
+                    effect_size=size.effect_size,
+                    wins=size.wins,
+                    ties=size.ties,
+                    losses=size.losses,
                 )
             )
         return tested_rows
@@ -190,56 +196,52 @@ class _PairTests(Record):
                 tested_rows.append(TestedRow())
                 continue
             p = self.p_by_pair[frozenset((baseline, row))]
-            tested_rows.append(TestedRow(p_baseline=p, **self.effect(baseline, row)))
+            size = self._difference_size(baseline, row)
+            tested_rows.append(
+                TestedRow(
+                    p_baseline=p, effect_size=size.effect_size, wins=size.wins, ties=size.ties, losses=size.losses
+                )
+            )
         return tested_rows
 
-    def effect(self, other_row: int, row: int) -> dict[str, Any]:
-        """Return the size of the difference of `row` from another row, by the names of fields of `TestedRow`."""
-        numerator = self.systems.ratios.numerator[..., 0]
-        denominator = self.systems.ratios.denominator[..., 0]
-        effect = effect_of(
-            Ratio(numerator[:, other_row], denominator[:, other_row]), Ratio(numerator[:, row], denominator[:, row])
-        )
-        return {name: effect.get(name) for name in EFFECT}
-
-
-EFFECT: Final = ("effect_size", "wins", "ties", "losses")
-"""The fields of a tested row that say how large its difference from another row is."""
+    def _difference_size(self, other_row: int, row: int) -> DifferenceSize:
+        """Return how large the difference of `row` from another row is, under the only measure."""
+        return size_of_difference(self.systems.unit_ratio(other_row, 0), self.systems.unit_ratio(row, 0))
 
 
 def compare_rows(
     names: Sequence[str], tables: Sequence[UnitTable], formula: MeasureFormula, resampling: Resampling
 ) -> RowTests:
-    """Test the rows of a leaderboard against each other, or against the baseline of `resampling`.
+    """Test which rows of a leaderboard differ significantly from each other, or from the baseline of `resampling`.
 
-    `names` and `tables` are the runs from best to worst by the one measure of `formula`. A comparison of the same runs
-    makes the same tests. A unit that a run was not scored on has zeros. Without units no row differs from
-    another; among more than `MOST_SYSTEMS` runs nothing is tested, unless there is a baseline.
+    `names` and `tables` are the runs from best to worst by the only measure of `formula`. A unit that a run was not
+    scored on has zeros. Without units no row differs from another. If there are more than `MOST_SYSTEMS` runs and no
+    baseline, nothing is tested. A comparison of the same runs makes the same tests.
     """
     units = units_of_runs(table.ids for table in tables)
     if not units or len(tables) < 2:
-        return RowTests([TestedRow(1, 1.0 if row else None) for row in range(len(tables))])
+        return RowTests([TestedRow(tier=1, p_above=1.0 if row else None) for row in range(len(tables))])
     if len(tables) > MOST_SYSTEMS and not resampling.baseline:
         return RowTests([TestedRow() for _ in tables], notes=(_note_of_too_many_pairs(len(tables)),))
 
     pairs = family_pairs(names, resampling)
     systems = formula.systems(tables, units, resampling)
-    tested = family_tests(systems, pairs)
-    pair_tests = _PairTests(systems, tested.adjusted())
+    tests = family_tests(systems, pairs)
+    pair_tests = _PairTests(systems, tests.adjusted())
     tested_rows = pair_tests.against_baseline(pairs[0][0]) if resampling.baseline else pair_tests.tiers()
 
     row_pairs = []
-    for (first, second), p in zip(pairs, tested.p_adjusted[0]):
+    for (first, second), p in zip(pairs, tests.p_adjusted[0]):
         difference = float(systems.points[second, 0] - systems.points[first, 0])
         row_pairs.append(_RowPair(names[first], names[second], difference, p))
     level = systems.settings.level
     [content_count] = units_with_content(systems)
-    notes = note_on_no_significance(tested.family, content_count, level)
+    notes = note_on_no_significance(tests.family, content_count, level)
     notes += note_on_copies(groups_of_copies(systems, names, pairs))
     return RowTests(
         rows=tested_rows,
-        family=tested.family,
-        verdict=verdict_of(row_pairs, tested.family, formula.names[0], level),
+        family=tests.family,
+        verdict=verdict_of(row_pairs, tests.family, formula.names[0], level),
         notes=notes,
     )
 
@@ -258,7 +260,7 @@ def _note_of_too_many_pairs(run_count: int) -> Note:
 
 @lru_cache(maxsize=256)
 def _pair_signs(scores: tuple[float, ...]) -> list[int]:
-    """Return for each pair of runs 1 where the first has the higher score, -1 where the second has, 0 for a tie.
+    """Return for each pair of runs 1 if the first has the higher score, -1 if the second has, and 0 for a tie.
 
     `(0.3, 0.1, 0.3)` gives `[1, 0, -1]`. Scores that differ by no more than rounding are tied.
     """
@@ -276,7 +278,7 @@ def _pair_signs(scores: tuple[float, ...]) -> list[int]:
 def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
     """Return Kendall's tau-b of two rankings, -1 to 1, from the scores of the same runs in each.
 
-    None where all runs are tied in one of them. The scores 3, 2, 1 and 2, 3, 1 give (2 - 1) / 3.
+    The scores 3, 2, 1 and 2, 3, 1 give (2 - 1) / 3. Returns None if all runs are tied in one of the rankings.
     """
     first_signs = _pair_signs(tuple(first))
     second_signs = _pair_signs(tuple(second))
@@ -289,7 +291,7 @@ def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
 
 
 FEW_RUNS: Final = 6
-"""Runs below which even a perfect rank correlation can be chance: of five runs one order in 120 agrees."""
+"""The number of runs below which even a perfect correlation may be chance: of five runs one order in 120 agrees."""
 
 
 def tau_in_words(tau: float | None, run_count: int) -> str:
@@ -308,9 +310,9 @@ def tau_in_words(tau: float | None, run_count: int) -> str:
 
 
 def ranks_of(scores: Sequence[float]) -> list[int]:
-    """Return the rank of each score, from 1 for the highest. Scores that are equal but for rounding share a rank.
+    """Return the rank of each score, from 1 for the highest: `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
 
-    `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
+    Scores that differ by no more than rounding share the better rank.
     """
     ranks = []
     for score in scores:
@@ -372,18 +374,17 @@ def compare_rankings(
     resampled_by_ranking: Mapping[Ranking, Floats] | None = None,
     level: float = 0.05,
 ) -> Stability:
-    """Return how far all rankings agree, and how firm their first places are.
+    """Return how far each two rankings agree (tau-b), and how certain the first place of each ranking is.
 
-    `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. From them tau-b gets an
-    interval that leaves out the share `level` of the resamples, over the runs that have a score in all rankings, and
-    each run the share of resamples in which it is first.
+    `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. With them tau-b gets an
+    interval, which leaves out the share `level` of the resamples, and each run the share of resamples in which it is
+    first. The interval is over the runs that have a score in all rankings.
     """
     resampled_taus = None
     if resampled_by_ranking:
-        everywhere = _runs_with_all_scores(scores_by_ranking)
-        resampled_taus = _taus_of_resamples(
-            np.stack([resampled_by_ranking[ranking][everywhere] for ranking in scores_by_ranking])
-        )
+        common_runs = _runs_with_all_scores(scores_by_ranking)
+        scores_of_common_runs = [resampled_by_ranking[ranking][common_runs] for ranking in scores_by_ranking]
+        resampled_taus = _taus_of_resamples(np.stack(scores_of_common_runs))
     pairs = []
     for (place_a, a), (place_b, b) in combinations(enumerate(scores_by_ranking), 2):
         tau = _tau_of_common_runs(scores_by_ranking[a], scores_by_ranking[b])
@@ -417,9 +418,9 @@ def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[flo
 
 
 def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
-    """Return the percentile limits of a tau-b (N,), without the share `level` of the resamples.
+    """Return the limits of tau-b that leave out the share `level` of its values (N,) in resamples, half on either side.
 
-    None where tau-b is undefined in too many resamples.
+    Returns None if tau-b is undefined in too many resamples.
     """
     taus = defined_resamples(resampled_taus)
     if taus is None:
@@ -429,11 +430,15 @@ def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
 
 
 def _first_place(ranking: Ranking, scores: Sequence[float | None], resampled: Floats | None) -> FirstPlace:
-    """Return the runs in first place of a ranking, and the share of resamples (runs, N) in which each run is first."""
+    """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
+
+    `scores` has the score of each run, None for a run without one. `resampled` are the scores (runs, N) in N resamples;
+    without them there are no shares.
+    """
     score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
     best = max(score_by_run.values(), default=0.0)
-    least = best - TIE_TOLERANCE * abs(best)  # scores that are equal but for rounding are equal
-    first_runs = tuple([position for position, score in score_by_run.items() if score >= least])
+    lowest_first = best - TIE_TOLERANCE * abs(best)  # scores that differ by no more than rounding are equal
+    first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_first])
     shares: list[float | None] = [None] * len(scores)
     if resampled is not None and score_by_run:
         shares_of_runs = first_place_shares(resampled[list(score_by_run)])
@@ -445,10 +450,10 @@ def _first_place(ranking: Ranking, scores: Sequence[float | None], resampled: Fl
 def resample_scores(
     tables: Sequence[UnitTable | None], units: Sequence[Unit], formula: MeasureFormula, resampling: Resampling
 ) -> list[Floats]:
-    """Return for each measure of a formula the scores (runs, N) of runs in N resamples of `units`.
+    """Return the scores (runs, N) of runs in N resamples of `units`, for each measure of a formula.
 
-    The resamples are the same for all runs. A score is not a number where a run has no table, or where a resample has
-    no score.
+    The resamples are the same for all runs. A score is not a number if the run has no table (None), or the score is
+    undefined in the resample.
     """
     table_by_run = {position: table for position, table in enumerate(tables) if table is not None}
     scores: Floats = np.full((len(formula.names), len(tables), resampling.resamples), np.nan)
@@ -459,16 +464,18 @@ def resample_scores(
 
 
 def first_place_shares(resampled: Floats) -> list[float | None]:
-    """Return for each run the share of resamples (runs, N) in which its score is the highest.
+    """Return for each run the share of resamples in which its score is the highest.
 
-    Runs that are tied in first place of a resample share it evenly. None where too many resamples have no score.
+    `resampled` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it evenly.
+    All shares are None if too many resamples have no score.
     """
     scores = defined_resamples(resampled)
     if scores is None:
         return [None] * len(resampled)
-    best = scores.max(axis=0)
+    best = scores.max(axis=0)  # (N,)
     is_first = scores >= best - noise(best)
-    shares = (is_first / is_first.sum(axis=0)).mean(axis=1)
+    first_count = is_first.sum(axis=0)  # the number of runs in first place of each resample
+    shares = (is_first / first_count).mean(axis=1)
     return [float(share) for share in shares]
 
 
@@ -477,9 +484,10 @@ _CELLS_AT_ONCE: Final = 1 << 17
 
 
 def _taus_of_resamples(scores: Floats) -> Floats:
-    """Return tau-b of every two rankings in each resample, (N, rankings, rankings), from scores (rankings, runs, N).
+    """Return tau-b of every two rankings in each of N resamples: (N, rankings, rankings).
 
-    It is not a number where tau-b is undefined, or a run has no score.
+    `scores` (rankings, runs, N) are the scores in the resamples. A value is not a number if tau-b is undefined, or a
+    run has no score. The resamples are dealt with in parts that fit into memory.
     """
     ranking_count, run_count, resample_count = scores.shape
     pair_count = math.comb(run_count, 2)
@@ -492,23 +500,25 @@ def _taus_of_resamples(scores: Floats) -> Floats:
 
 
 def _taus_at_once(scores: Floats) -> Floats:
-    """Return tau-b of every two rankings in each resample, (N, rankings, rankings), from scores (rankings, runs, N).
+    """Return tau-b of every two rankings in each of N resamples, (N, rankings, rankings), all computed at once.
 
-    Each pair of runs has a sign in each ranking: 1, -1, or 0 for a tie. The sum of the products of signs in two
-    rankings is concordant - discordant; for a ranking with itself it is the number of its untied pairs. The result is
-    not a number where tau-b is undefined, or a run has no score.
+    `scores` (rankings, runs, N) are the scores in the resamples. Each pair of runs has a sign in each ranking: 1, -1,
+    or 0 for a tie. The sum of the products of the signs in two rankings is concordant - discordant; for a ranking with
+    itself it is the number of its untied pairs. A value is not a number if tau-b is undefined, or a run has no score.
     """
-    first, second = np.triu_indices(scores.shape[1], k=1)
-    first_scores = scores[:, first]
-    second_scores = scores[:, second]
+    first_runs, second_runs = np.triu_indices(scores.shape[1], k=1)  # all pairs of runs
+    first_scores = scores[:, first_runs]
+    second_scores = scores[:, second_runs]
     difference = first_scores - second_scores
-    slack = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
-    signs = (difference > slack).astype(np.float32) - (difference < -slack)
+    rounding = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
+    signs = (difference > rounding).astype(np.float32) - (difference < -rounding)
     signs = signs.transpose(2, 0, 1)  # (N, rankings, pairs of runs)
-    agreement = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)  # whole numbers, exact in any order
-    untied = np.diagonal(agreement, axis1=1, axis2=2)
+    # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
+    concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
+    untied_pairs = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # (N, rankings)
     with np.errstate(invalid="ignore"):
-        taus: Floats = agreement / np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis])
-    lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T
+        denominator = np.sqrt(untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis])
+        taus: Floats = concordant_less_discordant / denominator
+    lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # (N, rankings)
     taus[lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis]] = np.nan
     return taus

@@ -1,7 +1,8 @@
-"""Judged answers of which a sample was assessed with known probabilities: what all labels would say.
+"""Estimates of scores of judged answers, if only a sample of them was assessed with known probabilities.
 
-Where labels exist for all answers (a model's, say) and a second assessor labelled a sample, the labels of the first
-predict, and the sample corrects them: prediction-powered inference. See docs/statistics/sampled-pools.md.
+If all answers have labels of a first assessor, such as a model, and a second assessor labelled a sample, the first
+labels are predictions, and the sample corrects them: prediction-powered inference. See
+docs/statistics/sampled-pools.md.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ MEASURE: Final = "micro-p"
 """The measure that is estimated."""
 
 STRATUM_COLUMNS: Final[Sequence[str]] = ("unit", "answer", "evidence")
-"""The columns of the table of strata that say what an answer is like."""
+"""The columns of the table of strata that describe an answer."""
 
 STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
-"""Those columns where a second assessor labelled the sample, which may have been drawn by the first labels."""
+"""The columns if a second assessor labelled the sample, which may have been drawn by the labels of the first one."""
 
 
 def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | None:
-    """Return the second assessments of judged answers; None without a file of them.
+    """Return the file of a second assessor's labels of judged answers; None if no file is given.
 
-    Raises InputError for a file that holds none and for a label that the policy of the result does not name,
+    Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
     UsageError for the result of a task whose answers have no labels.
     """
     mode: Any = result.mode
@@ -54,9 +55,9 @@ def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | 
         raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
     if file is None:
         return None
-    second: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
-    policies.check_labels(mode.policy, second.count_by_label, second.name)
-    return second
+    second_labels: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
+    policies.check_labels(mode.policy, second_labels.count_by_label, second_labels.name)
+    return second_labels
 
 
 def estimate_from_labels(
@@ -93,7 +94,11 @@ def _item(
     *,
     has_predictions: bool,
 ) -> SampledItem:
-    """Return an answer as an item of a sample. Raise InputError where it fits no stratum, or is certain and unknown."""
+    """Return an answer as an item of a sample.
+
+    If `has_predictions`, the label of the first assessor predicts whether the answer is right; otherwise the prediction
+    of its stratum does. Raises InputError if the answer fits no stratum, or was not assessed though that was certain.
+    """
     line = answer.line
     cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
     place = f"{result.names[1]} line {line.number} ({answer.unit}, {line.answer})"

@@ -1,4 +1,4 @@
-"""Sampled pools: what runs would score were all of their answers assessed, estimated from a sample of them.
+"""Sampled pools: estimates of what runs would score if all of their answers were assessed, from a sample of them.
 
 A table of strata gives the probability with which answers were assessed. Each answer belongs to the first stratum that
 it fits. The estimates are those of `statistics.samples`; see docs/statistics/sampled-pools.md.
@@ -47,12 +47,12 @@ RIGHT_ANSWERS: Final[Mapping[str, str]] = {
     MEASURE: "Numerator of SF-ALL-Micro-R",
     "micro-p": "Right answers, the numerator of micro-p",
 }
-"""What the number of right answers is called, which is estimated, too, by the measure that is estimated."""
+"""The name of the number of right answers, which is estimated, too; by the measure that is estimated."""
 
 # ---- The table of strata
 
 COLD_START_COLUMNS: Final = ("query", "slot", "value", "provenance")
-"""The columns that say what an answer of Cold Start is like."""
+"""The columns of the table of strata that describe an answer of Cold Start."""
 
 _NUMBER_COLUMNS: Final = ("probability", "prediction", "confidence")
 _ANY: Final = "*"
@@ -65,10 +65,11 @@ _REMEDY: Final = (
 
 
 class Stratum(Record):
-    """A line of the table of strata.
+    """A stratum: some kind of answers, from a line of the table of strata.
 
-    `number` is that of the line. An answer fits where it has the `cells` (`{"slot": "per:age"}`) and at least the
-    `confidence`. `probability` is that of being assessed, `prediction` that of being right.
+    `number` is the number of the line. An answer fits the stratum if it has the `cells` (`{"slot": "per:age"}`) and at
+    least the `confidence`. `probability` is the probability that such an answer was assessed, `prediction` the
+    predicted probability that it is right.
     """
 
     number: int
@@ -87,7 +88,7 @@ class Inclusion(Record):
     def stratum_of(self, cells: Mapping[str, str], confidence: float, place: str) -> int:
         """Return the position of the first stratum that an answer with these cells and this confidence fits.
 
-        Raises InputError, which names the answer by its `place`, where it fits none.
+        `place` names the answer in messages. Raises InputError if it fits no stratum.
         """
         for position, stratum in enumerate(self.strata):
             if confidence >= stratum.confidence and stratum.cells.items() <= cells.items():
@@ -95,16 +96,17 @@ class Inclusion(Record):
         raise InputError(f"no stratum has {place}", file=self.file, remedy=_REMEDY)
 
     def refuse_unassessed(self, stratum: Stratum, place: str) -> NoReturn:
-        """Raise InputError for an answer, named by its `place`, that was not assessed though that was certain."""
+        """Raise InputError for the answer at a `place`, which was not assessed though its probability was 1."""
         problem = f"the probability is 1, but {place} was not assessed"
         raise InputError(problem, file=self.file, place=f"line {stratum.number}")
 
 
 def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUMNS) -> Inclusion:
-    """Return the strata of a table: `probability`, and any of the columns of answers, `confidence` and `prediction`.
+    """Return the strata in a file: a table with a line for each stratum.
 
-    `*` or an empty cell of a column of answers (in Cold Start query, slot, value, provenance) fits any. Raises
-    InputError with the line for other columns, and for numbers that are no probabilities.
+    The table has the column `probability` and any of `confidence`, `prediction` and `answer_columns`, which describe
+    answers: in Cold Start query, slot, value and provenance. A cell of these that is empty or `*` fits all answers.
+    Raises InputError with the line for other columns, and for numbers that are no probabilities.
     """
     table = read_delimited(file)
     columns = set(table.columns)
@@ -137,7 +139,7 @@ def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns
 
 
 def _problem_of_number(column: str, cell: str) -> str | None:
-    """Return why a cell is no number from 0 to 1, in the column `probability` above 0; None where it is one.
+    """Return the message that a cell is no number from 0 to 1, in the column `probability` above 0; None if it is one.
 
     An empty cell is 0.
     """
@@ -247,7 +249,10 @@ class _AnswerReader:
                 self.response_by_follow_on[response.target] = response
 
     def items(self) -> list[SampledItem]:
-        """Return all answers that count. Raises InputError as `_item` does."""
+        """Return an item for each answer of the run that counts.
+
+        Raises InputError if an answer fits no stratum, or was not assessed though that was certain.
+        """
         items = []
         for unit in self.scored.result.units:
             for response in counted_lines(unit):
@@ -255,9 +260,9 @@ class _AnswerReader:
         return items
 
     def _item(self, unit: UnitResult, response: Response) -> SampledItem:
-        """Return an answer of a unit.
+        """Return the answer in a line of the run as an item of the sample.
 
-        Raises InputError where the answer fits no stratum, or was not assessed though that was certain.
+        Raises InputError if the answer fits no stratum, or was not assessed though that was certain.
         """
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
@@ -293,9 +298,9 @@ class _AnswerReader:
         )
 
     def _parent_of(self, response: Response) -> tuple[int, float]:
-        """Return the first-hop answer of a second-hop answer by number, and the probability that it was assessed.
+        """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.
 
-        The probability is 1 where the run does not have the first-hop answer.
+        The probability is 1 if the run does not have the first-hop answer.
         """
         first_hop = self.response_by_follow_on.get(response.query.short_id)
         if first_hop is None:
@@ -305,7 +310,7 @@ class _AnswerReader:
         return number, stratum.probability
 
     def _stratum_of(self, response: Response) -> int:
-        """Return the position of the stratum that an answer fits. Raises InputError where it fits none."""
+        """Return the position of the first stratum that an answer fits. Raises InputError if it fits none."""
         cells = {
             "query": response.query.full_id,
             "slot": response.query.slots[0],
@@ -316,7 +321,7 @@ class _AnswerReader:
         return self.inclusion.stratum_of(cells, response.confidence, place)
 
     def _number_of(self, answer: object) -> int:
-        """Return the number of an answer, a new one where no run has given the answer yet."""
+        """Return the number of an answer, which is a new number if no run has given the answer before."""
         return self.number_by_answer.setdefault(answer, len(self.number_by_answer))
 
 
@@ -345,6 +350,7 @@ def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
     columns: NDArray[np.float64] = np.array(items, np.float64).T
     right, times_counted, is_assessed, chance, answer, parent, chance_of_parent, stratum, prediction = columns
+    _, stratum_without_gaps = np.unique(stratum, return_inverse=True)
     return SampledItems(
         right=right,
         count=times_counted,
@@ -353,7 +359,7 @@ def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
         answer=answer.astype(np.intp),
         parent=parent.astype(np.intp),
         chance_of_parent=chance_of_parent,
-        stratum=np.unique(stratum, return_inverse=True)[1],
+        stratum=stratum_without_gaps,
         prediction=prediction,
     )
 
@@ -379,10 +385,10 @@ class SampledRunItems(NamedTuple):
 
 
 def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
-    """Return estimates for each Cold Start run, by name, and for the difference of every two runs.
+    """Return estimates for Cold Start runs, given by name, and for the difference of every two of them.
 
-    Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
-    assessed though that was certain.
+    Raises InputError for an answer that fits no stratum, for a stratum without assessed answers, and for an answer that
+    was not assessed though that was certain.
     """
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
@@ -401,7 +407,7 @@ def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confi
 def estimate_runs(
     task: str, measure: str, runs: Mapping[str, SampledRunItems], inclusion: Inclusion, confidence: float
 ) -> SampledPool:
-    """Return estimates of a measure for each run, by name, and for the difference of every two runs.
+    """Return estimates of a measure for runs, given by name, and for the difference of every two of them.
 
     Raises InputError for a run without answers, and for a stratum without assessed answers.
     """
