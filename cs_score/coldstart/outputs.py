@@ -440,11 +440,11 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for limits in bootstrap.limits:
         score = "     -" if limits.score is None else limits.score
-        cells = [limits.value]
-        cells += limits.low.values()
-        cells += (limits.mean, score)
-        cells += limits.high.values()
-        limit_lines.append(f"{' '.join(cells)}\n")
+        limit_cells = [limits.value]
+        limit_cells += limits.low.values()
+        limit_cells += (limits.mean, score)
+        limit_cells += limits.high.values()
+        limit_lines.append(f"{' '.join(limit_cells)}\n")
     yield "confidence", limit_lines
 
 
