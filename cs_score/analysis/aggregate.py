@@ -166,7 +166,7 @@ def _make_aggregate(
 def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence[str]:
     """Return the measures over all hops that the summary shows, in the order in which the task lists them.
 
-    They are the measures of every table of which the run has a score: `SF-AP` is shown as undefined if only
+    They are the measures of every table in which the run has a score: `SF-AP` is shown as undefined if only
     `SF-ALL-Micro-F1` and others of the SF table have a value.
     """
     tables = {_table_of(measure) for measure in score_by_measure}
@@ -189,7 +189,7 @@ def _table_of(measure: str) -> str:
 
 
 def _score_with_limits(measure: str, score_by_measure: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
-    """Return the score by a measure with the limits of its interval; None for those that are undefined."""
+    """Return the score by a measure with the limits of its interval; undefined ones are None."""
     score = score_by_measure.get(measure)
     interval = intervals.scores.get(measure)
     if interval is None:
@@ -215,12 +215,16 @@ def _mistake_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
 
 
 SCORES: Final = Layout(
-    "scores", "Scores", headed(measure="Measure", score="Score", low="Low", high="High"), _score_rows, most="whole"
+    "scores",
+    "Scores",
+    headed(measure="Measure", score="Score", low="Low", high="High"),
+    _score_rows,
+    row_selection="whole",
 )
 """The table of scores with their limits."""
 
 MISTAKES: Final = Layout(
-    "mistakes", "Mistakes of the whole run", headed(kind="Kind", count="Mistakes"), _mistake_rows, most="whole"
+    "mistakes", "Mistakes of the whole run", headed(kind="Kind", count="Mistakes"), _mistake_rows, row_selection="whole"
 )
 """The table of mistakes by kind."""
 

@@ -230,8 +230,8 @@ def _table_of_system(
 ) -> UnitTable:
     """Return the numerators and denominators of a system, with a row for each of its units.
 
-    `units` are those of all systems; the system may lack some. Raises InputError for a unit that has a number by some
-    of the measures only.
+    `units` are the units of all systems; this system may lack some. Raises InputError for a unit that has a number by
+    some of the measures only.
     """
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []

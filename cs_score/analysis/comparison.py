@@ -286,7 +286,7 @@ def _join_comparisons(
     selection: _Selection,
     system_names: tuple[str, ...],
 ) -> Comparison:
-    """Return one comparison made of the one by the shared measures, if there is any, and the one by the partial ones.
+    """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
 
     `system_names` are all systems. Those that `partial_comparison` lacks have no rank by its measures.
     """

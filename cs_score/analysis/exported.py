@@ -201,7 +201,7 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 
 
 def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: str) -> list[str]:
-    """Return those of our columns that the first line of a file has.
+    """Return our names of the columns that the first line of a file has.
 
     Raises InputError if it lacks the unit, the score, or a column for which the file's own name was given.
     """

@@ -182,7 +182,7 @@ class Sides(NamedTuple):
 
 
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
-    """Return the fields that the differences of all tasks have, those of `TwoSided`, by name.
+    """Return the fields of `TwoSided`, which the differences of all tasks have, by name.
 
     The fields of the interval and the test are None if the two sides were not scored on the same units; a note says so.
     """

@@ -58,9 +58,9 @@ def run_names(runs: Sequence[OneRun]) -> list[str]:
 
 
 def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
-    """Return the name of each system by the texts that may stand for its file: its path, and its file name.
+    """Return the name of each system by the texts with which users may name its file: its path and its file name.
 
-    `names` are the names of the systems in the `files`. A text that may stand for several systems is left out.
+    `names` are the names of the systems in the `files`. A text that would name several systems is left out.
     """
     name_by_file: dict[str, str] = {}
     ambiguous_texts = set()

@@ -94,9 +94,10 @@ def analyze(
 ) -> Analysis:
     """Return the analysis of a run by one measure, by default its headline measure.
 
-    `top` is the number of mistakes to list, None for all. `policies` are scored beside the published ones. `by` are
-    dimensions of groups that are crossed, such as `slot,language`. With `resampling` there are bootstrap intervals.
-    Raises UsageError for an unknown measure or dimension, InputError for a measure that the run has no score of.
+    `top` is the number of mistakes to list, None for all. The run is also scored under the `policies`, beside the
+    published ones. `by` are combinations of dimensions to group lines by, such as `slot,language`. With `resampling`
+    scores have bootstrap intervals. Raises UsageError for an unknown measure or dimension, InputError for a measure by
+    which the run has no score.
     """
     analysed_measure = scored.measure(measure)
     crossings = read_crossings(by)
@@ -107,7 +108,7 @@ def analyze(
         origin = origin.with_option("bootstrap", resampling.as_json())
         intervals = intervals_of_run(scored.result, resampling)
     with paused_collector():
-        # Whatever scores the whole run again needs most memory for a while: it comes before everything that is kept.
+        # Scoring the whole run again needs most memory, but only for a while: it comes before results are collected.
         both_scenarios = scenarios(scored, analysed_measure)
         scores_under_policies = policy_rows(scored, analysed_measure, policies, progress)
         effects = Effects(scored, _measures_of_effects(scored, analysed_measure))
@@ -151,7 +152,7 @@ def analyze(
 
 
 def _measures_of_effects(scored: Scored, analysed_measure: Measure) -> list[Measure]:
-    """Return the measures that effects are given for: the analysed one, then all over all hops that the run has."""
+    """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
     measures = [analysed_measure]
     for measure in MEASURES[COLD_START_MODE]:
         if measure in scored.result.measures and measure != analysed_measure:
@@ -160,7 +161,7 @@ def _measures_of_effects(scored: Scored, analysed_measure: Measure) -> list[Meas
 
 
 def problems_of(scored: Scored) -> list[ProblemRow]:
-    """Return the problems met while reading and scoring the run, a row for each code, sorted by code."""
+    """Return the problems found while the run was read and scored, in a row for each code, sorted by code."""
     row_by_code: dict[str, ProblemRow] = {}
     for log in _problem_logs(scored):
         for problem in log:
@@ -172,7 +173,7 @@ def problems_of(scored: Scored) -> list[ProblemRow]:
 
 
 def _problem_logs(scored: Scored) -> Iterator[ProblemLog]:
-    """Yield the problems met while reading, then the problems of each unit and its queries."""
+    """Yield the log of problems found while reading, then the logs of each unit and its queries."""
     yield scored.run.problems
     for unit in scored.result.units:
         yield unit.problems

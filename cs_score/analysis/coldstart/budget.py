@@ -1,4 +1,4 @@
-"""The budget of an analysis: the score of a run if all mistakes of one kind were corrected."""
+"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, P
 
 
 class Kind(NamedTuple):
-    """A kind of mistakes: their category, and how they are corrected.
+    """A kind of mistakes, given by their category, and the way in which they are corrected.
 
-    With a `side`, the category is moved there from the wrong side of the policy; otherwise the lines are removed, or
-    missed classes found.
+    If there is a `side`, the policy is changed: the category is moved from its wrong side to this one. Otherwise wrong
+    lines are removed, and answers that find the missed classes are added.
     """
 
     category: str
@@ -73,12 +73,13 @@ class _ScoreAfter(NamedTuple):
 def budget(
     effects: Effects, policy: Policy, faults: Iterable[Fault], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
-    """Return a row for each kind of mistakes, with the score if these were corrected, and with the kinds before them.
+    """Return a row for each kind of mistakes, with the score if these and all kinds before them were corrected.
 
-    Mistakes of the run as it is are counted: none that correcting others would bring about. A kind that the policy
-    does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's table.
+    `faults` are all mistakes of the run as it is; mistakes that only a correction would cause are not counted. A kind
+    that the `policy` does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's
+    table.
     """
-    effects = effects.on_first_measure()
+    effects = effects.for_first_measure()
     [score_before] = effects.scores.values()
     faults = _in_order_of_correction(faults, effects.editor)
     count_by_category = Counter([fault.category for fault in faults])
@@ -98,7 +99,7 @@ def budget(
         row = BudgetRow(
             kind=kind,
             count=count,
-            gain=_difference(corrected_alone.score, score_before),
+            gain=_gain(corrected_alone.score, score_before),
             score=corrected_alone.score,
             cumulated=cumulated.score,
             reason=corrected_alone.reason or cumulated.reason or UNSET,
@@ -113,15 +114,17 @@ def budget(
     return rows
 
 
-def _difference(score: float | None, score_before: float | None) -> float | None:
-    """Return how much a score has gained; None if one of the two is missing."""
-    return None if score is None or score_before is None else score - score_before
+def _gain(score: float | None, score_before: float | None) -> float | None:
+    """Return a score minus the score before the correction; None if one of the two is undefined."""
+    if score is None or score_before is None:
+        return None
+    return score - score_before
 
 
 def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fault]:
     """Return the wrong lines, then the missed classes in load order of the pool; nodes are left out.
 
-    In load order an answer comes behind the answer that leads to its query.
+    In load order an answer comes after the one that its query asks about, so that both can be added in turn.
     """
     lines = []
     classes = []
@@ -135,7 +138,11 @@ def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fau
 
 
 def _with_reach(row: BudgetRow, faults: Iterable[Fault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the number that no answer could find, and the recall of all others."""
+    """Return the row of missed classes with the number of classes that no answer of the pool could find, by reason.
+
+    It also gets the recall that the table would have if all other classes were found. `faults` are all mistakes, and
+    `tallies` the rows of the table.
+    """
     unreachable = [fault for fault in faults if fault.unreachable is not None]
     reasons = Counter([str(fault.unreachable) for fault in unreachable])
     row_names = {tally.name for tally in tallies}
@@ -146,18 +153,18 @@ def _with_reach(row: BudgetRow, faults: Iterable[Fault], tallies: Sequence[Tally
 
 
 def _score_after(change: Change, effects: Effects) -> _ScoreAfter:
-    """Return the score of the changed files by the analysed measure."""
+    """Return the score by the analysed measure after a change, or the reason why there is none."""
     effect = effects.effect_of(change)
     [score] = effect.scores.values()
     return _ScoreAfter(score, effect.reason if score is None else None)
 
 
 def _why_not_wrong(category: str, policy: Policy) -> str:
-    """Return what lines of a category count as under a policy that does not count them as wrong; else an empty text."""
+    """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong."""
     if category == MISSED:
         return ""
     sides = [side for side in SIDES if category in policy.items(side)]
-    if category == DUPLICATE:  # a duplicate counts on the last of its sides only
+    if category == DUPLICATE:  # only the last side that lists duplicates counts
         sides = sides[-1:]
     if WRONG in sides:
         return ""
@@ -169,23 +176,23 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
 
 
 def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[Fault]) -> Change:
-    """Return the change that corrects all mistakes of some kinds.
+    """Return the change to the files and the policy of a run that corrects all mistakes of some kinds.
 
-    The classes among `faults` are in load order of their answers.
+    `faults` are all mistakes, the missed classes among them in load order of their answers.
     """
     categories = {fault.category for fault in faults}
     new_policy = policy
-    corrected_categories: set[str | None] = set()
+    categories_to_edit: set[str | None] = set()
     for kind in kinds:
         category, side = KINDS[kind]
         if side is None:
-            corrected_categories.add(category)
+            categories_to_edit.add(category)
         elif category in categories:
             new_policy = move_category(new_policy, category, WRONG, side)
     wrong_lines: list[Response] = []
     missed_answers: list[Assessment] = []
     for fault in faults:
-        if fault.category in corrected_categories:
+        if fault.category in categories_to_edit:
             wrong_lines += fault.lines
             if isinstance(fault.line, Assessment):
                 missed_answers.append(fault.line)
@@ -195,7 +202,7 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
 
 
 def move_category(policy: Policy, category: str, source: Side, target: Side) -> Policy:
-    """Return a policy with a category moved from one side to another, where it comes last."""
+    """Return a policy in which a category is moved from one side to the end of another."""
     items_by_side: dict[Side, tuple[str, ...]] = {}
     for side in SIDES:
         items_by_side[side] = policy.items(side)

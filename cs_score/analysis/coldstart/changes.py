@@ -64,7 +64,7 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 
 class FollowOnLines:
-    """The lines of runs and pool that create follow-on queries, and those that answer them.
+    """The lines of runs and pool that create follow-on queries, and the lines that answer them.
 
     A line creates the follow-on query about its answer. A line that answers this query is only read if an earlier line
     has created the query. `answering` has the lines of the run files that answer each follow-on query, by the short id
@@ -138,7 +138,7 @@ class FollowOnLines:
 
 
 def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
-    """Return those of some skipped lines that are in files of a kind: in run files, or in files of the pool."""
+    """Return the skipped lines in files of a kind: in run files, or in files of the pool."""
     return [line for line in lines if run.layouts[line.file].kind is kind]
 
 

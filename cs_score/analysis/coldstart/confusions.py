@@ -1,6 +1,6 @@
-"""What wrong lines give instead of right answers, and how nodes and equivalence classes fit each other.
+"""Count wrong lines by slot and category, by value, and by their nearness to answers of the pool.
 
-Wrong lines are counted by slot and category, by value, and by their nearness to answers of the pool.
+Nodes that merge several equivalence classes are counted, too, and classes that are split over several nodes.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Confusions(Record):
 
 
 def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
-    """Return the confusions of the lines that a table counts."""
+    """Return the counts of wrong lines among the lines that a table counts."""
     return Confusions(_slot_categories(table), _wrong_values(table.rows), _near_misses(scored, table.rows))
 
 
 def _slot_categories(table: CountedTable) -> list[SlotCategory]:
-    """Return the number of lines of each slot and category, by slot, the most frequent category first."""
+    """Return the number of lines of each slot and category, sorted by slot, its most frequent category first."""
     slot_categories = []
     for (slot, category), group_counts in count_groups(table.entry_counts, ["slot", "category"]).items():
         if category != MISSED:
@@ -77,7 +77,7 @@ def _slot_categories(table: CountedTable) -> list[SlotCategory]:
 
 
 def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
-    """Return the most frequent values of wrong lines, the most frequent first."""
+    """Return the values that most wrong lines of a slot give, the most frequent first, at most `MOST_VALUES`."""
     count_by_value: Counter[tuple[str, str]] = Counter()
     for row in rows:
         for unit, line, _ in row.lines():
@@ -92,7 +92,7 @@ def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
 
 
 class _PoolAnswer(NamedTuple):
-    """An answer of the pool: its hop, value, and canonical value provenance, which is its place."""
+    """An answer by its hop, its value, and its canonical value provenance, which is called its place."""
 
     hop: int
     value: str
@@ -100,10 +100,10 @@ class _PoolAnswer(NamedTuple):
 
 
 class _PoolIndex:
-    """Answers of the pool to the queries of a unit, counted by place and by value."""
+    """Answers of the pool to the queries of a unit, with their numbers at each place and of each value."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        """Count the answers that were assessed, each once."""
+        """Count the answers of some assessments; an answer that was assessed several times counts once."""
         self._answers: set[_PoolAnswer] = set()
         for assessment in assessments:
             self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.provenance))
@@ -122,29 +122,39 @@ class _PoolIndex:
 
 
 def _near_misses(scored: Scored, rows: Iterable[CountedRow]) -> list[NearMisses]:
-    """Return the near misses of each category, the category with the most lines first."""
+    """Return for each category how many of its lines in some rows are near to answers of the pool.
+
+    The category with the most lines comes first. Lines that are right or correct are not counted.
+    """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:
         rows_by_unit[row.unit.id].append(row)
-    counters: dict[str, _NearMissCounter] = {}
+    counter_by_category: dict[str, _NearMissCounter] = {}
     for rows_of_unit in rows_by_unit.values():
-        pool = _pool_of_unit(scored, rows_of_unit[0].unit)
-        all_answers = _PoolIndex(pool)
-        accepted_answers = _PoolIndex([assessment for assessment in pool if assessment.is_accepted])
-        for row in rows_of_unit:
-            for unit, line, _ in row.lines():
-                labels = unit.labels[line.index]
-                category = category_in(labels)
-                if RIGHT in labels or category == CORRECT:
-                    continue
-                counter = counters.setdefault(category, _NearMissCounter())
-                counter.add(line, all_answers, accepted_answers)
-    near_misses = [counter.near_misses(category) for category, counter in counters.items()]
+        _count_near_misses(scored, rows_of_unit, counter_by_category)
+    near_misses = [counter.near_misses(category) for category, counter in counter_by_category.items()]
     return sorted(near_misses, key=lambda row: (-row.lines, row.category))
 
 
-def _pool_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
-    """Return the assessments of the queries of a unit and of their follow-on queries."""
+def _count_near_misses(
+    scored: Scored, rows: Sequence[CountedRow], counter_by_category: dict[str, _NearMissCounter]
+) -> None:
+    """Count the lines in the rows of a unit that are neither right nor correct, with the counter of their category."""
+    assessments = _assessments_of_unit(scored, rows[0].unit)
+    all_answers = _PoolIndex(assessments)
+    accepted_answers = _PoolIndex([assessment for assessment in assessments if assessment.is_accepted])
+    for row in rows:
+        for unit, line, _ in row.lines():
+            labels = unit.labels[line.index]
+            category = category_in(labels)
+            if RIGHT in labels or category == CORRECT:
+                continue
+            counter = counter_by_category.setdefault(category, _NearMissCounter())
+            counter.add(line, all_answers, accepted_answers)
+
+
+def _assessments_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
+    """Return the assessments of answers to the queries of a unit and to their follow-on queries."""
     assessments: list[Assessment] = []
     for result in unit.queries:
         assessments += scored.run.gold.assessments_by_query.get(result.query.base_id, ())
@@ -152,9 +162,10 @@ def _pool_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
 
 
 class _NearMissCounter:
-    """Counts the lines of one category, and the lines near to answers of the pool."""
+    """Counts the lines of one category, and how many of them are near to answers of the pool."""
 
     def __init__(self) -> None:
+        """Start at zero."""
         self._lines = 0
         self._same_place = 0
         self._same_place_accepted = 0
@@ -162,7 +173,7 @@ class _NearMissCounter:
         self._same_value_accepted = 0
 
     def add(self, line: Response, all_answers: _PoolIndex, accepted_answers: _PoolIndex) -> None:
-        """Count a line, which is compared with all answers of the pool and with the accepted ones."""
+        """Count a line, and whether it is near to some of all answers of the pool and of the accepted ones."""
         _, value, place = line.answer
         answer = _PoolAnswer(line.query.level, value, place)
         self._lines += 1
@@ -212,9 +223,5 @@ def structure_of(scored: Scored) -> Structure:
 
 
 def _count_several(members_by_name: Mapping[str, set[str]]) -> int:
-    """Return how many sets have several members."""
-    count = 0
-    for members in members_by_name.values():
-        if len(members) > 1:
-            count += 1
-    return count
+    """Return how many of some sets have more than one member."""
+    return sum([len(members) > 1 for members in members_by_name.values()])

@@ -1,4 +1,4 @@
-"""The lines and equivalence classes that the table of a measure counts, with the groups that they belong to."""
+"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cs_score.coldstart.judging import Counts, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
-from cs_score.coldstart.result import ALL_LEVELS, UnitResult, best_entry_point
+from cs_score.coldstart.result import ALL_LEVELS, QueryResult, UnitResult, best_entry_point
 from cs_score.measures.registry import LDC_MAX, SF, Measure
 
 DIMENSIONS: Final = (
@@ -32,7 +32,7 @@ GroupNames: TypeAlias = tuple[str, ...]
 
 
 class CountedRow(Record):
-    """A row of the table: a query or class, with the hop and slot of the answers counted in it, and its unit."""
+    """A row of the table with the query, hop and slot of the answers that it counts, and the unit of the query."""
 
     query: Query
     hop: int
@@ -41,7 +41,7 @@ class CountedRow(Record):
     unit: UnitResult
 
     def lines(self) -> Iterator[ScoredLine]:
-        """Yield the lines counted in the row, each with its assessment."""
+        """Yield the lines that are counted in the row, each with its unit and its assessment if it has one."""
         for line in self.tally.responses:
             yield ScoredLine(self.unit, line, self.unit.matched.get(line.index))
 
@@ -51,9 +51,10 @@ _NOT_FOUND: Final = (MISSED,)
 
 
 class Entry(NamedTuple):
-    """A line with its labels, or an equivalence class, with its group in each dimension.
+    """A line or an equivalence class of a table, with its group in each dimension and its labels.
 
-    A class of the ground truth has the labels `_TO_FIND`; one that was not found has another entry with `_NOT_FOUND`.
+    A class of the ground truth has the labels `_TO_FIND`; if it was not found, it has a second entry with the labels
+    `_NOT_FOUND`.
     """
 
     groups: GroupNames
@@ -76,10 +77,10 @@ class CountedTable(Record):
 
 
 def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> CountedTable:
-    """Return the lines and classes that the table of a measure counts; `faults` are all faults of the run.
+    """Return the table of a measure with the lines and classes that it counts; `faults` are all faults of the run.
 
-    LDC-MAX counts the entry point that represents each LDC query. LDC-MEAN and average precision count nothing, they
-    are means over rows of the SF table: this is the table then.
+    The LDC-MAX table counts the entry point that represents each LDC query. For LDC-MEAN and average precision the SF
+    table is returned, since these are means over rows of it and count nothing themselves.
     """
     missed_by_row: dict[str, list[Fault]] = defaultdict(list)
     for fault in faults:
@@ -96,34 +97,44 @@ def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> Co
 
 
 def _rows_of_table(scored: Scored, table: str, level: str) -> list[CountedRow]:
-    """Return the rows of the SF or LDC-MAX table, at one hop or all (`level`)."""
-    representatives: set[str] | None = None
+    """Return the rows of the SF or LDC-MAX table at a hop.
+
+    The `level` is the hop, or `ALL` for the rows of all hops.
+    """
+    representatives = None
     if table == LDC_MAX:
         representatives = {best_entry_point(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
-    rows = []
+    rows: list[CountedRow] = []
     for unit in scored.result.units:
         for result in unit.queries:
-            query = result.query
-            if representatives is not None and query.short_id not in representatives:
-                continue
-            for tally in result.tallies:
-                hop = tally.name.count(":")
-                if level in (ALL_LEVELS, str(hop)):
-                    rows.append(CountedRow(query, hop, query.slot_at(hop) or UNKNOWN, tally, unit))
+            if representatives is None or result.query.short_id in representatives:
+                rows += _rows_of_query(result, unit, level)
+    return rows
+
+
+def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[CountedRow]:
+    """Return the rows of a query at a hop, or at all hops if the `level` is `ALL`."""
+    rows = []
+    for tally in result.tallies:
+        hop = tally.name.count(":")  # `CS17_ENG_0001` is the row of hop 0, `CS17_ENG_0001:2` one of hop 1
+        if level in (ALL_LEVELS, str(hop)):
+            slot = result.query.slot_at(hop) or UNKNOWN
+            rows.append(CountedRow(result.query, hop, slot, tally, unit))
     return rows
 
 
 def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_counts: Counter[Entry]) -> None:
-    """Count the lines and classes of a row in `entry_counts`.
+    """Add the lines and classes of a row to `entry_counts`.
 
-    `drawn_unit` is the id of the unit that a resample draws, the group `ldc_query`. A class of the ground truth belongs
-    to the groups of the first line that found it, otherwise to the groups of the answer of the pool that would find it,
-    and without such an answer to unknown groups.
+    `missed` are the classes of the row that were not found. `drawn_unit` is the id of the unit that a resample draws,
+    which is the group `ldc_query`. A class of the ground truth belongs to the groups of the first line that found it,
+    otherwise to the groups of the answer of the pool that would find it, and without such an answer to unknown groups.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     groups_by_found_class: dict[str, GroupNames] = {}
     for _, line, assessment in row.lines():
         labels = row.unit.labels[line.index]
+        # Lines share few value types; one text for each saves memory.
         value_type = sys.intern(line.text.split("\t", 6)[5].lower())
         line_groups = _line_groups(line, assessment)
         groups: GroupNames = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
@@ -141,9 +152,9 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
     groups_to_find = list(groups_by_found_class.values())[:ground_truth] + groups_of_missed
     for groups in groups_to_find:
         entry_counts[Entry(groups, _TO_FIND)] += 1
-    unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
     unknown_count = ground_truth - len(groups_to_find)
     if unknown_count > 0:
+        unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
         entry_counts[Entry(unknown_groups, _TO_FIND)] += unknown_count
 
 
@@ -173,9 +184,10 @@ _ZERO: Final = Counts()
 
 
 def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[GroupNames, GroupCounts]:
-    """Return the counts of each group, by its name in each of some dimensions.
+    """Return the counts of each group of some dimensions, which are crossed if there are several.
 
-    By `["slot", "hop"]` a group is called `("per:children", "0")`; without dimensions there is one group, `()`.
+    With the dimensions `["slot", "hop"]` the key of a group is `("per:children", "0")`; without any dimension there is
+    one group, `()`, which has everything.
     """
     positions = [DIMENSIONS.index(dimension) for dimension in dimensions]
     label_counts_by_group: dict[GroupNames, Counter[Labels]] = defaultdict(Counter)
@@ -186,7 +198,7 @@ def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[G
 
 
 def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
-    """Return the counts of a group from the number of its lines and classes with each labels."""
+    """Return the counts of a group; `label_counts` has the number of its lines and classes by their labels."""
     counts_by_labels = [_ZERO]
     ground_truth = 0
     mistakes = 0

@@ -103,16 +103,16 @@ def diff(
     names: tuple[str, str] = ("A", "B"),
     resampling: Resampling | None = None,
 ) -> Difference:
-    """Return where B differs from A, and what each unit contributes to the difference of their scores.
+    """Return the answers, classes and units in which two scored runs differ, and why their scores differ.
 
-    Without a `measure` it is the headline measure that both have. `names` are what people call A and B; `resampling`
-    has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for one that a
-    run has no score of.
+    `measure` is by default the headline measure that both have. `names` are the names by which people call A and B;
+    `resampling` has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for
+    a measure by which a run has no score.
     """
     if measure is None and b.why_unranked is not None:
         measure = str(b.headline)
     shared_measure = a.measure(measure)
-    b.measure(str(shared_measure))
+    b.measure(str(shared_measure))  # raises if B has no score by it
     side_a = _side_of(a, names[0], shared_measure)
     side_b = _side_of(b, names[1], shared_measure)
     sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
@@ -140,7 +140,7 @@ def diff(
         undefined=_undefined_by_side(a, b) or UNSET,
         unit=unit_name,
         units=different_units,
-        answers=[pair for pair in answers if _label_meaning(pair.a) != _label_meaning(pair.b)],
+        answers=[pair for pair in answers if not _counts_alike(pair)],
         outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
         found=_count_outcomes(classes),
@@ -150,12 +150,12 @@ def diff(
 
 
 def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
-    """Return one of the two runs as a side of the comparison."""
+    """Return a scored run as one side of the comparison: its name, units, score and origin."""
     return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
 
 
 def _name_of_units(a: Scored, b: Scored) -> str:
-    """Return the name of the compared units: `LDC query` if the LDC queries of some queries are known."""
+    """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
     has_clusters = bool(a.run.gold.table.ldc_id_by_query)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_of.items():
@@ -165,7 +165,10 @@ def _name_of_units(a: Scored, b: Scored) -> str:
 
 
 def _undefined_by_side(a: Scored, b: Scored) -> dict[str, Mapping[str, str]]:
-    """Return the measures without a value in A and in B, with the reasons; a side that lacks none is left out."""
+    """Return for `a` and `b` the measures by which the run has no score, with the reasons.
+
+    A run that has a score by every measure is left out.
+    """
     undefined: dict[str, Mapping[str, str]] = {}
     if a.result.undefined:
         undefined["a"] = a.result.undefined
@@ -175,7 +178,7 @@ def _undefined_by_side(a: Scored, b: Scored) -> dict[str, Mapping[str, str]]:
 
 
 def _count_outcomes(pairs: Sequence[AnswerPair | ClassPair]) -> dict[str, int]:
-    """Return how often each outcome occurs, sorted by its name."""
+    """Return the number of pairs with each outcome, sorted by the name of the outcome."""
     counts = Counter([pair.outcome for pair in pairs])
     return dict(sorted(counts.items()))
 
@@ -187,7 +190,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
-    """Return the answers of A in load order, then the answers that only B gives, with their labels."""
+    """Return all answers with their labels in A and in B: first those of A, then the others of B."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
     pairs = []
@@ -209,21 +212,29 @@ def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
 
 
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
-    """Return how an answer counts in A and B together: `right in A only`, `in neither` ..."""
-    label_texts = (label_a and label_a.label, label_b and label_b.label)
-    is_right = (label_texts[0] == "right", label_texts[1] == "right")
-    is_wrong = (label_texts[0] == "wrong", label_texts[1] == "wrong")
+    """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks it.
+
+    An answer that is neither right nor wrong in any of the two has the outcome `in neither`.
+    """
+    label_text_a = None if label_a is None else label_a.label
+    label_text_b = None if label_b is None else label_b.label
+    is_right = (label_text_a == "right", label_text_b == "right")
+    is_wrong = (label_text_a == "wrong", label_text_b == "wrong")
     outcome = outcome_of(is_right, is_wrong)
     return "in neither" if outcome is Outcome.MISSED else str(outcome)
 
 
-def _label_meaning(label: AnswerLabel | None) -> tuple[str, str, str | None] | None:
-    """Return what must be equal for an answer to count alike in two runs; the lines may be others."""
-    return None if label is None else (label.label, label.category, label.class_name)
+def _counts_alike(pair: AnswerPair) -> bool:
+    """Return whether an answer has the same label, category and class in both runs; its lines may be others."""
+    if pair.a is None or pair.b is None:
+        return pair.a is pair.b
+    meaning_a = (pair.a.label, pair.a.category, pair.a.class_name)
+    meaning_b = (pair.b.label, pair.b.category, pair.b.class_name)
+    return meaning_a == meaning_b
 
 
 def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
-    """Return the label of each answer of a run: the best one of its lines."""
+    """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
     label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
     line_count_by_answer: Counter[_AnswerKey] = Counter()
     counted_indexes: set[int] = set()
@@ -244,7 +255,7 @@ def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
 
 
 def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
-    """Return the label of one line; `is_counted` says whether it counts in a row of the tables."""
+    """Return the label of a single line; `is_counted` says whether it is counted in a row of the tables."""
     unit, line, assessment = scored_line
     label: Label = "not counted"
     category = pre_policy_category(assessment)
@@ -259,7 +270,7 @@ def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool)
 
 
 def _side_of_labels(labels: Labels) -> Label:
-    """Return the best side among the labels of a line."""
+    """Return the best side of a line from its labels; a line that is both right and ignored is `right`."""
     if RIGHT in labels:
         return "right"
     if WRONG in labels:
@@ -274,7 +285,7 @@ _ClassKey: TypeAlias = tuple[str, str]
 
 
 def _class_pairs(a: Scored, b: Scored) -> list[ClassPair]:
-    """Return the classes of the ground truth by row, in load order of the pool, and whether A and B found them."""
+    """Return the classes of the ground truth, in load order of the pool, with whether A and B have found them."""
     found_in_a = _is_found_by_class(a)
     found_in_b = _is_found_by_class(b)
     pairs = []
@@ -288,7 +299,7 @@ def _class_pairs(a: Scored, b: Scored) -> list[ClassPair]:
 
 
 def _is_found_by_class(scored: Scored) -> dict[_ClassKey, bool]:
-    """Return the classes of the ground truth of a run, and whether right lines have found them."""
+    """Return for each class of the ground truth, with its row, whether right lines of a run have found it."""
     is_found: dict[_ClassKey, bool] = {}
     for unit in scored.result.units:
         for row in rows_to_find(scored, unit):
@@ -298,7 +309,7 @@ def _is_found_by_class(scored: Scored) -> dict[_ClassKey, bool]:
 
 
 def _outcome_of_class(in_a: bool, in_b: bool) -> str:
-    """Return who found a class, in words: `found by A only`."""
+    """Return in words which run has found a class: `found by A only`, `found by both` ..."""
     if in_a and in_b:
         return "found by both"
     if in_a:

@@ -1,6 +1,6 @@
-"""How much groups of rows and lines contribute to the difference between two runs.
+"""Compute how much groups of rows and lines contribute to the difference between the scores of two runs.
 
-A measure is a ratio of sums over the rows of a table; the contribution of a group follows from its part of the sums.
+A score is a ratio of sums over the rows of a table; the contribution of a group follows from its part of the sums.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import MICRO, Measure, divide, formula_of, sums_of
 
 Sums: TypeAlias = Sequence[float]
-"""What a unit, row or group adds to the sums that a measure is made of."""
+"""The summands of a unit, row or group in the sums from which a measure is computed."""
 
 
 class GroupShare(Record, kw_only=True):
@@ -49,7 +49,10 @@ class Share(NamedTuple):
 
 
 def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: Measure) -> list[Share]:
-    """Return the scores and contributions of units or groups, from what each adds to the sums of the measure."""
+    """Return the scores and contributions of units or groups.
+
+    `sums_a` and `sums_b` have the summands of each unit or group in A and B, by its name.
+    """
     formula = formula_of([measure])
     shares = []
     for name, contribution in contributions_of(sums_a, sums_b, formula).items():
@@ -60,7 +63,7 @@ def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: M
 
 
 class _GroupSums(NamedTuple):
-    """What each group of a dimension adds to the sums of the measure in A and in B, and how many rows it has."""
+    """The summands of each group of a dimension in A and in B, and the number of rows of each group."""
 
     dimension: str
     a: Mapping[str, Sums]
@@ -69,11 +72,11 @@ class _GroupSums(NamedTuple):
 
 
 def group_shares(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """Return the contributions of the groups of each dimension, sorted by name.
+    """Return by dimension the contributions of its groups to the difference, the groups sorted by name.
 
-    The rows of the measure's table are grouped by slot, hop and entity type, and for micro averages its lines by the
-    dimensions in which lines of a row differ. Where the pool does not know the groups of classes (`RUN_ONLY`), groups
-    have contributions, but no recall or F1.
+    The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, its lines are also
+    grouped by the dimensions in which the lines of a row may differ. In the dimensions that the pool does not know
+    (`RUN_ONLY`), groups have contributions, but no scores by measures that need the number of classes.
     """
     needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
     dimensions = list(_sums_by_row_groups(a, b, measure))
@@ -99,14 +102,14 @@ def group_shares(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Group
 
 
 class _RowKey(NamedTuple):
-    """The rows of one query at one hop, `ALL` for rankings of all hops."""
+    """The key of a query's rows at a hop; the hop is `ALL` for rankings of all hops."""
 
     query_id: str
     hop: str
 
 
 def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield the sums of the rows that the measure averages, by each dimension in which they differ."""
+    """Yield for each dimension the summands of the groups of rows that the measure is computed from."""
     # Over all hops, a ranking is one row that belongs to no hop.
     has_rows_by_hop = bool(measure.average) and measure.level == ALL_LEVELS
     sums_a = _sums_by_row(a, measure, has_rows_by_hop=has_rows_by_hop)
@@ -129,8 +132,12 @@ def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_Gro
 
 
 def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
-    """Return what each query adds to the sums of the measure at each hop; queries that add nothing are left out."""
+    """Return the summands of each query at each hop of the measure; queries that add nothing are left out.
+
+    Unless the measure `has_rows_by_hop`, it has the rows of its own level only.
+    """
     result = scored.result
+    # Every query is made a unit of its own, whatever LDC query it belongs to.
     query_ids = set(result.unit_of) | set(result.unit_of.values())
     result_by_query = replace(result, unit_of={query_id: query_id for query_id in query_ids})
     hops = [measure.level]
@@ -146,7 +153,7 @@ def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> 
 
 
 def _hops_of_table(scored: Scored, table_name: str) -> list[str]:
-    """Return the hops that a table has rows of, sorted."""
+    """Return the hops of the rows of a table, sorted."""
     hops: set[str] = set()
     for name, table in scored.result.tables.variants:
         if name == table_name:
@@ -155,7 +162,7 @@ def _hops_of_table(scored: Scored, table_name: str) -> list[str]:
 
 
 def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
-    """Return the slot, hop or entity type of the rows of a query at a hop."""
+    """Return the group of a query's rows at a hop in a dimension: `slot`, `hop` or `entity_type`."""
     if dimension == "slot":
         return query.slot_at(int(key.hop)) or UNKNOWN
     if dimension == "hop":
@@ -164,7 +171,7 @@ def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
 
 
 def _add_up_groups(sums_by_row: Mapping[_RowKey, Sums], group_by_row: Mapping[_RowKey, str]) -> dict[str, Sums]:
-    """Return the sums of the rows of each group, added up."""
+    """Return the summands of each group, which are the sums over its rows, column by column."""
     sums_by_group: dict[str, Sums] = {}
     for key, sums in sums_by_row.items():
         group = group_by_row[key]
@@ -182,7 +189,7 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 
 
 def _sums_by_line_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield the sums of lines and classes by each dimension in which lines of a row differ."""
+    """Yield for each dimension in which the lines of a row may differ the summands of the groups of lines."""
     entry_counts_a = count_table(a, measure, find_faults(a, Editor(a.run, a.run_id))).entry_counts
     entry_counts_b = count_table(b, measure, find_faults(b, Editor(b.run, b.run_id))).entry_counts
     count_names = [column.rpartition(":")[2] for column in sums_of([measure])]
@@ -196,7 +203,7 @@ def _sums_by_line_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_Gr
 
 
 def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
-    """Return the counts of these names (`right`, `ground_truth` ...) of each group of a dimension."""
+    """Return the counts of each group of a dimension; `count_names` says which ones: `right`, `ground_truth` ..."""
     sums_by_group: dict[str, Sums] = {}
     for (group,), group_counts in count_groups(entry_counts, [dimension]).items():
         sums_by_group[group] = [float(getattr(group_counts.counts, name)) for name in count_names]

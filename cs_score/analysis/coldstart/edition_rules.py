@@ -1,4 +1,4 @@
-"""Which rule of an edition makes which difference, for one run that was scored under two editions."""
+"""Find out which rule of an edition changes which rows, for one run that was scored under two editions."""
 
 from __future__ import annotations
 
@@ -44,19 +44,21 @@ class Rule(Record, kw_only=True):
 
 
 class _MixedOptions(Options):
-    """Options under an edition that nobody has published: `rules` replaces the one that `follow` names."""
+    """Options with an edition that is mixed from two published ones: `rules` replaces the edition named by `follow`."""
 
     rules: Edition | None = None
 
     @property
     def edition(self) -> Edition:
+        """The mixed edition if there is one, otherwise the one that `follow` names."""
         return super().edition if self.rules is None else self.rules
 
 
 def rules_of(a: Scored, b: Scored) -> list[Rule]:
     """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes alone.
 
-    There are none unless `a` can be scored again, or if both follow the same edition.
+    The list ends with the rows that differ between A and B, but that no rule changes alone. It is empty if A cannot be
+    scored again, or if both follow the same edition.
     """
     if a.again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
@@ -75,7 +77,7 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
 
 
 def _edition_rules(a: Scored, b: Scored) -> list[Rule]:
-    """Return the rules that the editions of A and B have otherwise, each applied to A alone."""
+    """Return the rules in which the editions of A and B differ, each with the rows of A that it changes alone."""
     edition_a = a.run.gold.options.edition
     edition_b = b.run.gold.options.edition
     rules = []
@@ -89,7 +91,10 @@ def _edition_rules(a: Scored, b: Scored) -> list[Rule]:
 
 
 def _rule_alone(a: Scored, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]) -> Rule:
-    """Return a rule with the rows of A that differ if A is scored with only these options changed."""
+    """Return a rule with the rows of A that change if A is scored again with `option_changes` as the only change.
+
+    `value_a` and `value_b` are the rule as A and B follow it. If A cannot be scored so, the rule has the reason.
+    """
     assert a.again is not None
     rule = Rule(rule=name, a=value_a, b=value_b)
     options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
@@ -101,7 +106,7 @@ def _rule_alone(a: Scored, name: str, value_a: object, value_b: object, option_c
 
 
 class _RowScore(NamedTuple):
-    """F1 or average precision of a row, and its counts if it has them."""
+    """The score of a row: its F1 with the counts behind it, or its average precision without counts."""
 
     score: float
     counts: Counts | None
@@ -112,7 +117,7 @@ _RowId: TypeAlias = tuple[str, str, str]
 
 
 def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
-    """Return the rows of the SF tables that are not the same in A and B."""
+    """Return the rows of the SF tables whose score or counts differ between A and B, or that one of them lacks."""
     rows_a = _score_by_row(a)
     rows_b = _score_by_row(b)
     differences = []
@@ -134,7 +139,7 @@ def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
 
 
 def _score_by_row(scored: Scored) -> dict[_RowId, _RowScore]:
-    """Return the rows of the SF table of counts, then the rows of the SF table of average precision."""
+    """Return the scores of the rows of the SF table and of its average precision, by table, row and level."""
     score_by_row: dict[_RowId, _RowScore] = {}
     for row in scored.result.tables.sf.rows:
         score_by_row["SF", row.name, row.level] = _RowScore(row.f1, row.counts)

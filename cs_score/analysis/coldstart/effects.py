@@ -1,7 +1,8 @@
 """The difference that changes to its files make to the scores of a run.
 
-Every measure is made of sums over units, so that a score changes by what the sums of the rescored units change.
-LDC-MAX and LDC-MEAN look at nothing outside their LDC query, which is the unit.
+Every measure is computed from sums over units. After a change only the units that it affects are scored again, and the
+differences of their summands are added to the sums. This is also true of LDC-MAX and LDC-MEAN, since all entry points
+of an LDC query are in the same unit.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ class Effect(Record):
 
 
 class ScoredChange(Record, eq=False):
-    """A change with everything that was scored under it, so that a change which contains it can start from there.
+    """A change with the results of all units after it, so that scoring a larger change can start from there.
 
-    `totals` are the sums over all units. `unranked_reasons` says by unit why it could not be ranked.
+    `sums_by_unit` has the summands of each unit, and `totals` are the sums over all units. `unranked_reasons` has for
+    each unit that could not be ranked the reason.
     """
 
     change: Change
@@ -46,14 +48,14 @@ class ScoredChange(Record, eq=False):
 
 
 class _RescoredSums(NamedTuple):
-    """A unit scored again after a change, and its sums."""
+    """A unit that was scored again after a change, and its summands in the sums of all columns."""
 
     unit: UnitResult
     sums: Sequence[float]
 
 
 class _Scores(NamedTuple):
-    """The score of each measure, None if the scorer would not give it; and the reason if one is None."""
+    """The score by each measure, None if the scorer would not give it, and the reason why one is None."""
 
     by_measure: dict[str, float | None]
     reason: str | None
@@ -66,14 +68,15 @@ _SF_ROWS: Final = f"{SF}:{ALL_LEVELS}:row"
 class Effects:
     """Computes the effects of changes to the files of one run on its scores.
 
-    An effect is the score of the changed files minus the score of the run, both as the scorer would give them.
-    `editor` makes the changes, `unchanged` is the run before any change, and `scores` are its scores by measure.
+    An effect is the score of the changed files minus the score of the original files, both as the scorer would give
+    them. `editor` makes the changes, `unchanged` has the results before any change, and `scores` are the scores of the
+    original files by measure.
     """
 
     def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
-        """Add up the sums of all units. The run must have a score by every measure; the first one is the analysed one.
+        """Add up the summands of all units for some measures; the first one is the analysed measure.
 
-        Effects of the same run on other measures share its `rescoring`.
+        The run must have a score by every measure. Effects of the same run on other measures share its `rescoring`.
         """
         self._scored = scored
         self._measures = tuple(measures)
@@ -95,17 +98,17 @@ class Effects:
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
 
     def _score_unchanged(self) -> ScoredChange:
-        """Return the run before any change, with the sums of its units."""
+        """Return the results of all units before any change, with the sums over them."""
         unit_by_id: dict[str, UnitResult] = {}
         sums_by_unit: dict[str, Sequence[float]] = {}
-        totals = [0.0] * (len(self._row_sums.columns) + 1)  # the last one counts ranked nodes
+        totals = [0.0] * (len(self._row_sums.columns) + 1)  # the last sum is the number of ranked nodes
         unranked_reasons: dict[str, str] = {}
         for unit in self._scored.result.units:
             sums = self._sums_of_unit(unit, self._scored.run)
             unit_by_id[unit.id] = unit
             sums_by_unit[unit.id] = sums
             totals = [total + value for total, value in zip(totals, sums)]
-            _note_unranked(unit, unranked_reasons)
+            _add_unranked_reason(unit, unranked_reasons)
         return ScoredChange(
             change=Change(),
             unit_by_id=unit_by_id,
@@ -114,15 +117,15 @@ class Effects:
             unranked_reasons=unranked_reasons,
         )
 
-    def on(self, measures: Sequence[Measure]) -> Effects:
-        """Return effects of the same run on other measures."""
+    def for_measures(self, measures: Sequence[Measure]) -> Effects:
+        """Return an object that computes the effects of changes to the same run on other measures."""
         if self._measures == tuple(measures):
             return self
         return Effects(self._scored, measures, self._rescoring)
 
-    def on_first_measure(self) -> Effects:
-        """Return effects on the analysed measure alone, which take less time."""
-        return self.on(self._measures[:1])
+    def for_first_measure(self) -> Effects:
+        """Return an object that computes the effects on the analysed measure alone, which takes less time."""
+        return self.for_measures(self._measures[:1])
 
     def effect_of(self, change: Change) -> Effect:
         """Return the effect of a change to the files of the run."""
@@ -130,12 +133,14 @@ class Effects:
             rescored = list(self._rescore(change, self.unchanged))
         except InputError as refusal:
             return self._effect_of_refused(refusal)
-        return self._effect_from(self._totals_after(self.unchanged, rescored), _reasons_after(self.unchanged, rescored))
+        totals = self._totals_after(self.unchanged, rescored)
+        return self._effect_from_totals(totals, _unranked_reasons_after(self.unchanged, rescored))
 
     def effect_after(self, start: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
-        """Return the effect of a change that contains an earlier one, and the change with everything scored under it.
+        """Return the effect of a change that contains an earlier one, and the results of all units after it.
 
-        Only the difference to the earlier change, the `start`, is scored. A refused change gives the start again.
+        `start` has the results after the earlier change; only the units that differ from these are scored again. If the
+        scorer would refuse the changed files, the start itself is returned beside the effect.
         """
         try:
             rescored = list(self._rescore(change, start))
@@ -151,18 +156,21 @@ class Effects:
             unit_by_id=unit_by_id,
             sums_by_unit=sums_by_unit,
             totals=self._totals_after(start, rescored),
-            unranked_reasons=_reasons_after(start, rescored),
+            unranked_reasons=_unranked_reasons_after(start, rescored),
         )
-        return self._effect_from(scored_change.totals, scored_change.unranked_reasons), scored_change
+        return self._effect_from_totals(scored_change.totals, scored_change.unranked_reasons), scored_change
 
     def _rescore(self, change: Change, start: ScoredChange) -> Iterator[_RescoredSums]:
-        """Yield the units that a change leaves otherwise than an earlier change. Raises InputError if it is refused."""
+        """Yield the units whose results differ from the `start`, scored again.
+
+        Raises InputError if the scorer would refuse the changed files.
+        """
         rescored_units = self._rescoring.rescore(change, start.change, start.unit_by_id, is_ranked=self._is_ranked)
         for unit, run in rescored_units:
             yield _RescoredSums(unit, self._sums_of_unit(unit, run))
 
     def _totals_after(self, start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Sequence[float]:
-        """Return the sums over all units once some units are replaced."""
+        """Return the sums over all units after the results of some units have been replaced in the `start`."""
         totals = start.totals
         for unit, sums in rescored:
             old_sums = start.sums_by_unit[unit.id]
@@ -170,12 +178,15 @@ class Effects:
         return totals
 
     def _effect_of_refused(self, refusal: InputError) -> Effect:
-        """Return the effect of a change that the scorer would refuse: there are no scores."""
+        """Return the effect of a change that the scorer would refuse: no scores and no differences, with the reason."""
         no_scores = dict.fromkeys(self.scores)
         return Effect(differences=no_scores, reason=str(refusal), scores=no_scores)
 
-    def _effect_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> Effect:
-        """Return the effect of a change after which the sums over all units are these."""
+    def _effect_from_totals(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> Effect:
+        """Return the effect of a change, from the sums over all units after it.
+
+        `unranked_reasons` has for each unit that could not be ranked the reason.
+        """
         scores, reason = self._scores_from(totals, unranked_reasons)
         differences: dict[str, float | None] = {}
         for name, old_score in self.scores.items():
@@ -184,9 +195,9 @@ class Effects:
         return Effect(differences=differences, reason=reason, scores=scores)
 
     def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
-        """Return the scores that are made of the sums over all units.
+        """Return the scores that follow from the sums over all units, as the scorer would give them.
 
-        The reason for a missing score is that a unit could not be ranked, if that is one, otherwise the first reason.
+        If several scores are missing, the reason given is that a unit could not be ranked, or else the first one.
         """
         count_by_column = dict(zip(self._row_sums.columns, totals))
         if self._entry_points_by_unit and not count_by_column[_SF_ROWS]:
@@ -211,9 +222,9 @@ class Effects:
         return _Scores(scores, reason)
 
     def _sums_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """Return the sums of one unit, which are added up over all units; last its number of ranked nodes.
+        """Return the summands of a unit in the sums of all columns, and last its number of ranked nodes.
 
-        The unit was scored from the lines of `run`.
+        `run` has the lines from which the unit was scored.
         """
         sums = [0.0] * len(self._row_sums.columns)
         results = sorted(unit.queries, key=lambda result: result.query.short_id)
@@ -227,10 +238,10 @@ class Effects:
     def _add_rows(
         self, sums: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]], *, is_counted: bool
     ) -> None:
-        """Add the rows of a unit to its sums: rows of counts if `is_counted`, rows of rankings otherwise.
+        """Add the rows of a unit to its summands (`sums`): rows of counts if `is_counted`, else rows of rankings.
 
-        LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
-        have rows (rules ldc-max, ldc-mean).
+        For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
+        points that have rows (rules ldc-max, ldc-mean).
         """
         with_total = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
@@ -247,9 +258,9 @@ class Effects:
         self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit_id, entry_points)]), is_counted, with_total)
 
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
-        """Return the number of ranked nodes of the run in a unit; without any, a run has no average precision.
+        """Return the number of ranked nodes of the run in a unit. A run without any has no average precision.
 
-        If several runs are scored in a call, rankings hold the nodes of all: then it is the number of ranked lines.
+        If several runs are scored together, the rankings have the nodes of all runs: then ranked lines are counted.
         """
         if len(self._scored.run.run_ids) > 1:
             return self._count_ranked_lines(unit, run)
@@ -270,22 +281,22 @@ class Effects:
 
 
 def _row_column(measure: Measure) -> str:
-    """Return the column of sums that counts the rows which a measure is made of: `SF:ALL:row`, `SF:1:ranking`."""
+    """Return the column in which the rows of a measure's table are counted: `SF:ALL:row`, `SF:1:ranking`."""
     kind = "row" if measure.average else "ranking"
     return f"{measure.table}:{measure.level}:{kind}"
 
 
-def _reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
-    """Return by unit why it could not be ranked, once some units are replaced."""
+def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
+    """Return why units could not be ranked, by unit, after the results of some units have been replaced."""
     unranked_reasons = dict(start.unranked_reasons)
     for unit, _ in rescored:
         unranked_reasons.pop(unit.id, None)
-        _note_unranked(unit, unranked_reasons)
+        _add_unranked_reason(unit, unranked_reasons)
     return unranked_reasons
 
 
-def _note_unranked(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
-    """Enter why a unit could not be ranked, if a query of it could not."""
+def _add_unranked_reason(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
+    """Add to the reasons by unit why a query of this unit could not be ranked, if there is such a query."""
     for result in unit.queries:
         if result.unranked is not None:
             unranked_reasons[unit.id] = str(result.unranked)

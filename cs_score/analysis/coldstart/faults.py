@@ -19,7 +19,7 @@ MISSED: Final = "MISSED"
 
 
 class Fault(Record):
-    """A wrong line, a node of several lines with a wrong one among them, or a class that was not found.
+    """A fault of a run: a wrong line, a node of several lines that has a wrong one, or a class that was not found.
 
     `line` is the wrong line, the first line of the node, or the assessment by which the class would be found. `lines`
     are the lines to remove, in load order. `category` is None for a node. `class_name` is the class of the line's
@@ -43,15 +43,15 @@ ONLY_NOMINAL: Final = "only nominal mentions"
 
 
 class Reachability:
-    """Decides whether some answer of the pool finds a class under a policy (docs/background/scoring.md).
+    """Decides whether some answer of the pool would find a class under a policy (docs/background/scoring.md).
 
-    An answer finds its class if its judgment counts as right, if a right answer of the class above leads to its query,
-    and if its mention names the entity. In a run without node ids, all answers of a row share one node, which any of
-    them names.
+    An answer finds its class if its judgment counts as right, if a right answer of the parent class leads to its query,
+    and if its mention names the entity. In a run without node ids, all answers of a row belong to one node, so that it
+    is enough if one of them names the entity.
     """
 
     def __init__(self, scored: Scored, *, with_nodes: bool) -> None:
-        """Group the accepted answers of the pool; `with_nodes` says whether the run has node ids."""
+        """Group the accepted answers of the pool by class; `with_nodes` says whether the run has node ids."""
         self._policy = scored.policy
         self._with_nodes = with_nodes
         self._answers_by_class: dict[str, list[Assessment]] = defaultdict(list)
@@ -64,24 +64,24 @@ class Reachability:
         self._named_rows = self._find_named_rows()
 
     def _find_named_rows(self) -> set[str]:
-        """Return the rows of the tables in which some answer names the entity."""
+        """Return the names of the rows in which some answer of the pool names the entity."""
         rows: set[str] = set()
         for class_name, answers in self._answers_by_class.items():
-            if any(self._is_name(answer) for answer in answers):
-                rows.add(_class_above(class_name))
+            if any(self._names_entity(answer) for answer in answers):
+                rows.add(_parent_of_class(class_name))
         return rows
 
     def why_unreachable(self, class_name: str) -> str | None:
-        """Return why no answer of the pool finds a class; None if one does."""
+        """Return why no answer of the pool would find a class; None if one would."""
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
         right_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
         if not right_answers:
             return NO_RIGHT_PARENT
-        if any(self._is_name(answer) for answer in right_answers):
+        if any(self._names_entity(answer) for answer in right_answers):
             return None
-        if not self._with_nodes and _class_above(class_name) in self._named_rows:
+        if not self._with_nodes and _parent_of_class(class_name) in self._named_rows:
             return None
         return ONLY_NOMINAL
 
@@ -89,19 +89,19 @@ class Reachability:
         """Return whether the judgment of an answer counts as right under the policy."""
         return answer.judgment in self._policy.right
 
-    def _is_name(self, answer: Assessment) -> bool:
-        """Return whether an answer names the entity, or belongs to a class of which nobody found a name."""
+    def _names_entity(self, answer: Assessment) -> bool:
+        """Return whether an answer names the entity of its class, or describes one that has no name in the pool."""
         is_named = answer.value_mention == "NAM" or answer.class_mention == "NOM"
         return is_named and answer.judgment not in self._policy.wrong
 
     def _has_right_parent(self, answer: Assessment) -> bool:
-        """Return whether a right answer of the class above leads to the query that an answer belongs to.
+        """Return whether the query that an answer belongs to asks about a right answer of the parent class.
 
-        Answers of the first hop need none.
+        This is true of all answers of the first hop, which have no parent.
         """
         if not answer.query.level:
             return True
-        target = (answer.query.short_id, _class_above(answer.value_class))
+        target = (answer.query.short_id, _parent_of_class(answer.value_class))
         if target not in self._rightness_by_target:
             parents = self._answers_by_target[target]
             is_right = any(self._is_right(parent) and self._has_right_parent(parent) for parent in parents)
@@ -110,7 +110,7 @@ class Reachability:
 
 
 def _is_counted(assessment: Assessment, scored: Scored) -> bool:
-    """Return whether lines can have this assessment: only one of several assessments of an answer counts."""
+    """Return whether lines can be matched to this assessment: of several assessments of an answer only one counts."""
     follow_on = scored.run.links.follow_on(assessment.target)
     if follow_on is None:
         return False
@@ -118,13 +118,13 @@ def _is_counted(assessment: Assessment, scored: Scored) -> bool:
     return judgement is not None and judgement.assessment is assessment
 
 
-def _class_above(class_name: str) -> str:
-    """Return the class or query above a class: `CS17_ENG_0001:2` -> `CS17_ENG_0001`."""
+def _parent_of_class(class_name: str) -> str:
+    """Return the class or query that a class is below: `CS17_ENG_0001:2:1` -> `CS17_ENG_0001:2`."""
     return class_name.rpartition(":")[0]
 
 
 def find_faults(scored: Scored, editor: Editor) -> Iterator[Fault]:
-    """Yield the faults of a run: of each unit its wrong lines, their nodes, and the classes not found."""
+    """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
         wrong_lines = _wrong_lines(scored, unit)
@@ -150,7 +150,7 @@ def _wrong_lines(scored: Scored, unit: UnitResult) -> list[Fault]:
 
 
 def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Iterable[Fault]) -> Iterator[Fault]:
-    """Yield the nodes of wrong lines that have several lines of the run in a unit."""
+    """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit."""
     unit_of = scored.run.gold.unit_of
     nodes = dict.fromkeys([fault.lines[0].node for fault in wrong_lines])
     for node in nodes:
@@ -165,45 +165,63 @@ def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Itera
 
 
 def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachability: Reachability) -> Iterator[Fault]:
-    """Yield the classes of a unit that were not found, in load order of the pool.
+    """Yield a fault for each class of a unit that was not found, in load order of the pool.
 
-    In a row whose slot takes one value any class would do: if none was found, only the first class is yielded.
+    Classes without an accepted answer in the pool are left out.
     """
     for row in rows_to_find(scored, unit):
-        missed = [name for name in row.class_names if name not in row.found]
-        if row.is_single:
-            missed = [] if row.found else row.class_names[:1]
-        for class_name in missed:
+        for class_name in _classes_missed_in(row):
             answer = editor.answer_by_class.get(class_name)
             if answer is None:
                 continue
-            names = row.class_names if row.is_single else [class_name]
-            reasons = [reachability.why_unreachable(name) for name in names]
             yield Fault(
                 kind="class",
                 line=answer,
                 category=MISSED,
                 class_name=class_name,
                 row=row.name,
-                unreachable=None if None in reasons else reasons[0],
+                unreachable=_why_unreachable(class_name, row, reachability),
             )
+
+
+def _classes_missed_in(row: RowToFind) -> list[str]:
+    """Return the classes of a row that were not found.
+
+    If the slot takes one value, any class would do: if none was found, only the first class is returned.
+    """
+    if not row.is_single:
+        return [name for name in row.class_names if name not in row.found]
+    if row.found:
+        return []
+    return row.class_names[:1]
+
+
+def _why_unreachable(class_name: str, row: RowToFind, reachability: Reachability) -> str | None:
+    """Return why no answer of the pool would find a class of a row; None if one would.
+
+    If the slot takes one value, it is enough that some class of the row can be found.
+    """
+    if not row.is_single:
+        return reachability.why_unreachable(class_name)
+    reasons = [reachability.why_unreachable(name) for name in row.class_names]
+    return None if None in reasons else reasons[0]
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
     """Return the category of a line as policies name it, from its labels: `INCORRECT`, `INEXACT`, `DUPLICATE` ...
 
-    It is the category before the policy, or DUPLICATE if the line counts as one.
+    It is DUPLICATE if the line counts as the duplicate of another line, otherwise the category that its assessment has.
     """
     category = category_in(labels)
     if REDUNDANT in labels:
         return DUPLICATE
-    if WRONG in labels and category not in policy.wrong:
+    if WRONG in labels and category not in policy.wrong:  # the policy counts duplicates as wrong
         return DUPLICATE
     return category
 
 
 def counted_lines(unit: UnitResult) -> Iterator[Response]:
-    """Yield the lines of a unit that count in a row of the tables."""
+    """Yield the lines of a unit that are counted in a row of the tables."""
     for result in unit.queries:
         for tally in result.tallies:
             yield from tally.responses
@@ -223,7 +241,7 @@ class RowToFind(NamedTuple):
 
 
 def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes to be found."""
+    """Yield the rows of a unit that have classes of the ground truth, with the classes that were found."""
     for result in unit.queries:
         tree = scored.run.gold.of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored
@@ -238,7 +256,7 @@ def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
 
 
 def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:
-    """Return the classes of the assessments of the right ones among some lines of a unit."""
+    """Return the classes that the right lines among some lines of a unit have found."""
     class_names: set[str] = set()
     for line in lines:
         assessment = unit.matched.get(line.index)

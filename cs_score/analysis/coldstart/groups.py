@@ -1,4 +1,4 @@
-"""The scores of groups of lines and classes: by slot, hop, language and so on, also crossed, with intervals."""
+"""Score groups of lines and classes: by slot, hop, language and others, by several of these at once, with intervals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Group(Record, kw_only=True):
 
 
 def read_crossings(texts: Iterable[str]) -> list[str]:
-    """Return the crossed dimensions that `--by` asks for, each combination once: `slot, language` -> `slot,language`.
+    """Return the combinations of dimensions that `--by` asks for, each once: `slot, language` -> `slot,language`.
 
     Raises UsageError for an unknown dimension, and for one that is crossed with itself.
     """
@@ -73,24 +73,25 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 def groups_of(
     table: CountedTable, crossings: Sequence[str] = (), units: Sequence[str] = (), resampling: Resampling | None = None
 ) -> dict[str, list[Group]]:
-    """Return the groups of each dimension, then the groups of crossed dimensions such as `slot,language`.
+    """Return the scored groups of each dimension, then the groups of the `crossings`, such as `slot,language`.
 
-    The group with the most mistakes comes first, then names decide. With `resampling` groups have intervals of their
-    scores, from resamples of `units`. Groups of one LDC query have none, since each is drawn as a whole.
+    Groups are sorted by their number of mistakes, the largest first, then by name. With `resampling` they have
+    intervals of their scores, from resamples of `units`; but groups by LDC query have none, since a resample draws each
+    LDC query as a whole.
     """
     counts_without_units = _drop_units(table.entry_counts)
     mistakes_in_all = sum([group.mistakes for group in count_groups(counts_without_units, ()).values()])
     groups_by_dimension: dict[str, list[Group]] = {}
     for crossing in dict.fromkeys([*DIMENSIONS, *crossings]):
         dimensions = crossing.split(SEPARATOR)
-        by_unit = _UNIT_DIMENSION in dimensions
-        counts_by_group = count_groups(table.entry_counts if by_unit else counts_without_units, dimensions)
+        is_by_unit = _UNIT_DIMENSION in dimensions
+        counts_by_group = count_groups(table.entry_counts if is_by_unit else counts_without_units, dimensions)
         intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
-        if resampling is not None and units and not by_unit:
+        if resampling is not None and units and not is_by_unit:
             intervals_by_group = dict(_intervals_of_groups(table.entry_counts, dimensions, units, resampling))
         has_recall = RUN_ONLY.isdisjoint(dimensions)
         groups = []
-        for names in sorted(counts_by_group, key=lambda names: _group_order(names, counts_by_group[names])):
+        for names in sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names])):
             group = _make_group(names, counts_by_group[names], mistakes_in_all, has_recall=has_recall)
             if intervals_by_group:
                 shown_scores = _SCORES if has_recall else _SCORES[:1]
@@ -102,9 +103,9 @@ def groups_of(
 
 
 def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
-    """Return the counts of entries without the groups of the last dimension, the LDC query.
+    """Return the counts of entries added up over all LDC queries, which are the last dimension.
 
-    There are many queries and few groups of everything else: adding them up once saves it for each other dimension.
+    That leaves far fewer entries, over which the other dimensions are then counted.
     """
     counts_without_units: Counter[Entry] = Counter()
     for (groups, labels), count in entry_counts.items():
@@ -112,13 +113,16 @@ def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
     return counts_without_units
 
 
-def _group_order(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, ...]:
-    """Return the sort key of a group: the number of mistakes from the highest, then its names."""
+def _order_of_group(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, ...]:
+    """Return the sort key of a group: minus its number of mistakes, then its names."""
     return -group_counts.mistakes, *[group_order(name) for name in names]
 
 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:
-    """Return a group with its scores; without recall and F1 if the pool does not know the dimension."""
+    """Return a scored group; recall and F1 are None unless it `has_recall`, that is, if the pool knows its dimensions.
+
+    `mistakes_in_all` is the number of all mistakes, from which the share of the group is computed.
+    """
     counts = group_counts.counts
     return Group(
         group=", ".join(names),
@@ -133,13 +137,13 @@ def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: i
 
 
 _GROUPS_AT_ONCE: Final = 64
-"""Groups whose resamples are held in memory at the same time."""
+"""The number of groups that are resampled together; it limits the memory for their resamples."""
 
 
 def _intervals_of_groups(
     entry_counts: EntryCounts, dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
 ) -> Iterator[tuple[GroupNames, dict[str, Interval]]]:
-    """Yield each group with the bootstrap intervals of its precision, recall and F1, from resamples of units."""
+    """Yield the names of each group with the intervals of its precision, recall and F1, from resamples of units."""
     counts_by_unit: dict[GroupNames, dict[str, Counts]] = defaultdict(dict)
     for (*names, unit), group_counts in count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION]).items():
         counts_by_unit[tuple(names)][unit] = group_counts.counts
@@ -162,9 +166,9 @@ _NO_COUNTS: Final = Counts()
 
 
 def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    """Return precision, recall and F1 of each group, one after the other.
+    """Return precision, recall and F1 of each group, one group after the other.
 
-    The sums are the right lines, the answered lines and the ground truth of each group.
+    `sums` has three numbers for each group: its right lines, its answered lines and its ground truth.
     """
     scores: list[Any] = []
     for first in range(0, len(sums), len(_SCORES)):

@@ -1,4 +1,4 @@
-"""The tables of an analysis and of a difference: their columns, and the rows of each."""
+"""Define the tables of an analysis and of a difference: their columns, and how the cells of each row are found."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _LIMITS: Final = ("precision_low", "precision_high", "recall_low", "recall_high"
 
 
 def _budget_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each kind of mistakes."""
+    """Yield the cells of each kind of mistakes in the error budget."""
     for row in analysis.budget:
         yield to_builtins(row)
 
 
 def _group_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each group of each dimension, with its counts and the limits of its intervals."""
+    """Yield the cells of each group of each dimension, with its counts and the limits of its intervals."""
     for dimension, groups in analysis.groups.items():
         for group in groups:
             cells = to_builtins(group)
@@ -40,37 +40,36 @@ def _group_rows(analysis: Analysis) -> Iterator[Cells]:
             yield {"dimension": dimension, **cells, **cells["counts"], **limits}
 
 
-def _slot_row_by_name(analysis: Analysis) -> dict[str, dict[str, Any]]:
-    """Return a row for each slot with its number of lines by category; categories that no line has are empty."""
+def _cells_by_slot(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """Return for each slot the cells with its number of lines of each category; categories without lines are empty."""
     slot_categories = analysis.confusions.slots
     no_lines = dict.fromkeys([slot_category.category for slot_category in slot_categories], 0)
-    row_by_slot: dict[str, dict[str, Any]] = {}
+    cells_by_slot: dict[str, dict[str, Any]] = {}
     for slot_category in slot_categories:
-        row = row_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
-        row[slot_category.category] = slot_category.count
-    return row_by_slot
+        cells = cells_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
+        cells[slot_category.category] = slot_category.count
+    return cells_by_slot
 
 
 def _slots_by_mistakes(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each slot, the slot with the most mistakes first."""
-    row_by_slot = _slot_row_by_name(analysis)
+    """Yield the cells of each slot, the slot with the most mistakes first."""
+    cells_by_slot = _cells_by_slot(analysis)
     for group in analysis.groups["slot"]:
-        yield row_by_slot.get(group.group, {"slot": group.group})
+        yield cells_by_slot.get(group.group, {"slot": group.group})
 
 
 def _slots_by_lines(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return a row for each slot, the slot with the most lines first."""
-    rows = _slot_row_by_name(analysis).values()
-    return sorted(rows, key=_count_lines, reverse=True)
+    """Return the cells of each slot, the slot with the most lines first."""
+    return sorted(_cells_by_slot(analysis).values(), key=_count_lines, reverse=True)
 
 
-def _count_lines(row: Cells) -> int:
-    """Return the number of lines of all categories in the row of a slot."""
-    return sum([row.get(category, 0) for category in CATEGORIES])
+def _count_lines(cells: Cells) -> int:
+    """Return the number of lines of a slot, from its cells with the numbers of each category."""
+    return sum([cells.get(category, 0) for category in CATEGORIES])
 
 
 def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each listed mistake; `lines` is how many lines correcting it adds, or removes if negative."""
+    """Yield the cells of each listed mistake; `lines` is the number of lines that correcting it adds minus removes."""
     for mistake in analysis.mistakes:
         cells = to_builtins(mistake)
         cells["lines"] = len(mistake.added) - len(mistake.removed)
@@ -80,13 +79,13 @@ def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _reliability_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each bin of lines of like confidence."""
-    for each in analysis.reliability.bins:
-        yield to_builtins(each)
+    """Yield the cells of each bin of lines with similar confidence."""
+    for confidence_bin in analysis.reliability.bins:
+        yield to_builtins(confidence_bin)
 
 
 def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each policy and measure."""
+    """Yield the cells of each policy and measure, with the difference to the score under the policy in force."""
     for policy in analysis.policies:
         for measure, score in policy.scores.items():
             yield {
@@ -99,7 +98,7 @@ def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each measure, the analysed one first."""
+    """Yield the cells of each measure with its scores in both scenarios, the analysed measure first."""
     scenarios = analysis.scenarios
     for measure in dict.fromkeys([str(analysis.measure), *scenarios.scores]):
         cells = to_builtins(scenarios.scores[measure])
@@ -107,13 +106,13 @@ def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
 
 
 def _unassessed_slots(analysis: Analysis) -> list[SlotShare]:
-    """Return the slots with unassessed lines, the one with the most first."""
+    """Return the slots that have unassessed lines, the slot with the most of them first."""
     slots = [slot for slot in analysis.scenarios.slots if slot.unassessed]
     return sorted(slots, key=lambda slot: -slot.unassessed)
 
 
 def _interval_rows(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row for each score with an interval."""
+    """Yield the cells of each score that has an interval."""
     if not analysis.intervals:
         return
     for measure, interval in analysis.intervals.scores.items():
@@ -127,7 +126,7 @@ BUDGET: Final = Layout(
     "The score if one kind of mistakes alone were corrected, and cumulated:",
     columns("kind", "count", "gain", "score", "cumulated", "note", "reason", gain=Format.GAIN),
     _budget_rows,
-    most="whole",
+    row_selection="whole",
 )
 COSTLIEST_SLOTS: Final = Layout(
     "slots",
@@ -161,7 +160,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
         "groups", "By %, the most mistakes first:",
         columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _group_rows,
         shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
-        by="dimension", fewest=2,  # one group is the whole table
+        split_by="dimension", min_rows=2,  # one group is the whole table
     ),
     Layout(
         "confusions", "Lines by slot and category:", columns("slot", *CATEGORIES),
@@ -180,7 +179,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "reliability",
         "Reliability: assessed lines in ten bins of equal size by confidence, and the share that was judged correct:",
-        columns("lines", "low", "high", "confidence", "right"), _reliability_rows, most="whole",
+        columns("lines", "low", "high", "confidence", "right"), _reliability_rows, row_selection="whole",
     ),
     Layout(  # for people they stand beside the score
         "scenarios",
@@ -196,12 +195,12 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "policies", "The scores under the policy %, and the difference to those of the policy in force:",
         columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN), _policy_rows,
-        by="policy", most="whole",
+        split_by="policy", row_selection="whole",
     ),
     Layout(
         "sweep", "The scores without the lines whose confidence is below a threshold:",
         columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN), lambda analysis: analysis.sweep,
-        most="spread",
+        row_selection="spread",
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""
@@ -211,25 +210,28 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
 
 
 def _group_share_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each group of each dimension."""
+    """Yield the cells of each group of each dimension, with its contribution to the difference."""
     for dimension, groups in difference.groups.items():
         for group in groups:
             yield {"dimension": dimension.replace("_", " "), **to_builtins(group)}
 
 
 def _largest_group_shares(difference: Difference) -> list[Cells]:
-    """Return the groups of all dimensions, the one with the largest contribution first."""
+    """Return the cells of the groups of all dimensions, the group with the largest contribution first."""
     return sorted(_group_share_rows(difference), key=lambda row: -abs(row["contribution"] or 0.0))
 
 
 def _rule_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each rule of the edition that changes rows of the tables."""
+    """Yield the cells of each rule of the edition that changes rows of the tables."""
     for rule in difference.rules or ():
         yield {"rule": rule.rule or "no rule alone", "rows": len(rule.rows), "which": _changed_rows_in_words(rule)}
 
 
 def _changed_rows_in_words(rule: Rule) -> str:
-    """Return the first row that a rule changes and how many others, or why nothing could be scored."""
+    """Return in words which rows a rule changes: the first one, and the number of others.
+
+    If the run could not be scored with the rule changed, the reason is returned.
+    """
     if not rule.rows:
         return f"not scored: {rule.reason}"
     first = rule.rows[0]
@@ -240,18 +242,18 @@ def _changed_rows_in_words(rule: Rule) -> str:
 
 
 def _answer_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each answer that counts differently in A and B."""
+    """Yield the cells of each answer that counts differently in A and B."""
     for pair in difference.answers:
         yield {"value": pair.value, "query": pair.query, "a": _label_in_words(pair.a), "b": _label_in_words(pair.b)}
 
 
 def _label_in_words(label: AnswerLabel | None) -> str | None:
-    """Return what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
+    """Return in words what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
     return None if label is None else f"{label.label} ({label.category}, line {label.line})"
 
 
 def _class_rows(difference: Difference) -> Iterator[Cells]:
-    """Yield a row for each class that one of the two has found."""
+    """Yield the cells of each class that only one of the two runs has found."""
     for pair in difference.classes:
         yield to_builtins(pair)
 
@@ -268,18 +270,22 @@ UNITS: Final = Layout(
     lambda difference: difference.units,
 )
 GROUPS: Final = Layout(
-    "groups", "By %:", (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES), _group_share_rows, by="dimension"
+    "groups",
+    "By %:",
+    (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES),
+    _group_share_rows,
+    split_by="dimension",
 )
 LARGEST_GROUPS: Final = replace(
     GROUPS,
     title="Groups by the size of their contribution:",
     rows=_largest_group_shares,
     shown=("contribution", "dimension", "group", "n", "a", "b"),
-    by="",
+    split_by="",
 )
 RULES: Final = Layout(
     "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rule_rows,
-    fewest=1, longest=100,
+    min_rows=1, longest=100,
 )  # fmt: skip
 DIFFERENCE_LAYOUTS: Final[tuple[Layout, ...]] = (
     UNITS,
@@ -290,8 +296,8 @@ DIFFERENCE_LAYOUTS: Final[tuple[Layout, ...]] = (
         "Answers that counted differently:",
         (Column("value"), *_SIDES, Column("query")),
         _answer_rows,
-        fewest=1,
+        min_rows=1,
     ),
-    Layout("classes", "Classes that one of the two has found:", columns("outcome", "class"), _class_rows, fewest=1),
+    Layout("classes", "Classes that one of the two has found:", columns("outcome", "class"), _class_rows, min_rows=1),
 )
 """The tables of a difference, a file each."""

@@ -1,4 +1,4 @@
-"""The mistakes of a run, each with the gain of correcting it: the cost list of an analysis."""
+"""List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis."""
 
 from __future__ import annotations
 
@@ -53,31 +53,32 @@ _Rank: TypeAlias = tuple[float, int, int, str]
 
 
 def cost_list(effects: Effects, faults: Iterable[Fault], top: int | None = None) -> list[Mistake]:
-    """Return the mistakes with the gains of correcting them, the greatest gain first, then by file and line.
+    """Return the faults of a run as mistakes, with the gains of correcting them, the greatest gain first.
 
-    With `top` only so many are returned. Gains are exact, but the gains of two mistakes do not add up. Mistakes whose
-    correction the scorer would refuse have no gain and come last.
+    Equal gains are in the order of files and lines. Mistakes whose correction the scorer would refuse have no gain and
+    come last. `top` is the number of mistakes to return, None for all. Each gain is exact, but correcting two mistakes
+    need not gain the sum of both gains.
     """
     rank_by_file = effects.editor.rank_by_file
     if top is None:
         mistakes = [_weigh(fault, effects) for fault in faults]
         return sorted(mistakes, key=lambda mistake: _rank(mistake, rank_by_file))
-    # Effects on one measure take less time: the others are computed for the mistakes that are listed only.
-    first_measure = effects.on_first_measure()
-    weighed = ((_weigh(fault, first_measure), fault) for fault in faults)
-    costliest = heapq.nsmallest(top, weighed, key=lambda pair: _rank(pair[0], rank_by_file))
+    # Effects on one measure take less time: those on the others are only computed for the mistakes that are listed.
+    effects_on_first = effects.for_first_measure()
+    mistakes_with_faults = ((_weigh(fault, effects_on_first), fault) for fault in faults)
+    costliest = heapq.nsmallest(top, mistakes_with_faults, key=lambda pair: _rank(pair[0], rank_by_file))
     return [_weigh(fault, effects) for _, fault in costliest]
 
 
 def _rank(mistake: Mistake, rank_by_file: Mapping[str, int]) -> _Rank:
-    """Return the sort key of a mistake in the cost list."""
+    """Return the sort key of a mistake in the cost list; `rank_by_file` has the position of files in load order."""
     gain_rank = math.inf if mistake.gain is None else -round(mistake.gain, _DIGITS)
     file_rank = rank_by_file.get(mistake.file, len(rank_by_file))
     return gain_rank, file_rank, mistake.line, mistake.kind
 
 
 def _weigh(fault: Fault, effects: Effects) -> Mistake:
-    """Return a fault as a mistake, with the effects of correcting it."""
+    """Return a fault of the run as a mistake, with the effects of correcting it on all measures of `effects`."""
     line = fault.line
     change = _correction_of(fault, effects)
     effect = effects.effect_of(change)

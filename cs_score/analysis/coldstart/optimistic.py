@@ -1,8 +1,9 @@
-"""The optimistic scenario: a run scored as if every unassessed answer were right that can be.
+"""The optimistic scenario: the scores that a run would have if the unassessed answers were right.
 
-For each unassessed answer an assessment is added to the pool by which it is correct. Hop by hop, the most confident
-answer first, it takes the first class below that of its parent in which nothing right is yet, or else a new class.
-Answers of one node take one class. An answer whose parent is not right by then stays wrong.
+For each unassessed answer an assessment is added to the pool that judges it correct. The answers are taken hop by hop,
+the most confident ones first. Each is assigned to the first class below its parent's class for which the run has no
+right answer yet, or else to a new class. Answers of one node are assigned to the same class. An answer stays wrong if
+its parent is not right even then.
 """
 
 from __future__ import annotations
@@ -26,15 +27,21 @@ _NAMED: Final = "NAM"
 
 
 class OptimisticScenario:
-    """Scores a run with assessments by which its unassessed answers are right; `added` are these assessments."""
+    """Scores a run with added assessments that make its unassessed answers right.
+
+    `added` are these assessments; they are there after `score` was called.
+    """
 
     def __init__(self, scored: Scored) -> None:
-        """Start from the run as it was scored."""
+        """Start from a scored run."""
         self._scored = scored
         self.added: list[Assessment] = []
 
     def score(self) -> Scored:
-        """Return the run scored with the added assessments. Raises InputError if it cannot be scored so."""
+        """Return the run scored with assessments of its unassessed answers, and keep these in `added`.
+
+        Raises InputError if the run cannot be scored with them.
+        """
         writer = _AssessmentWriter(self._scored.run)
         scored = self._scored
         for level in _levels_of(scored):
@@ -49,7 +56,7 @@ class OptimisticScenario:
 
 
 def _levels_of(scored: Scored) -> list[int]:
-    """Return the hops that counted lines of a run answer, the first hop first."""
+    """Return the hops that the counted lines of a run answer, in ascending order from 0."""
     levels: set[int] = set()
     for unit in scored.result.units:
         levels.update([line.query.level for line in counted_lines(unit)])
@@ -60,16 +67,16 @@ def _levels_of(scored: Scored) -> list[int]:
 
 
 class _ClassOfLine(NamedTuple):
-    """An unassessed line, and the class that its answer takes."""
+    """An unassessed line, and the class that its answer is assigned to."""
 
     line: Response
     class_name: str
 
 
 def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
-    """Yield every unassessed answer of a hop with a right parent, and a class for it in which no right answer is yet.
+    """Yield each unassessed answer of a hop with a class for it that no right line of the run has found yet.
 
-    Lines that give the same answer with the same justification are one answer: only the first of them is yielded.
+    If several lines give the same answer with the same justification, only the first of them is yielded.
     """
     links = scored.run.links
     found_classes = _classes_found(scored)
@@ -89,7 +96,7 @@ def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
 
 
 def _classes_found(scored: Scored) -> set[str]:
-    """Return the classes of the assessments of right lines."""
+    """Return the classes that right lines of a run have found."""
     class_names: set[str] = set()
     for unit in scored.result.units:
         for line in counted_lines(unit):
@@ -100,9 +107,9 @@ def _classes_found(scored: Scored) -> set[str]:
 
 
 def _unassessed_lines(scored: Scored, level: int) -> list[Response]:
-    """Return the counted lines of a hop that nobody assessed and that could have an assessment.
+    """Return the counted lines of a hop that were not assessed, but could be.
 
-    No assessment can match a line whose invalid provenance was replaced when its answer became an entry point.
+    A line whose provenance is invalid cannot be assessed, since no assessment would match it.
     """
     lines = []
     for unit in scored.result.units:
@@ -114,14 +121,14 @@ def _unassessed_lines(scored: Scored, level: int) -> list[Response]:
 
 
 _EntityKey: TypeAlias = tuple[str, str, str]
-"""What lines about the same entity have in common: an answer to a query, or a node below a class."""
+"""A key that lines about the same entity share: an answer to a query, or a node together with the parent class."""
 
 
 def _group_by_entity(lines: Sequence[Response], links: Links) -> list[list[Response]]:
-    """Return lines in groups that take one class each: lines of one node, and lines that give one answer.
+    """Return lines in groups that are about the same entity, and are assigned to one class.
 
-    A group holds everything that is connected so, in load order. The most confident group comes first, then the one
-    with the first line.
+    Lines of the same node are in one group, and lines that give the same answer are, too; a group has all lines that
+    are connected in these ways, in load order. Groups are sorted by confidence, the most confident one first.
     """
     lines_by_key: dict[_EntityKey, list[Response]] = defaultdict(list)
     for line in lines:
@@ -146,14 +153,14 @@ def _group_by_entity(lines: Sequence[Response], links: Links) -> list[list[Respo
 
 
 def _group_order(group: Sequence[Response]) -> tuple[float, int]:
-    """Return the sort key of a group of lines: its greatest confidence, then its first line."""
+    """Return the sort key of a group of lines: minus its greatest confidence, then the index of its first line."""
     return -max([line.confidence for line in group]), group[0].index
 
 
 def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
-    """Return the keys that a line shares with lines about the same entity: its answer, and its node if it has one.
+    """Return the keys that a line shares with other lines about the same entity: its answer, and its node if any.
 
-    A node of the second hop may have answers below several classes; these are several entities.
+    A node of the second hop may have answers below several parent classes, which are different entities.
     """
     keys = [("answer", line.query.full_id, line.target)]
     if line.node is not None:
@@ -162,9 +169,10 @@ def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
 
 
 def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[str]) -> Iterator[str]:
-    """Yield the classes below a class that nothing right is in, in load order of the pool, then new ones without end.
+    """Yield the classes below a parent class that were not found, in load order of the pool, then endless new ones.
 
-    After `CS17_ENG_0001:7`, the last class of its query, the first new one is `CS17_ENG_0001:8`.
+    After `CS17_ENG_0001:7`, the last class of a query, the first new one is `CS17_ENG_0001:8`. `base_id` is the short
+    id of the query.
     """
     tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
@@ -185,10 +193,10 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
 
 
 class _AssessmentWriter:
-    """Writes lines for the end of the pool, by which an answer of the run is correct and a member of a class."""
+    """Writes assessments for the end of the pool that judge an answer of the run correct and assign it to a class."""
 
     def __init__(self, run: Run) -> None:
-        """Look for the layout of the pool and for lines of it that new ones can follow."""
+        """Find the layout of the pool's last file, and the assessments in it that new ones are modelled on."""
         self._file = last_pool_file(run) or "pool"
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
         self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
@@ -204,9 +212,12 @@ class _AssessmentWriter:
         self._class_mention = _NAMED if has_class_mention else assumed_mention
 
     def write(self, line: Response, class_name: str, number: int) -> Assessment:
-        """Return the assessment of a line's answer as correct; `number` counts the added assessments from 1."""
+        """Return an assessment that judges a line's answer correct and assigns it to a class.
+
+        `number` is the number of the assessment among the added ones, from 1.
+        """
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
-        text_by_column = self._columns_of_similar(line)
+        text_by_column = self._columns_of_model(line)
         text_by_column["ASSESSMENT_ID"] = f"optimistic_{number}"
         text_by_column["QUERY_AND_SLOT_NAME"] = f"{line.query.full_id}:{slot}"
         text_by_column["RELATION_PROVENANCE_TRIPLES"] = relation
@@ -232,17 +243,18 @@ class _AssessmentWriter:
             file=self._file,
         )
 
-    def _columns_of_similar(self, line: Response) -> dict[str, str]:
-        """Return the columns of an assessment of the same query, or of the first one; none if the file is empty.
+    def _columns_of_model(self, line: Response) -> dict[str, str]:
+        """Return by column the texts of an assessment on which a new one for a line is modelled; empty without any.
 
-        Some layouts have the subject of the query in columns that no score depends on.
+        It is an assessment of the same query, or else the first one of the file. Some layouts have the subject of the
+        query in further columns, which no score depends on.
         """
-        similar = self._first_by_query.get(line.query.base_id)
-        if similar is None and self._assessments:
-            similar = self._assessments[0]
-        if similar is None:
+        model = self._first_by_query.get(line.query.base_id)
+        if model is None and self._assessments:
+            model = self._assessments[0]
+        if model is None:
             return {}
-        return dict(zip(self._schema.columns, split_columns(similar.text)))
+        return dict(zip(self._schema.columns, split_columns(model.text)))
 
 
 def last_pool_file(run: Run) -> str | None:
@@ -255,7 +267,7 @@ def last_pool_file(run: Run) -> str | None:
 
 
 def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored:
-    """Return the run scored against a pool with more assessments at its end."""
+    """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
     links = Links(run.gold.table, run.links)
     links.follow_ons = _follow_ons_with(run, new_assessments)
@@ -272,7 +284,7 @@ def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored
 
 
 def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[str, FollowOn]:
-    """Return copies of the follow-on queries about the answers of added assessments, which know these assessments."""
+    """Return copies, by short id, of the follow-on queries about newly assessed answers, with the new assessments."""
     follow_ons: dict[str, FollowOn] = {}
     for assessment in new_assessments:
         if assessment.target not in follow_ons:

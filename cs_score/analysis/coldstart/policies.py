@@ -1,4 +1,4 @@
-"""The scores of a run under other policies: the published ones, and those that a call names."""
+"""Score a run under other policies: the published ones, and further ones that a user names."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class PolicyRow(Record, kw_only=True):
 def policy_rows(
     scored: Scored, measure: Measure, more_policies: Sequence[NamedPolicy] = (), progress: Progress = silent
 ) -> list[PolicyRow]:
-    """Return the scores of a run under each published policy, then under more policies.
+    """Return the scores of a run under each published policy, then under some more policies.
 
-    The measures are the analysed one and the headline measures. A score equals that of scoring the same files with the
-    switches of the policy. A policy with the name of a published one replaces it.
+    They are the scores by the analysed measure and the headline measures, the same as if the files were scored with the
+    switches of the policy. A policy that has the name of a published one replaces it.
     """
     names = [str(measure)]
     for name in headline(COLD_START_MODE):
@@ -47,6 +47,7 @@ def policy_rows(
         scores = try_scores(score, names)
         switches = {side.lower(): text for side, text in policy.policy.texts().items()}
         switches["justifications"] = str(policy.justifications)
-        row = PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)
-        rows.append(row)
+        rows.append(
+            PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)
+        )
     return rows

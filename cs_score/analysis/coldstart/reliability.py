@@ -1,4 +1,4 @@
-"""How far the confidences of a run can be relied on.
+"""Measure how reliable the confidences of a run are.
 
 Every assessed line of the run counts once. A line is right (y = 1) if its assessment is correct, whatever
 deduplication, limits and parents make of it, otherwise wrong (y = 0). With the confidence c of a line, as the scorer
@@ -61,7 +61,7 @@ class Reliability(Record):
 
     @property
     def numbers(self) -> dict[str, float]:
-        """Return the three numbers by their names, as far as they are defined."""
+        """The three numbers by their names in words; undefined ones are left out."""
         number_by_name = {
             "Brier score": self.brier,
             "expected calibration error": self.ece,
@@ -71,7 +71,7 @@ class Reliability(Record):
 
 
 def reliability_of(scored: Scored) -> Reliability:
-    """Return the reliability of the confidences of a run's assessed lines, which are right where judged correct."""
+    """Return the reliability of the confidences of a run's assessed lines; a line is right if it was judged correct."""
     assessed_lines = [scored_line for scored_line in scored.lines() if scored_line.assessment is not None]
     assessed_lines.sort(key=lambda scored_line: (scored_line.line.confidence, scored_line.line.index))
     judged_lines = []
@@ -98,7 +98,7 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
 
 
 def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
-    """Return ten bins of sorted lines, which have as many lines as each other or one more.
+    """Return the lines, which are sorted by confidence, summed up in ten bins of equal size, or of a difference of one.
 
     Bin k of N lines ends before line N * k // 10. A bin without lines is left out.
     """
@@ -125,7 +125,11 @@ def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
 
 
 def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
-    """Return the area under the ROC curve of lines sorted by confidence; None if all are right or all are wrong."""
+    """Return the area under the ROC curve of lines sorted by confidence; None if all are right or all are wrong.
+
+    It is the share of pairs of a right and a wrong line in which the right line has the greater confidence; pairs of
+    equal confidence count half.
+    """
     right_count = sum([line.is_right for line in judged_lines])
     pair_count = right_count * (len(judged_lines) - right_count)
     if not pair_count:

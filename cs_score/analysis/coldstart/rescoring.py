@@ -199,9 +199,9 @@ class Rescoring:
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
 
-        `lines` are all lines of these units before the change, `added_lines` those that the change adds to them. Lines
-        are linked to nodes again if the change makes that necessary. Raises InputError if the limits on justifications
-        cannot be applied.
+        `lines` are all lines of these units before the change, `added_lines` the lines that the change adds to them.
+        Lines are linked to nodes again if the change makes that necessary. Raises InputError if the limits on
+        justifications cannot be applied.
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines, is_ranked)
@@ -381,7 +381,7 @@ class Rescoring:
 
 
 def _with_unchanged_results(unit: UnitResult, old_results: Iterable[QueryResult]) -> UnitResult:
-    """Return a unit with the results of all its queries: the old ones of those that were not scored again."""
+    """Return a unit with the results of all its queries; queries that were not scored again keep their old results."""
     new_result_by_query = {result.query.short_id: result for result in unit.queries}
     results = [new_result_by_query.get(result.query.short_id, result) for result in old_results]
     return replace(unit, queries=tuple(results))
@@ -398,14 +398,14 @@ def _require_known_classes(queries: Iterable[Query], run: Run) -> None:
 
 
 def _raise_if_unranked(unit: UnitResult) -> None:
-    """Raise the InputError because of which a query of a unit could not be ranked, if there is one."""
+    """Raise the InputError of the first query of a unit that could not be ranked; do nothing if all were ranked."""
     for query in unit.queries:
         if query.unranked is not None:
             raise query.unranked
 
 
 def _raise_if_uncounted(unit: UnitResult) -> None:
-    """Raise the InputError because of which a unit was not matched or one of its queries not counted, if any."""
+    """Raise the InputError of a unit that could not be matched, or of its first query that could not be counted."""
     if unit.unmatched is not None:
         raise unit.unmatched
     for query in unit.queries:

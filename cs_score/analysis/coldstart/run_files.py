@@ -1,4 +1,4 @@
-"""The files of a run with all of their lines in order, for changes to them and for explanations."""
+"""Collect all lines of the files of a run in order, for changes to the files and for explanations of their lines."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LinePlace: TypeAlias = tuple[str, int]
 
 
 class RunFile(Record):
-    """A file of a run with all its lines in order.
+    """A file of a run with all its lines in order, read or not.
 
-    A file that was loaded several times has several `ends`: for each time the number of responses loaded by then. A
-    line of it has several responses (`responses_by_repeated_line`, by line number). `copies_by_text` has the numbers of
-    the lines that repeat an earlier line and are not read (rule lines).
+    `ends` has, for each time that the file was loaded, the number of responses that all files had given by then. If it
+    was loaded several times, `responses_by_repeated_line` has the several responses of a line by its number.
+    `copies_by_text` has the numbers of the lines that repeat an earlier line and are not read (rule lines).
     """
 
     name: str
@@ -40,14 +40,14 @@ class RunFile(Record):
 
     @property
     def last_number(self) -> int:
-        """Return the number of the last line; 0 for a file without lines."""
+        """The number of the last line; 0 for a file without lines."""
         return self.lines[-1].number if self.lines else 0
 
     def why_unreadable(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> str | None:
-        """Return why the file could not be read without some lines and with others at its end; None if it could.
+        """Return why the file could not be read after some lines were removed and others added; None if it could.
 
-        The first line that is neither blank nor a comment decides on the layout of a file. A file of size zero is no
-        obstacle: the scorer passes it over.
+        The layout of a file depends on its first line that is neither blank nor a comment, so that removing that line
+        may make the file unreadable. An empty file is no obstacle, since the scorer ignores it.
         """
         layout_line = self._layout_line()
         if layout_line is None or (self.name, layout_line.number) not in removed_places:
@@ -60,21 +60,21 @@ class RunFile(Record):
         return None if is_empty else f"only blank lines and comments would be left of {self.name}"
 
     def _layout_line(self) -> AnyLine | None:
-        """Return the line that decides on the layout: the first one that is neither blank nor a comment."""
+        """Return the line from which the layout is detected: the first one that is neither blank nor a comment."""
         for line in self.lines:
             if not is_blank_or_comment(line.text):
                 return line
         return None
 
     def _texts_after_change(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> Iterator[str]:
-        """Yield the texts of the lines of the changed file."""
+        """Yield the text of each line that the file would have after a change."""
         for line in self.lines:
             if (self.name, line.number) not in removed_places:
                 yield line.text
         yield from added_texts
 
     def _why_other_layout(self, first_text: str) -> str | None:
-        """Return why a file that begins with this line would be read otherwise; None if it has the same layout."""
+        """Return that the file would get another layout if it began with this text; None if it would keep its own."""
         schema = detect_schema(split_columns(first_text))
         if schema is self.schema:
             return None
@@ -83,7 +83,7 @@ class RunFile(Record):
 
 
 def files_of_run(run: Run) -> dict[str, RunFile]:
-    """Return the run files of a call by name, with the lines of all runs in them."""
+    """Return the run files by name, in load order, each with the lines of all runs in it."""
     responses_by_file, repeated_by_file = _responses_of_files(run.links.responses)
     ends_by_file = _ends_of_files(run.links.responses)
     other_lines_by_file: dict[str, list[AnyLine]] = defaultdict(list)
@@ -113,10 +113,10 @@ def files_of_run(run: Run) -> dict[str, RunFile]:
 def _responses_of_files(
     responses: Iterable[Response],
 ) -> tuple[dict[str, dict[int, Response]], dict[str, dict[int, list[Response]]]]:
-    """Return two dictionaries by file name and line number.
+    """Return the responses of each file by line number, and the responses of lines that were loaded several times.
 
-    The first has the first response of every line, the second all responses of the lines that were loaded several
-    times, because their file was.
+    A line is loaded again if its file is loaded again. The first dictionary has the first response of every line; the
+    second one has all responses of the lines that have several.
     """
     first_by_file: dict[str, dict[int, Response]] = defaultdict(dict)
     repeated_by_file: dict[str, dict[int, list[Response]]] = defaultdict(dict)
@@ -128,12 +128,12 @@ def _responses_of_files(
 
 
 def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
-    """Return for each file, and each time that it was loaded, the number of responses loaded by then."""
+    """Return for each file, and each time that it was loaded, how many responses of all files were loaded by then."""
     ends_by_file: dict[str, list[int]] = defaultdict(list)
     file_name = ""
     last_number = 0
     for response in responses:
-        is_next_load = response.file != file_name or response.number <= last_number
+        is_next_load = response.file != file_name or response.number <= last_number  # numbers rise within a file
         if file_name and is_next_load:
             ends_by_file[file_name].append(response.index)
         file_name = response.file

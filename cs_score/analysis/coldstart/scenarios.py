@@ -1,8 +1,7 @@
-"""The scores of a run if everything that nobody assessed were wrong, or right.
+"""Score a run in two scenarios for its unassessed answers: all of them wrong, and all of them right.
 
-Each scenario is a call of the scorer with other assessments of the same answers. Neither is a limit: other assessments
-may give less or more. The pessimistic one counts unassessed lines as wrong; the optimistic one is made in
-`optimistic.py`.
+The pessimistic scenario counts unassessed lines as wrong. The optimistic one adds assessments by which they are right;
+it is made in `optimistic.py`. Neither is a limit of the score: with other assessments it may be lower or higher.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ class Scenarios(Record, omit_defaults=True):
 
     @property
     def shown(self) -> dict[str, Scenario]:
-        """Return the scenarios that people are shown, by measure."""
+        """The scenarios that people are shown, by measure."""
         return {measure: self.scores[measure] for measure in SHOWN if measure in self.scores}
 
 
 def scenarios(scored: Scored, measure: Measure) -> Scenarios:
-    """Return the scores of a run in both scenarios; all are as they are if every answer was assessed."""
+    """Return the scores of a run in both scenarios; the scores as they are if every counted answer was assessed."""
     score_by_measure: dict[str, float] = {}
     for known_measure, score in scored.result.measures.items():
         if known_measure.hop is None:
@@ -104,7 +103,7 @@ def scenarios(scored: Scored, measure: Measure) -> Scenarios:
 def _unchanged_scenarios(
     measure: str, score_by_measure: Mapping[str, float], slots: Sequence[SlotShare], pool_file: str | None
 ) -> Scenarios:
-    """Return the scenarios of a run whose counted lines were all assessed: the scores as they are."""
+    """Return the scenarios of a run whose counted lines were all assessed: its scores do not change in them."""
     score = score_by_measure[measure]
     return Scenarios(
         pessimistic=score,
@@ -119,28 +118,34 @@ def _unchanged_scenarios(
 
 
 def _slot_shares(scored: Scored) -> list[SlotShare]:
-    """Return the number of counted lines of each slot, and how many of them nobody assessed."""
-    lines = Counter[str]()
-    unassessed = Counter[str]()
+    """Return for each slot the number of its counted lines, and the number and share of unassessed ones among them."""
+    line_count_by_slot: Counter[str] = Counter()
+    unassessed_count_by_slot: Counter[str] = Counter()
     for unit in scored.result.units:
         for line in counted_lines(unit):
             slot = line.query.slots[0]
-            lines[slot] += 1
-            unassessed[slot] += UNASSESSED in unit.labels[line.index]
-    return [SlotShare(slot, lines[slot], unassessed[slot], unassessed[slot] / lines[slot]) for slot in sorted(lines)]
+            line_count_by_slot[slot] += 1
+            if UNASSESSED in unit.labels[line.index]:
+                unassessed_count_by_slot[slot] += 1
+    shares = []
+    for slot in sorted(line_count_by_slot):
+        line_count = line_count_by_slot[slot]
+        unassessed_count = unassessed_count_by_slot[slot]
+        shares.append(SlotShare(slot, line_count, unassessed_count, unassessed_count / line_count))
+    return shares
 
 
 class TriedScores(NamedTuple):
-    """The score by each measure, None if the scorer would not give it, and the reason for the first None."""
+    """The score by each measure, None if the scorer would not give it, and the reason for the first score of None."""
 
     by_measure: dict[str, float | None]
     reason: str | None
 
 
 def try_scores(score: Callable[[], Scored], names: Sequence[str]) -> TriedScores:
-    """Score a run by calling `score`, and return its scores by the measures of these names.
+    """Call `score`, which scores a run, and return the scores of the run by some measures.
 
-    An InputError is not raised but becomes the reason why there are no scores.
+    If `score` raises InputError, all scores are None, and its message is the reason.
     """
     try:
         scored = score()

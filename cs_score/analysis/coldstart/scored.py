@@ -1,4 +1,4 @@
-"""A scored run of a call, with everything that its analyses are made of."""
+"""Hold a scored run together with its gold data, from which all analyses are computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.result import RunResult, ScoringStopped, UnitResult
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import Measure, parse, substitute_remark, usual
 
@@ -45,7 +45,7 @@ class Scored(Record, eq=False):
         return f"<{self.result!r}, scored for analysis>"
 
     def lines(self) -> Iterator[ScoredLine]:
-        """Yield the lines of the run in the units that were scored, each with its assessment."""
+        """Yield the lines of the run in all scored units, each with its unit and its assessment if it has one."""
         lines_by_unit = self.run.lines.get(self.run_id, {})
         for unit in self.result.units:
             for lines_of_query in lines_by_unit.get(unit.id, {}).values():
@@ -54,7 +54,7 @@ class Scored(Record, eq=False):
 
     @property
     def why_unranked(self) -> str | None:
-        """Return why the run has no average precision; None if it has one."""
+        """The reason why the run has no average precision; None if it has one."""
         edition = self.run.gold.options.edition
         if not edition.has_rankings:
             return f"edition {edition.name} has no average precision"
@@ -64,12 +64,12 @@ class Scored(Record, eq=False):
 
     @property
     def headline(self) -> Measure:
-        """Return the headline measure of this run: an average precision unless the run or its edition has none."""
+        """The headline measure of this run: an average precision unless the run or its edition has none."""
         return usual(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:
-        """Return a sentence on the measure that replaces average precision, and why; None if there is no need."""
+        """A sentence that says which measure replaces average precision, and why; None if nothing replaces it."""
         if self.why_unranked is None:
             return None
         return substitute_remark(bool(self.run.gold.table.ldc_id_by_query), self.why_unranked)
@@ -91,10 +91,10 @@ class Scored(Record, eq=False):
         raise InputError(f"run {self.run_id} has no score {measure}", remedy=f"it has {names}")
 
     def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> Scored:
-        """Return the same lines scored under another policy, and under other limits on justifications if given.
+        """Return the same run scored under another policy, and under other limits on justifications if these are given.
 
-        No file is read, and lines keep their assessments. `with_problems` says whether a problem is noted for every
-        line that the limits discard. Raises InputError if the run cannot be scored so.
+        No file is read again, and lines keep their assessments. `with_problems` says whether a problem is recorded for
+        every line that the limits discard. Raises InputError if the run cannot be scored under them.
         """
         if policy == self.policy and limits in (None, self.run.limits):
             return self
@@ -121,19 +121,12 @@ def score_for_analysis(
         result = score_runs(run, policy, earlier_results=earlier_results)
     except ScoringStopped as stopped:
         stop = stopped
-        result = stopped.partial
+        result = stopped.partial  # it has tables if only the rankings failed
     if run_id is None and run_ids:
         run_id = run_ids[0]
     if stop is None:
-        if run_id is None:
-            raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
-        if run_id not in run_ids:
-            raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
-    run_result = None
-    for scored_run in result.runs:
-        if scored_run.run_id == run_id:
-            run_result = scored_run
-            break
+        _require_run(run_id, run_ids, result)
+    run_result = _result_of_run(result, run_id)
     if run_result is None or (stop is not None and not run_result.tables.sf.rows):
         assert stop is not None
         raise stop
@@ -148,10 +141,26 @@ def score_for_analysis(
     )
 
 
+def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
+    """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
+    if run_id is None:
+        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+    if run_id not in run_ids:
+        raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
+
+
+def _result_of_run(result: Result, run_id: str | None) -> RunResult | None:
+    """Return the result of the run with this id; None if it has none."""
+    for run_result in result.runs:
+        if run_result.run_id == run_id:
+            return run_result
+    return None
+
+
 Progress: TypeAlias = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Passes items on one by one and shows how far they are; the text says what is done with them."""
+"""A function that returns the given items one by one and shows how many are done; its text says what is being done."""
 
 
 def silent(items: Sequence[Any], doing: str) -> Iterable[Any]:
-    """Return the items; no progress is shown."""
+    """Return the items unchanged, without showing any progress."""
     return items

@@ -1,4 +1,4 @@
-"""The scores of a run without its least confident lines, at each threshold of confidence."""
+"""Score a run without its least confident lines, at each of several thresholds of confidence."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.measures.registry import MACRO, Measure
 
-_MOST: Final = 100
-_FEWEST: Final = 10
-"""The most thresholds, and the fewest to which their number falls for large runs."""
+_MOST_THRESHOLDS: Final = 100
+"""The most thresholds of a run."""
 
-_LARGE: Final = 10_000
-"""The number of lines from which a run has fewer thresholds: each one scores a part of the run again."""
+_FEWEST_THRESHOLDS: Final = 10
+"""The most thresholds of a very large run."""
 
-_SAME: Final = 1e-12
+_LARGE_RUN: Final = 10_000
+"""The number of lines from which a run has fewer thresholds, since for each a part of it is scored again."""
+
+_SMALLEST_DIFFERENCE: Final = 1e-12
 """Gains that differ by no more than this are equal."""
 
 
@@ -50,10 +52,10 @@ class Best(Record):
 
 
 def best_of(rows: Sequence[SweepRow]) -> Best | None:
-    """Return the threshold with the greatest gain, the lowest one of equal gains; None if nothing was scored."""
+    """Return the threshold with the greatest gain, the lowest of those with equal gains; None if none has a gain."""
     best: Best | None = None
     for row in rows:
-        if row.gain is not None and (best is None or row.gain > best.gain + _SAME):
+        if row.gain is not None and (best is None or row.gain > best.gain + _SMALLEST_DIFFERENCE):
             best = Best(row.threshold, row.gain)
     return best
 
@@ -66,16 +68,17 @@ class _LineWithConfidence(NamedTuple):
 
 
 def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
-    """Return precision, recall and F1 at each threshold, without the lines of less confidence and their dependents.
+    """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure.
 
-    They are computed for the measure's table and average; for a measure of rankings they are macro averages. Only
+    At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
+    recall and F1 have the table and the average of the measure; for an average precision they are macro averages. Only
     queries that lose a line from one threshold to the next are scored again.
     """
     average = measure.average or MACRO
     precision_measure = replace(measure, statistic="P", average=average)
     recall_measure = replace(measure, statistic="R", average=average)
     f1_measure = replace(measure, statistic="F1", average=average)
-    effects = effects.on([measure, precision_measure, recall_measure, f1_measure])
+    effects = effects.for_measures([measure, precision_measure, recall_measure, f1_measure])
     lines = _lines_by_confidence(scored)
     confidences = [line.confidence for line in lines]
     own_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
@@ -104,7 +107,7 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
 
 
 def _lines_by_confidence(scored: Scored) -> list[_LineWithConfidence]:
-    """Return the lines of the run, among them skipped ones, from the least confident to the most confident."""
+    """Return the lines of the run, skipped lines included, from the least confident to the most confident."""
     run = scored.run
     lines: list[_LineWithConfidence] = []
     for response in run.links.responses:
@@ -124,12 +127,12 @@ def _lines_by_confidence(scored: Scored) -> list[_LineWithConfidence]:
 def thresholds(confidences: Sequence[float]) -> list[float]:
     """Return the thresholds for lines with these confidences: each confidence once, in ascending order.
 
-    If there are too many, percentiles of the distinct confidences are taken, for large runs fewer of them at equal
-    distances, and at least deciles. The percentile p of n values is the one behind n * p / 100 of them, rounded down.
+    If there are more than 100 different confidences, 100 of them are taken at equal distances in their order. Runs of
+    more than 10,000 lines have fewer thresholds, in inverse proportion to their lines, but up to 10 in any case.
     """
     distinct = sorted(set(confidences))
-    most = _MOST * _LARGE // max(1, len(confidences))
-    most = max(_FEWEST, min(_MOST, most))
+    most = _MOST_THRESHOLDS * _LARGE_RUN // max(1, len(confidences))
+    most = max(_FEWEST_THRESHOLDS, min(_MOST_THRESHOLDS, most))
     if len(distinct) <= most:
         return distinct
     return [distinct[position * len(distinct) // most] for position in range(most)]

@@ -1,4 +1,4 @@
-"""Cold Start as a task, under the names that all tasks have: how its runs are analysed, compared and shown."""
+"""Implement the interface of a task for Cold Start: analyse its runs, compare them, and show the documents."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from cs_score.tasks.task import Statistics
 
 
 class ColdStartTask:
-    """The task. A run is analysed together with its gold (`Scored`); a result to compare has one run."""
+    """Cold Start as a task. Runs to analyse come with their gold data (`Scored`); results to compare have one run."""
 
     name = COLD_START_MODE
 
-    def measure_of(self, wanted: str | None) -> str | None:
-        """Return the name of a measure in its usual spelling. Raises UsageError if there is no such measure.
+    def measure_of(self, name: str | None) -> str | None:
+        """Return the official name of a measure. Raises UsageError for an unknown measure.
 
-        None stays None: the headline measure depends on the queries.
+        None stays None, since the headline measure depends on the queries.
         """
-        return None if wanted is None else str(parse(wanted))
+        return None if name is None else str(parse(name))
 
     def analyze(
         self, result: Scored, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
         progress: Progress = silent, **settings: Any,
     ) -> Analysis:  # fmt: skip
-        """Return the analysis of a run, with explanations if it `is_whole`, and otherwise with few mistakes."""
+        """Return the analysis of a run; it has explanations and all mistakes only if it `is_whole`.
+
+        `top` is the number of mistakes to list. Without it an analysis that is not whole lists `TOP` mistakes.
+        """
         most = top
         if not is_whole and not top:
             most = TOP
@@ -46,11 +49,11 @@ class ColdStartTask:
         self, a: Scored, b: Scored, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
-        """Return why B scores otherwise than A; everything, whatever `top` says."""
+        """Return why B scores differently from A. The document has all answers and classes; `top` is not used."""
         return diff(a, b, measure, names=names, resampling=resampling)
 
     def headers(self, kind: str) -> dict[str, Sequence[str]]:
-        """Return the columns of the tables of an `analysis` or a `difference`, by the name of their file."""
+        """Return the columns of each table of an `analysis` or a `difference`, by the name of its file: `units.tsv`."""
         layouts = LAYOUTS if kind == "analysis" else DIFFERENCE_LAYOUTS
         return {f"{layout.name}.tsv": layout.keys for layout in layouts}
 
@@ -67,7 +70,11 @@ class ColdStartTask:
         return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int | None, top: int | None = None) -> str:
-        """Return a document for people, in lines of at most `width` columns; None: cells of tables are whole."""
+        """Return the text of a document for people, in lines of at most `width` columns.
+
+        With `width` None the cells of tables are not cut. `top` is the number of rows of each table; without it only
+        the first screen is returned.
+        """
         if isinstance(document, Analysis | Difference):
             return text_of(document, width, top)
         return str(document.text(prose_width(width, is_screen=True)))
@@ -75,8 +82,8 @@ class ColdStartTask:
     def measures(self, results: Iterable[Result]) -> list[str]:
         """Return the measures by which results of one run each can be compared, in the order of their summaries.
 
-        A level that only some of the runs have counts as 0 for the others. A measure that has no value for one of the
-        runs is left out. Raises ValueError for several runs.
+        A hop that only some of the runs answer counts as 0 for the others. A measure by which one of the runs has no
+        score is left out. Raises ValueError for a result of several runs.
         """
         runs = [_only_run(result) for result in results]
         undefined: set[str] = set()
@@ -87,25 +94,18 @@ class ColdStartTask:
             for measure in summary_scores(run):
                 if str(measure) not in undefined:
                     measures[measure] = None
-        blocks = list(dict.fromkeys([(measure.table, measure.average) for measure in measures]))
-
-        def order(measure: Measure) -> tuple[bool, int, str]:
-            """Return the sort key of a measure: rankings last, the levels of a row together."""
-            is_ranked = not measure.average
-            return is_ranked, blocks.index((measure.table, measure.average)), measure.level
-
-        return [str(measure) for measure in sorted(measures, key=order)]
+        return [str(measure) for measure in _in_summary_order(measures)]
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
         """Return None: the registry of measures knows the headline measures of Cold Start."""
         return None
 
     def undefined(self, result: Result) -> Mapping[str, str]:
-        """Return the measures that have no value for the run, with the reasons."""
+        """Return the measures by which the run of a result has no score, with the reasons."""
         return _only_run(result).undefined
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
-        """Return what these measures of a result are made of, unit by unit."""
+        """Return the summands of each unit, from which the scores of a result by these measures are computed."""
         run = _only_run(result)
         return Statistics(
             unit=unit_name(result),
@@ -116,12 +116,23 @@ class ColdStartTask:
         )
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
-        """Return the function from the sums over units to the scores by these measures."""
+        """Return the function that computes the scores by these measures from the sums over units."""
         return formula_of([parse(name) for name in measures])
 
 
+def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
+    """Return measures sorted as in summaries: rankings last, the hops of the same table and average together."""
+    all_measures = list(measures)
+    blocks = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
+    sort_keys: dict[Measure, tuple[bool, int, str]] = {}
+    for measure in all_measures:
+        is_ranking = not measure.average
+        sort_keys[measure] = (is_ranking, blocks.index((measure.table, measure.average)), measure.level)
+    return sorted(all_measures, key=lambda measure: sort_keys[measure])
+
+
 def _only_run(result: Result) -> RunResult:
-    """Return the run of a result that has one. Raises ValueError for another number."""
+    """Return the only run of a result. Raises ValueError if it has several runs or none."""
     if len(result.runs) != 1:
         raise ValueError(f"the result has {len(result.runs)} runs instead of one")
     return result.runs[0]

@@ -1,4 +1,4 @@
-"""An analysis or a difference as a text for people."""
+"""Print an analysis or a difference as a text for people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cs_score.tables.layout import Layout, text
 
 
 class _ScreenTable(NamedTuple):
-    """A table on a first screen, and how many of its rows are shown; None: as many as the layout says."""
+    """A table on the first screen, and how many of its rows are shown; None means as many as its layout says."""
 
     layout: Layout
     most_rows: int | None
@@ -42,9 +42,11 @@ _MORE_OF_DIFFERENCE: Final = "--all shows every unit, group, answer and class; -
 
 
 def text_of(document: Analysis | Difference, terminal_width: int | None, top: int | None = None) -> str:
-    """Return every table with at most `top` rows for a terminal of this width; without `top` as much as a screen holds.
+    """Return the text of an analysis or a difference.
 
-    Without a width the cells of tables are whole, however long. The inputs' texts are made safe.
+    With `top` it has every table, with at most so many rows each; without it only the first screen. Tables fit the
+    width of the terminal; if that is None, their cells are not cut. Control characters in texts of the inputs are
+    replaced.
     """
     width = prose_width(terminal_width, is_screen=top is None)
     if isinstance(document, Analysis):
@@ -65,7 +67,7 @@ def text_of(document: Analysis | Difference, terminal_width: int | None, top: in
 def _screen(
     document: Analysis | Difference, head: Sequence[str], tables: Sequence[_ScreenTable], more: str, width: int
 ) -> list[str]:
-    """Return the lines of a first screen; `more` says how to see the rest."""
+    """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest."""
     lines = list(head)
     for layout, most_rows in tables:
         lines += text(layout.table(document), most_rows, width)
@@ -74,7 +76,7 @@ def _screen(
 
 
 def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
-    """Return the lines of all tables of an analysis, then sentences on what no table shows."""
+    """Return the lines of an analysis: its head, all tables, and sentences on what no table shows."""
     width = prose_width(terminal_width, is_screen=False)
     lines = list(head)
     for layout in LAYOUTS:
@@ -86,7 +88,7 @@ def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int
 
 
 def _whole_difference(difference: Difference, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
-    """Return the lines of all tables of a difference; before answers and classes the number of each outcome."""
+    """Return the lines of a difference: its head and all tables; before answers and classes the counts of outcomes."""
     count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
     lines = list(head)
     for layout in DIFFERENCE_LAYOUTS:
@@ -99,7 +101,7 @@ def _whole_difference(difference: Difference, head: Sequence[str], terminal_widt
 
 
 def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
-    """Return a small table of counts with a heading."""
+    """Return the lines of a small table with the count of each outcome; `name` is the heading of the outcomes."""
     rows = [(name, "count")]
     for outcome, count in counts.items():
         rows.append((outcome, str(count)))
@@ -110,7 +112,7 @@ def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
 
 
 def _analysis_head(analysis: Analysis, width: int) -> list[str]:
-    """Return the score with its interval, the measures without a value, and both scenarios for what nobody assessed."""
+    """Return the first lines of an analysis: the score with its interval, undefined measures, and both scenarios."""
     lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_words(analysis)}"]
     for sentence in undefined_sentences(analysis.undefined or {}):
         lines += wrap(f"Undefined for this run: {sentence}.", width)
@@ -118,7 +120,7 @@ def _analysis_head(analysis: Analysis, width: int) -> list[str]:
 
 
 def _limits_in_words(analysis: Analysis) -> str:
-    """Return the limits of the score's interval, ` [0.4012, 0.5034]`; nothing if there is none."""
+    """Return the limits of the score's interval, ` [0.4012, 0.5034]`; an empty text if there is no interval."""
     if not analysis.intervals:
         return ""
     interval = analysis.intervals.scores.get(str(analysis.measure))
@@ -128,7 +130,7 @@ def _limits_in_words(analysis: Analysis) -> str:
 
 
 def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
-    """Return the scores of the SF table if all unassessed answers were wrong, or right; nothing if there are none."""
+    """Return a sentence, in lines, on the scores if all unassessed answers were wrong or right; none without such."""
     if not scenarios.unassessed:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
@@ -146,7 +148,7 @@ def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
 
 
 def _score_in_words(score: float | None) -> str:
-    """Return a score with four digits; `none` if the scorer would not give it."""
+    """Return a score with four decimal places; `none` if the scorer would not give it."""
     return "none" if score is None else f"{score:.4f}"
 
 
@@ -154,7 +156,7 @@ def _score_in_words(score: float | None) -> str:
 
 
 def _closing_sentences(analysis: Analysis) -> Iterator[str]:
-    """Yield sentences on classes that cannot be found, thresholds, nodes, confidences and intervals."""
+    """Yield the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals."""
     unreachable = _unreachable_sentence(analysis)
     if unreachable is not None:
         yield unreachable
@@ -174,7 +176,7 @@ def _closing_sentences(analysis: Analysis) -> Iterator[str]:
 
 
 def _unreachable_sentence(analysis: Analysis) -> str | None:
-    """Return how many missed classes no answer of the pool can find, and why; None if there are none."""
+    """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
     missed = analysis.budget[-1]
     count_by_reason = missed.unreachable or {}
     if not count_by_reason:
@@ -188,7 +190,7 @@ def _unreachable_sentence(analysis: Analysis) -> str | None:
 
 
 def _threshold_sentence(analysis: Analysis) -> str:
-    """Return which threshold of confidence gains most, with a caution, or that none gains anything."""
+    """Return a sentence on the threshold of confidence that gains most, or the sentence that none gains anything."""
     best = analysis.best
     if best is None or not best.gain:
         return "No threshold of confidence gains anything."
@@ -200,7 +202,7 @@ def _threshold_sentence(analysis: Analysis) -> str:
 
 
 def _intervals_sentence(analysis: Analysis) -> str | None:
-    """Return how the limits of intervals came about, with the notes on them; None without intervals."""
+    """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
     if not analysis.intervals:
         return None
     settings = analysis.intervals.resampling

@@ -1,4 +1,4 @@
-"""Scores with the arithmetic that leads to them, in words: rows of tables, and nodes in rankings."""
+"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from cs_score.measures.registry import divide
 
 
 def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
-    """Return a row that is made of counts, with the arithmetic of its precision, recall and F1."""
+    """Return the explanation of a row of counts: its precision, recall and F1 with their arithmetic.
+
+    `table` is the name of the row's table, and `rule` the name of the rule by which its lines are counted.
+    """
     counts = row.counts or Counts()
     answered_lines = f"({counts.right} + {counts.wrong})"
     if counts.right + counts.wrong != counts.answered:  # some lines count on no side, or on two
@@ -44,20 +47,23 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 
 
 def _quotient_in_words(score: str, right: int, denominator: str, value: float, *, is_defined: bool) -> str:
-    """Return the arithmetic of precision or recall: `P = 3 / (3 + 1) = 0.7500`."""
+    """Return the arithmetic of precision or recall: `P = 3 / (3 + 1) = 0.7500`; a quotient by 0 counts as 0."""
     quotient = f"{score} = {right} / {denominator}"
     return f"{quotient} = {value:.4f}" if is_defined else f"{quotient}, which counts as 0"
 
 
 def _f1_in_words(precision: float, recall: float, f1: float) -> str:
-    """Return the arithmetic of F1."""
+    """Return the arithmetic of F1: `F1 = 2 * 0.7500 * 0.5000 / (0.7500 + 0.5000) = 0.6000`."""
     if not f1:
         return "F1 = 0, since P and R are 0"
     return f"F1 = 2 * {precision:.4f} * {recall:.4f} / ({precision:.4f} + {recall:.4f}) = {f1:.4f}"
 
 
 def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
-    """Return the row of LDC-MEAN that is the mean of some rows, with its arithmetic; `name` and `level` are its own."""
+    """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
+
+    `name` and `level` belong to the row; the members are the rows of the entry points.
+    """
     arithmetic = []
     means = []
     for position, score in enumerate(("P", "R", "F1")):
@@ -87,7 +93,10 @@ class NodeExplainer:
     """Explains the nodes of a query in its rankings: their confidence, class, value and rank."""
 
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
-        """Collect the ranked nodes; `node_by_name` has the nodes of the query before ranking."""
+        """Collect the ranked nodes of a query from its result.
+
+        `node_by_name` has the nodes of the query with their lines, and `ranker` has ranked them.
+        """
         self._result = result
         self._node_by_name = node_by_name
         self._ranker = ranker
@@ -100,9 +109,10 @@ class NodeExplainer:
             self._node_by_class[ranked_node.mapped_class] = ranked_node.name
 
     def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, Ranked]:
-        """Return the explanation of every ranked node by its name.
+        """Return the explanation of every ranked node by its FQ node id.
 
-        `classes` are the classes of the query in the pool; `most` justifications of a node count, None for all.
+        `classes` are the classes of the query in the pool. At most `most` justifications of a node count, or all if it
+        is None.
         """
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, Ranked] = {}
@@ -123,7 +133,7 @@ class NodeExplainer:
         return explained
 
     def _ranks_by_name(self) -> dict[str, list[Rank]]:
-        """Return the ranks of each node, in the ranking of each level."""
+        """Return for each node its rank in the ranking of each level, with the precision there."""
         ranks_by_name: dict[str, list[Rank]] = defaultdict(list)
         for ranking in self._result.rankings:
             totals = accumulate([node.value for node in ranking.nodes])
@@ -142,7 +152,10 @@ class NodeExplainer:
     def _taken_classes(
         self, lines_by_class: Mapping[str, Sequence[Response]], mapped_class: str | None
     ) -> dict[str, str]:
-        """Return the other classes that a node could find, with the nodes that are mapped to them."""
+        """Return the classes that a node could find, but that other nodes are mapped to, with these nodes.
+
+        `lines_by_class` has the lines by which the node could find classes; it is mapped to `mapped_class`.
+        """
         node_by_taken_class: dict[str, str] = {}
         for class_name in lines_by_class:
             if class_name != mapped_class and class_name in self._node_by_class:

@@ -1,4 +1,4 @@
-"""A scored run with everything that explanations look up in it, computed when it is first needed."""
+"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from cs_score.measures.registry import Measure, usual
 from cs_score.problems.log import Place, Problem, ProblemLog
 
 Reason: TypeAlias = tuple[str, tuple[At, ...]]
-"""Why a line has its category, and the lines that decided."""
+"""The reason in words why a line has its category, and the places of the lines that decided on it."""
 
 
 class Placement(Counting):
-    """The lines of a query counted once more, to see how they were placed in classes and what decided between them.
+    """The lines of a query, counted a second time to learn in which class each was placed, and which lines decided.
 
-    `tree` has the classes of the query, `lines_by_class` the lines in each class, `class_by_index` the class of each
-    line.
+    `tree` has the classes of the query, `lines_by_class` the lines that are placed in each class, and `class_by_index`
+    the class of each line by the index of the line.
     """
 
     def __init__(self, tree: ClassTree, query_case: QueryCase) -> None:
-        """Place and count the lines of a query. Raises InputError if they cannot be placed."""
+        """Place the lines of a query in its classes, and count them. Raises InputError if they cannot be placed."""
         case = query_case.case
         super().__init__(query_case.matched, case.policy, case.run.limits.per_node, {}, case.edition)
         self.tree = tree.copy()
@@ -50,16 +50,16 @@ class Placement(Counting):
 
 
 class QueryCase:
-    """A query of a query file together with its follow-on queries: their lines of the run, and their result.
+    """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
 
-    `lines` are in load order, `lines_by_target` has them by the follow-on query about their answer, and `row_by_index`
-    has the row of the tables that counts each line. `unit` is the result of the query's unit, with the assessments
-    (`matched`) and `labels` of its lines, `result` that of the query. The results are empty unless the query was scored
-    (`is_scored`).
+    `lines` are in load order; `lines_by_target` has them by the follow-on query about their answer, and `row_by_index`
+    has the row of the tables in which each line is counted, by the index of the line. `unit` is the result of the
+    query's unit, with the assessments (`matched`) and `labels` of its lines, and `result` is that of the query. Both
+    are empty unless the query was scored (`is_scored`). `lines_in_unit` is the number of lines of the whole unit.
     """
 
     def __init__(self, case: Case, base_id: str) -> None:
-        """Look up the query with this base id."""
+        """Look up the query with this short id, and index its lines."""
         gold = case.run.gold
         unit_id = gold.unit_of(base_id)
         lines_by_query = case.run.lines.get(case.scored.run_id, {}).get(unit_id, {})
@@ -82,16 +82,16 @@ class QueryCase:
         for line in self.lines:
             self.lines_by_target[line.target].append(line)
         self.not_named_reasons: dict[int, Reason] = {}
-        """Why nodes are not named, by the id() of the list of lines looked at, which the lines of a node share."""
+        """Why nodes are not named, by the id() of the list of their lines, which all lines of a node share."""
 
     @cached_property
     def gold(self) -> QueryGold:
-        """What the pool says of the query."""
+        """The assessments and classes that the pool has for the query."""
         return self.case.run.gold.of_query(self.query, self.case.run.links)
 
     @cached_property
     def right_lines_by_row(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:
-        """The classes that were found in each row, each with the lines that count as right for it."""
+        """The lines that count as right, by row of the tables and by the class that they have found."""
         right_lines: dict[str, dict[str, list[Response]]] = {}
         for tally in self.result.tallies:
             lines_by_class = right_lines.setdefault(tally.name, {})
@@ -109,7 +109,7 @@ class QueryCase:
         return self.right_lines_by_row.get(row, {}).get(class_name, ())
 
     def lines_in_class(self, class_name: str) -> Sequence[Response]:
-        """Return the lines that are placed in a class, whatever they count as."""
+        """Return the lines that are placed in a class, right or wrong; none if the query was not scored."""
         return () if self.placement is None else self.placement.lines_by_class.get(class_name, ())
 
     @cached_property
@@ -132,7 +132,7 @@ class QueryCase:
             return None
 
     def nearest_assessments(self, line: Response) -> Sequence[NearAssessment]:
-        """Return up to three assessments that are near to a line without one, the nearest first."""
+        """Return up to three assessments that are similar to a line without assessment, the most similar first."""
         return self._assessment_index.nearest_to(line)
 
     @cached_property
@@ -151,7 +151,7 @@ class QueryCase:
 
     @cached_property
     def counted_rows(self) -> Mapping[str, Sequence[Counted]]:
-        """The rows that the lines of each row of the SF table count in: itself, and the rows of its LDC query."""
+        """The rows in which the lines of a row of the SF table are counted: that row, and the rows of its LDC query."""
         sf_rows = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
         rows_by_name: dict[str, list[Counted]] = {}
         for name, row in sf_rows.items():
@@ -167,7 +167,10 @@ class QueryCase:
         return rows_by_name
 
     def ranked_node(self, name: str | None) -> tuple[Ranked | None, str | None]:
-        """Return a node in the rankings of the query, or None and why it is in none of them."""
+        """Return the ranks of a node of the query and None, or None and why the node is in no ranking.
+
+        `name` is the FQ node id of the node; None stands for the node of a line without node id.
+        """
         if name is None:
             return None, "the run has no node ids (eight columns), so that nothing of it is ranked"
         if not self.is_scored or self.result.uncounted is not None:
@@ -186,20 +189,24 @@ class QueryCase:
 
     @cached_property
     def _ranked_by_name(self) -> Mapping[str, Ranked]:
-        """The nodes in the rankings of the query, by name."""
-        most = self.case.run.limits.per_node
-        ranker = Ranker(self.gold.classes, self.matched, self.labels, most)
+        """The explanations of all nodes in the rankings of the query, by FQ node id."""
+        most_justifications = self.case.run.limits.per_node
+        ranker = Ranker(self.gold.classes, self.matched, self.labels, most_justifications)
         nodes = self.case.nodes.nodes_of_query(self.query.full_id)
-        return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most)
+        return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most_justifications)
 
 
 class _LdcRows:
-    """The rows of LDC-MAX and LDC-MEAN that the rows of one entry point of an LDC query belong to."""
+    """Explains the rows of LDC-MAX and LDC-MEAN to which the rows of an entry point of an LDC query contribute."""
 
     def __init__(
         self, query_case: QueryCase, full_id: str, entry_points: tables.EntryPoints, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
-        """Compare the entry point, a query with its `own_rows`, with all entry points of the LDC query `full_id`."""
+        """Compare an entry point with the others of its LDC query.
+
+        The entry point is a query with its `own_rows`; `entry_points` are all entry points of the LDC query `full_id`,
+        with their rows.
+        """
         self._full_id = full_id
         self._members_by_row = tables.mean_members(full_id, entry_points)
         best_id, best_rows = tables.best_entry_point(entry_points)
@@ -215,7 +222,10 @@ class _LdcRows:
             self._why_not_best += ", and it comes first"
 
     def max_row(self, row: tables.ScoreRow) -> Counted:
-        """Return the row of LDC-MAX, which has the rows of one entry point; for another one, why it is not its own."""
+        """Return the row of LDC-MAX for a row of the entry point.
+
+        If another entry point represents the LDC query, the row only says so.
+        """
         if self._is_best:
             return explain_counts(self._ldc_row(row), "LDC-MAX", "ldc-max")
         return Counted(
@@ -232,28 +242,29 @@ class _LdcRows:
         )
 
     def mean_row(self, row: tables.ScoreRow) -> Counted:
-        """Return the row of LDC-MEAN, which averages the rows of all entry points."""
+        """Return the row of LDC-MEAN for a row of the entry point: the mean over all entry points of the LDC query."""
         ldc_row = self._ldc_row(row)
         level = str(ldc_row.name.count(":"))
         return explain_mean(ldc_row.name, level, self._members_by_row[ldc_row.name, level])
 
     def _ldc_row(self, row: tables.ScoreRow) -> tables.ScoreRow:
-        """Return a row of the entry point by the name that it has in tables of LDC queries."""
+        """Return a row of the entry point under the name that it has in the tables of LDC queries."""
         [ldc_row] = tables.ldc_max_rows(self._full_id, [row])
         return ldc_row
 
 
 class Case:
-    """A scored run to explain. If nothing could be scored (`fatal` says why) there are no rows, and perhaps no units.
+    """A scored run to explain.
 
-    `measure` is the measure that effects are on, None without scores. `files` are the run files by name, `unit_by_id`
-    the results of units, and `nodes` the nodes of the run.
+    If nothing could be scored, `fatal` is the error, and there are no rows and perhaps no units. `measure` is the main
+    measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are the
+    run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
     """
 
     def __init__(self, scored: Scored, measure: str | None = None) -> None:
-        """Take up a run; the `measure` of effects is by default its headline measure.
+        """Prepare a run for explanations; the `measure` of effects is by default its headline measure.
 
-        Raises UsageError for an unknown measure, InputError for one that the run has no score of.
+        Raises UsageError for an unknown measure, InputError for a measure by which the run has no score.
         """
         self.scored = scored
         self.run = scored.run
@@ -268,15 +279,16 @@ class Case:
         self._query_case_by_id: dict[str, QueryCase] = {}
 
     def query(self, base_id: str) -> QueryCase:
-        """Return a query with its follow-on queries, by its base id."""
+        """Return the query with this short id, together with its follow-on queries."""
         if base_id not in self._query_case_by_id:
             self._query_case_by_id[base_id] = QueryCase(self, base_id)
         return self._query_case_by_id[base_id]
 
     def _measures_of_effects(self) -> list[Measure]:
-        """Return the measures that effects are told for; none without scores.
+        """Return the measures by which effects are given; none if the run has no scores.
 
-        They are the measure in force, the F1 that counts without rankings, and each average precision.
+        They are the main measure, the F1 that is the headline measure of runs without rankings, and each average
+        precision over all hops.
         """
         if self.measure is None:
             return []
@@ -303,7 +315,7 @@ class Case:
 
     @cached_property
     def problems(self) -> Mapping[Place, Sequence[Problem]]:
-        """The problems that were met at each line."""
+        """The problems that were found at each line, by the place of the line."""
         problems_by_place: dict[Place, list[Problem]] = defaultdict(list)
         logs = [self.run.problems]
         logs += [unit.problems for unit in self.unit_by_id.values()]
@@ -314,7 +326,7 @@ class Case:
 
     @cached_property
     def first_number_by_text(self) -> Mapping[tuple[str, str], int]:
-        """The number of the first line with a text, by file and text."""
+        """The number of the first line of a file that has a text, by the name of the file and the text."""
         number_by_text: dict[tuple[str, str], int] = {}
         for file in self.files.values():
             for line in file.lines:
@@ -323,13 +335,14 @@ class Case:
 
     @cached_property
     def effects(self) -> Effects:
-        """The effects of changes to the files of the run."""
+        """The object that computes the effects of changes to the files of the run."""
         return Effects(self.scored, self.measures)
 
     def effect_without(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
-        """Return the effect of removing lines, and all lines that depend on them, on the scores.
+        """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
-        Unless `is_computed`, only the lines that would go are named. Returns None if the run has no scores.
+        Unless `is_computed`, the result only names the lines that would be removed. It is None if the run has no
+        scores.
         """
         if self.measure is None:
             return None
@@ -342,14 +355,17 @@ class Case:
         return self._line_effect("absent", change, effect)
 
     def effect_with(self, answer: Assessment) -> LineEffect | None:
-        """Return the effect of adding an answer of the pool to the run; None if the run has no scores."""
+        """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
         change = Change(added=self.effects.editor.lines_to_give([answer]))
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
-        """Return an effect as explanations tell it; `kind` says whether lines are `absent` or `found`."""
+        """Return the effect of a change in the form of explanations.
+
+        `kind` is `absent` for removed lines, or `found`.
+        """
         return LineEffect(
             change=kind,
             effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},

@@ -1,4 +1,4 @@
-"""Why a line has its category and what it counts as: steps 5 and 6 of its explanation."""
+"""Explain the category of a line and what it counts as, which are steps 5 and 6 of its explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDE_TEXTS: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
 
 
 def at(line: AnyLine | Assessment) -> At:
-    """Return the place of a line."""
+    """Return the place of a line: its file, and its number there."""
     return At(line.file, line.number)
 
 
@@ -29,7 +29,7 @@ def at(line: AnyLine | Assessment) -> At:
 
 
 def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
-    """Return a line in short: its place, query and value, its category and its side."""
+    """Return the summary of a line: its place, query and value, its category, and what it counts as."""
     if isinstance(line, UnreadLine):
         return document.LineSummary(file=line.file, line=line.number, status="unread", side="not read")
     if isinstance(line, SkippedLine):
@@ -72,7 +72,7 @@ def _side_in_words(labels: Labels) -> str:
 
 
 def explain_category(line: Response, query_case: QueryCase) -> document.Category | None:
-    """Return the category of a line, with the reason why it has it; None if its query was not counted."""
+    """Return step 5 of a line: its category with the reason for it; None if its query was not counted."""
     placement = query_case.placement
     labels = query_case.labels.get(line.index, ())
     if placement is None or not labels:
@@ -102,7 +102,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
 
 
 def _is_unnamed(line: Response, category: str, labels: Labels, query_case: QueryCase, placement: Placement) -> bool:
-    """Return whether a line that would be right is not, since its node is never named (rule nominal-mentions)."""
+    """Return whether a line of a right category does not count, since its node has no name (rule nominal-mentions)."""
     if line.index not in placement.nominal_lines:
         return False
     if RIGHT in labels or REDUNDANT in labels:
@@ -111,7 +111,7 @@ def _is_unnamed(line: Response, category: str, labels: Labels, query_case: Query
 
 
 def _why_unassessed(line: Response, placement: Placement) -> str:
-    """Return that a line has no assessment, and why it may be in a class nevertheless."""
+    """Return the reason of a line without assessment, and why it is in a class of the pool nevertheless, if it is."""
     reason = "no assessment was met"
     accepting = line.follow_on.accepting_assessment
     if accepting is not None and accepting.value_class == placement.class_by_index[line.index]:
@@ -120,7 +120,7 @@ def _why_unassessed(line: Response, placement: Placement) -> str:
 
 
 def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
-    """Return why the path to a line is not right, and the lines that give the answer its query asks about."""
+    """Return why the path to a line is not right, and the lines that give the answer which its query asks about."""
     case = query_case.case
     class_above = placement.tree.parent_by_class[placement.class_by_index[line.index]]
     lines_giving = query_case.lines_by_target.get(line.query.short_id, ())
@@ -141,19 +141,19 @@ def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Plac
 
 
 def _cached_why_not_named(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
-    """Return why a line or its node is not named; the lines of one node share the list of lines looked at."""
-    lines_looked_at = placement.nominal_lines[line.index]
-    key = id(lines_looked_at)
+    """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
+    node_lines = placement.nominal_lines[line.index]
+    key = id(node_lines)  # the lines of a node share one list
     if key not in query_case.not_named_reasons:
-        query_case.not_named_reasons[key] = _why_not_named(line, lines_looked_at, placement, query_case.case)
+        query_case.not_named_reasons[key] = _why_not_named(line, node_lines, placement, query_case.case)
     return query_case.not_named_reasons[key]
 
 
 def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Placement, case: Case) -> Reason:
-    """Return why a line or its node is not named, with the lines that decide, and the first that would name it.
+    """Return why a line or its node is not named, with the lines that decide on it.
 
-    `node_lines` are the lines of the node. Only its best assessed lines are looked at, or each line by itself in some
-    editions.
+    `node_lines` are the lines of the node. Only its best assessed lines decide; if a worse one would name the node, it
+    is added to the reason. Some editions decide on each line separately.
     """
     assessment_by_index = placement.assessment_by_index
     if case.edition.ignores_each_nominal:
@@ -165,9 +165,10 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
     most = case.run.limits.per_node
     assessed_lines = best_first([node_line for node_line in node_lines if node_line.index in assessment_by_index])
     deciding_lines = assessed_lines[:most]
-    naming_lines = []
+    naming_lines: list[Response] = []
     if most is not None:
-        naming_lines = [outranked for outranked in assessed_lines[most:] if placement.is_naming(outranked)][:1]
+        outranked_lines = assessed_lines[most:]
+        naming_lines = [outranked for outranked in outranked_lines if placement.is_naming(outranked)][:1]
     node = "the lines without node, which count as one node,"
     if line.node is not None:
         node = f"node {line.node}"
@@ -180,7 +181,7 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
 
 
 def _mention_in_words(assessment: Assessment) -> str:
-    """Return the mention type of an answer and of its class: `NOM of a NAM class`; `wrong` if it was not accepted."""
+    """Return the mention types of an answer and of its class: `NOM of a NAM class`; `wrong` if it was not accepted."""
     if assessment.value_mention is None:
         return "the pool has no mention types"
     if not assessment.is_accepted:
@@ -189,7 +190,7 @@ def _mention_in_words(assessment: Assessment) -> str:
 
 
 def _why_duplicate(line: Response, kept_line: Response, placement: Placement) -> str:
-    """Return why another right line is kept and this one is its duplicate."""
+    """Return why a right line is the duplicate of another right line, which is kept."""
     own_class = placement.class_by_index[line.index]
     kept_class = placement.class_by_index[kept_line.index]
     if own_class != kept_class:
@@ -210,7 +211,7 @@ def _why_duplicate(line: Response, kept_line: Response, placement: Placement) ->
 
 
 def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.Label:
-    """Return the label of a line, and the switch or the rule that decides on it."""
+    """Return step 6 of a line: what it counts as, and the switch or the rule that decides on it."""
     if category.rule == "nominal-mentions":
         reason = _why_ignored_mention(line, case)
         return document.Label(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
@@ -228,7 +229,7 @@ def explain_label(line: document.LineSummary, category: document.Category, case:
 
 
 def _why_ignored_mention(line: document.LineSummary, case: Case) -> str:
-    """Return why a line does not count as right that the rule on nominal mentions applies to."""
+    """Return why a line to which the rule on nominal mentions applies does not count as right."""
     if case.edition.ignores_each_nominal:
         if IGNORE not in line.labels:
             return "an answer without mention type is not right beside those that have one, whatever the switches say"

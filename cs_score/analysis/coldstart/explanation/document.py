@@ -1,7 +1,7 @@
-"""What an explanation says: records that are its JSON, each with its text.
+"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts.
 
-A text is a tree, wrapped to the width that there is; texts of the inputs are made safe and cut where they are long.
-Rules are named as in docs/background/scoring.md.
+Trees are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules
+are named as in docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from cs_score.tables.layout import Layout, columns
 class HasTree(Protocol):
     """A record whose text is a tree."""
 
-    def tree(self) -> Tree: ...
+    def tree(self) -> Tree:
+        """Return the tree of texts that the record is printed as."""
 
 
 Tree: TypeAlias = "str | Iterable[Tree] | HasTree | None"
@@ -38,7 +39,10 @@ class Step(NamedTuple):
 
 
 def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
-    """Yield the texts of a tree from top to bottom, made safe for a terminal; `level` is that of the first."""
+    """Yield the texts of a tree from top to bottom with their levels, made safe for a terminal.
+
+    `level` is the level of the first text.
+    """
     if tree is None:
         return
     if isinstance(tree, str):
@@ -53,7 +57,7 @@ def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
 
 
 def indented(tree: Tree) -> str:
-    """Return a line for each text of a tree, indented by two spaces a level."""
+    """Return the texts of a tree as lines, each indented by two spaces for every level."""
     return "\n".join(["  " * step.level + step.text for step in walk(tree)])
 
 
@@ -65,17 +69,21 @@ _NARROWEST: Final = 20
 
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
-    """Yield the lines of a tree, of at most `width` columns."""
+    """Yield the lines of a tree, wrapped to at most `width` columns of a terminal."""
     width = max(width, _NARROWEST)
     for step in walk(tree):
         yield from _wrapped_step(step, width)
 
 
 def _wrapped_step(step: Step, width: int) -> Iterator[str]:
-    """Yield the lines of one text of a tree; the name of a rule is not cut, and words longer than a line are."""
+    """Yield the lines of one text of a tree, wrapped to at most `width` columns.
+
+    A line does not end inside `(rule NAME`. Words that are longer than a line are cut.
+    """
     indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
     line = indent
-    for word in step.text.replace("(rule ", "(rule\0").split(" "):
+    text = step.text.replace("(rule ", "(rule\0")  # so that it is taken for one word with the name
+    for word in text.split(" "):
         word = word.replace("\0", " ")
         is_empty = line in (indent, indent + _CONTINUED)
         longer_line = f"{line}{word}" if is_empty else f"{line} {word}"
@@ -94,7 +102,7 @@ def _wrapped_step(step: Step, width: int) -> Iterator[str]:
 
 
 def short(text: str, most: int = 60) -> str:
-    """Return a text of an input, cut if it is long."""
+    """Return a text of an input; of a long one the first `most` characters, followed by three dots."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
@@ -109,12 +117,12 @@ def _side_and_category(side: str, category: str | None) -> str:
 
 
 def _counts_in_words(counts: Mapping[str, int]) -> str:
-    """Return counts by name: `3 right, 1 wrong`."""
+    """Return counts, given by name, in words: `3 right, 1 wrong`; `none` if there are none."""
     return ", ".join([f"{number} {name}" for name, number in counts.items()]) or "none"
 
 
 def _gain_in_words(gain: float | None) -> str:
-    """Return a gain with its sign: `+0.0125`."""
+    """Return a gain with its sign: `+0.0125`; `unknown` if it is None."""
     return "unknown" if gain is None else f"{gain:+.4f}"
 
 
@@ -161,7 +169,7 @@ class Read(Record):
     rests_on: At | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield whether the line was read, its answer, repaired columns and problems."""
+        """Yield whether the line was read, then its answer, its repaired columns and its problems."""
         heading = self.not_read or "read"
         if self.rests_on is not None:
             heading += f", {self.rests_on}"
@@ -208,7 +216,7 @@ class Asked(Record):
     not_scored: str | None
 
     def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
-        """Yield the query with its slot and hop, then the lines that it depends on."""
+        """Yield the query with its slot and hop after a heading, then the lines that lead to it."""
         slot = self.slot
         subject = self._subject()
         if subject is not None:
@@ -353,9 +361,9 @@ class Counted(Record):
 
 
 def _rows_tree(heading: str, rows: Sequence[Counted]) -> Tree:
-    """Return rows with their arithmetic, None if there are no rows.
+    """Return the tree of some rows with their arithmetic below a heading; None if there are no rows.
 
-    A row with the same arithmetic as the one before only says so.
+    A row that has the same arithmetic as the row before only says so.
     """
     if not rows:
         return None

@@ -22,9 +22,9 @@ MOST_LINES: Final = 20_000
 
 
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.Explanations:
-    """Return how lines, their queries and the missed classes were scored, at most `MOST_LINES` lines.
+    """Return explanations of the lines of mistakes, of their queries, and of the missed classes.
 
-    The lines of the mistakes come first; with `with_others` lines that are no mistakes are explained, too. Only
+    At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
     mistakes have effects.
     """
     mistakes = mistakes[:MOST_LINES]
@@ -53,7 +53,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
 
 
 def _answers_of_missed_classes(mistakes: Iterable[Mistake], case: Case) -> list[Assessment]:
-    """Return for each missed class among the mistakes the answer of the pool by which it would be found."""
+    """Return the answer of the pool that would find each missed class, for the missed classes among some mistakes."""
     answer_by_place: dict[LinePlace, Assessment] = {}
     for assessment in case.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
@@ -63,9 +63,9 @@ def _answers_of_missed_classes(mistakes: Iterable[Mistake], case: Case) -> list[
 def _places_to_explain(
     mistakes: Iterable[Mistake], line_by_place: Mapping[LinePlace, AnyLine], *, with_others: bool
 ) -> list[LinePlace]:
-    """Return the places of the lines to explain, in the order of the lines.
+    """Return the places of the lines to explain, in the order of the lines; at most `MOST_LINES` of them.
 
-    If they are too many, lines of mistakes are preferred to others.
+    The lines of mistakes are preferred to others, which are only explained with `with_others`.
     """
     preferred: dict[LinePlace, None] = {}
     for mistake in mistakes:
@@ -79,13 +79,13 @@ def _places_to_explain(
 
 
 class _StepWriter:
-    """Writes explanations as numbers of texts, which are kept once.
+    """Writes explanations as lists of numbers of texts. Each different text is kept once.
 
-    Many lines have steps in common: that saves half of a document.
+    Many lines have steps in common, so that this halves the size of a document.
     """
 
     def __init__(self, case: Case) -> None:
-        """Write explanations of the run of a case."""
+        """Start without texts; `case` is the run to explain."""
         self._case = case
         self._number_by_text: dict[str, int] = {}
 
@@ -94,7 +94,7 @@ class _StepWriter:
         return list(self._number_by_text)
 
     def _text_numbers(self, tree: Iterable[document.Tree]) -> list[int]:
-        """Return the numbers of the texts of an explanation, without its heading."""
+        """Return the numbers of the texts of an explanation; its heading, the first branch of the tree, is left out."""
         numbers = []
         for branch in islice(tree, 1, None):
             text = document.indented(branch)
@@ -103,7 +103,7 @@ class _StepWriter:
         return numbers
 
     def line_steps(self, line: AnyLine, mistake: Mistake | None) -> document.LineSteps:
-        """Return how a line was scored, with the effect of correcting it if it is a mistake."""
+        """Return the steps in which a line was scored, with the effect of correcting it if it is a mistake."""
         explanation = explain_line(line, self._case, with_effect=False)
         explanation = replace(explanation, effect=self._effect_of(mistake))
         summary = explanation.summary
@@ -119,7 +119,7 @@ class _StepWriter:
         )
 
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
-        """Return how a query was scored, with the precision at each rank of its nodes by level."""
+        """Return the steps in which a query was scored, with the precision at each rank of its nodes by level."""
         explanation = explain_query(query, self._case)
         # A query of a query file is explained with its follow-on queries, but counts its own lines only.
         own_lines = [summary for summary in explanation.lines if summary.query == explanation.query]
@@ -147,7 +147,7 @@ class _StepWriter:
         return precision_by_level
 
     def class_steps(self, mistake: Mistake, answer: Assessment) -> document.ClassSteps:
-        """Return why a class was missed; `answer` is the one of the pool by which it would be found."""
+        """Return the reasons why a class was missed; `answer` is the answer of the pool that would find it."""
         explanation = explain_class(answer.value_class, answer.query.base_id, self._case, with_effect=False)
         explanation = replace(explanation, effect=self._effect_of(mistake))
         return document.ClassSteps(
@@ -158,7 +158,7 @@ class _StepWriter:
         )
 
     def _effect_of(self, mistake: Mistake | None) -> document.LineEffect | None:
-        """Return the effect of correcting a mistake on the measures that explanations show."""
+        """Return the effect of correcting a mistake on the measures that explanations show; None without a mistake."""
         if mistake is None:
             return None
         effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._case.measures}

@@ -1,4 +1,4 @@
-"""`explain`: why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did."""
+"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did."""
 
 from __future__ import annotations
 
@@ -46,12 +46,15 @@ def explain(
     answer: Wanted = (),
     measure: str | None = None,
 ) -> document.Explanation:
-    """Return why lines, queries, classes and nodes of a run scored as they did; without any selector, the whole run.
+    """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
-    `line`: numbers, or `FILE:N`. `query`: ids of the SF or LDC form, of any hop. `class_name`: equivalence classes.
-    `node`: FQ node ids, or ids as lines have them. `answer`: values, in which `*` means any text; their lines are
-    explained. `measure`: the measure of effects beside average precision, None for the headline measure. Raises
-    InputError if there is nothing that a selector names, with the nearest names, UsageError for what cannot be one.
+    Each selector may be a single one or several. `line` has numbers or `FILE:N`, `query` the ids of SF or LDC queries
+    of any hop, `class_name` the names of equivalence classes, and `node` FQ node ids or ids as lines have them.
+    `answer` has values, in which `*` means any text; the lines that give them are explained. Effects are given by
+    `measure`, by default the headline measure, and by average precision.
+
+    Raises InputError with the nearest names if there is nothing that a selector names, UsageError for a text that
+    cannot be a selector.
     """
     with paused_collector():
         case = Case(scored, measure)
@@ -87,7 +90,10 @@ def explain(
 
 
 def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.LineExplanation]:
-    """Return explanations of the lines that give an answer, with effects until these would take too long."""
+    """Return explanations of the lines that give an answer.
+
+    Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again.
+    """
     explanations = []
     scored_again = 0
     for line in lines:
@@ -99,7 +105,7 @@ def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.Lin
 
 
 def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
-    """Return everything that the selectors of one kind name; `find` returns what one of them names."""
+    """Return all items that the selectors of one kind name; `find` returns the items that a single selector names."""
     selectors = (selection,) if isinstance(selection, str | int) else selection
     items: list[Item] = []
     for selector in selectors:
@@ -111,7 +117,7 @@ def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[It
 
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
-    """Load runs and assessments over gold. Returns what could be loaded, and the error that stopped loading if any."""
+    """Load runs and assessments over gold. Return the loaded run, and the error that stopped loading, if any."""
     limits = gold.options.justifications
     loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.only_run_id)
     stop = None
@@ -123,9 +129,9 @@ def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, In
 
 
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
-    """Return a run scored under a policy; if that is impossible, with the results of the units that can be scored.
+    """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
 
-    `stop` is the error that stopped loading: then nothing is scored.
+    `stop` is the error that stopped loading, if any: then nothing is scored.
     """
     run_id = next(iter(run.run_ids), "")
     units: list[UnitResult] = []

@@ -1,4 +1,4 @@
-"""Why a single line scored as it did: nine steps from reading it to its effect on the scores, each by a rule."""
+"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from cs_score.problems.log import Place
 
 
 def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
-    """Return all steps of a line; the effect takes the longest and can be left out."""
+    """Return the explanation of a line with all steps that it reached.
+
+    The last step, the effect of removing the line, takes the most time; it is left out unless asked for.
+    """
     explanation = document.LineExplanation(
         summary=summary_of(line, case), text=line.text, read=_explain_reading(line, case)
     )
@@ -38,9 +41,12 @@ def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> docu
 
 
 def _with_scoring_steps(explanation: document.LineExplanation, line: Response, case: Case) -> document.LineExplanation:
-    """Return the explanation of a response with the steps from the limits to the rankings, as far as they went."""
+    """Return the explanation of a response with the steps from the limits to the rankings added.
+
+    If scoring stopped before the end, `stopped_by` of the explanation says why, and later steps are missing.
+    """
     query_case = case.query(line.query.base_id)
-    if case.unit_by_id:  # limits are applied once a whole file was read
+    if case.unit_by_id:  # otherwise reading stopped before limits were applied
         explanation = replace(explanation, kept=_explain_limits(line, case))
     stopped_by = _why_stopped(line, query_case)
     if stopped_by is not None:
@@ -63,7 +69,7 @@ def _with_scoring_steps(explanation: document.LineExplanation, line: Response, c
 
 
 def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
-    """Return why nothing is known of a line but how it was read; None if more is known."""
+    """Return the reason why a line was not scored after it was read; None if it was scored."""
     case = query_case.case
     unit = query_case.unit
     if not case.is_of_run(line):
@@ -81,7 +87,7 @@ def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
 
 
 def _explain_reading(line: AnyLine, case: Case) -> document.Read:
-    """Return the columns of a line as they were read, and why it is not scored if it is not."""
+    """Return step 1 of a line: its columns, the repaired ones among them, and why it was not read or skipped, if so."""
     names = case.run.layouts[line.file].columns
     texts = split_columns(line.text)
     text_by_column = dict(zip(names, texts))
@@ -113,7 +119,7 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of a response that count otherwise than they are written, with the text that counts."""
+    """Return the columns of a response whose text counts as a different one, with the text that counts."""
     relation, _, provenance = line.answer
     counted_as: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
@@ -126,7 +132,7 @@ def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict
 
 
 def _is_number(text: str, number: float) -> bool:
-    """Return whether a text is this number."""
+    """Return whether a text is the decimal form of a number."""
     try:
         return float(text) == number
     except ValueError:
@@ -134,19 +140,19 @@ def _is_number(text: str, number: float) -> bool:
 
 
 def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
-    """Return why a line was skipped: for its first empty column, or else for its slot."""
-    wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
-    why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
-    for name, text in text_by_column.items():
-        if not text.strip():
-            why = f"its column {name} is empty"
-            break
+    """Return a sentence on why a line was skipped: because of an empty column, or else because of its slot."""
+    empty_columns = [name for name, text in text_by_column.items() if not text.strip()]
+    if empty_columns:
+        why = f"its column {empty_columns[0]} is empty"
+    else:
+        wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
+        why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
     consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
     return f"skipped, since {why}; {consequence}"
 
 
 def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
-    """Yield the problems reported at a line, except those about limits, which step 3 tells."""
+    """Yield the problems that were reported at a line, except those about limits, which are part of step 3."""
     for problem in case.problems.get(Place(line.file, line.number), ()):
         if problem.code not in DISCARD_CODES:
             yield document.Noted(code=problem.code, severity=str(problem.severity), message=problem.message.strip())
@@ -156,7 +162,7 @@ def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
 
 
 def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
-    """Return a query with its slot, the lines that it depends on, and why it is not scored if it is not."""
+    """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
     ldc_id = gold.table.ldc_id_by_query.get(query.base_id)
@@ -174,14 +180,14 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
         slot=query.slots[0] if query.slots else "",
         hop=query.level,
         unit=unit,
-        chain=tuple(_lines_above(query, case)),
+        chain=tuple(_lines_leading_to(query, case)),
         in_pool=in_pool,
         not_scored=_why_not_scored(query, case),
     )
 
 
 def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
-    """Return why a query is not scored; None if it is."""
+    """Return the reason why a query is not scored; None if it is scored."""
     if not case.query(query.base_id).is_scored:
         return "nothing was scored" if case.fatal else "its query is not among those to score"
     hop_limit = case.run.gold.hop_limits[query.base_id]
@@ -190,11 +196,14 @@ def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
     return None
 
 
-def _lines_above(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
-    """Yield the lines that give the answers a query depends on, from the first hop on; skipped lines last in a hop."""
+def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
+    """Yield the lines that lead to a follow-on query, from the first hop on; in each hop skipped lines come last.
+
+    A line leads to the query if the query asks about its answer, or if it leads to the query of such a line.
+    """
     if query.parent is None:
         return
-    yield from _lines_above(query.parent, case)
+    yield from _lines_leading_to(query.parent, case)
     for line in case.query(query.base_id).lines_by_target.get(query.short_id, ()):
         summary = summary_of(line, case)
         yield document.Parent(
@@ -214,7 +223,7 @@ def _lines_above(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
 
 
 def _explain_limits(line: Response, case: Case) -> document.Kept:
-    """Return whether a line is within the limits on justifications; if not, by which limit and for which lines."""
+    """Return step 3 of a line: whether a limit on justifications discards it, and which lines are kept instead."""
     limits = case.run.limits
     discard = case.run.discard_by_index.get(line.index)
     if discard is None:
@@ -238,7 +247,7 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
 
 
 def _why_other_line(line: Response, discard: Discard) -> str:
-    """Return why the last one of the lines that are kept wins over a line of its node."""
+    """Return why the kept lines of a node are preferred to a discarded one; the last kept line is compared with it."""
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"
@@ -247,7 +256,7 @@ def _why_other_line(line: Response, discard: Discard) -> str:
 
 
 def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) -> str:
-    """Return why the node of the lines that are kept wins over the node of a line."""
+    """Return why the node of the kept lines is preferred to the node of a discarded line."""
     own_lines: Sequence[Response] = [line]
     if line.node is not None:
         own_lines = case.run.links.nodes[line.node]
@@ -265,7 +274,7 @@ def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) 
 
 
 def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
-    """Return the confidence of a node from its lines that no limit on its own lines has discarded."""
+    """Return the confidence of a node, computed from its lines that are within the limits for each node."""
     confidences = []
     for line in lines:
         discard = case.run.discard_by_index.get(line.index)
@@ -278,7 +287,7 @@ def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
 
 
 class _ComparedColumn(NamedTuple):
-    """A column that decides whether a line has an assessment, in the line and in an assessment."""
+    """A column in which a line and its assessment must agree: its name, and its text in a line and an assessment."""
 
     name: str
     in_line: str
@@ -286,7 +295,7 @@ class _ComparedColumn(NamedTuple):
 
 
 def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
-    """Return the assessment of a line, or the nearest ones if it has none."""
+    """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
     case = query_case.case
     assessment = query_case.matched.get(line.index)
     discipline = case.run.gold.options.discipline
@@ -305,7 +314,10 @@ def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
 
 
 def _explain_near(line: Response, assessment: Assessment, description: str, case: Case) -> document.Near:
-    """Return an assessment that is near to a line, with the columns in which they differ."""
+    """Return an assessment that is similar to a line, with the columns in which they differ.
+
+    `description` says in which way it is similar.
+    """
     small = small_differences(line.value, assessment.value)
     if small:
         description = f"{description}; the answers differ in {' and '.join(small)} only"
@@ -317,7 +329,7 @@ def _explain_near(line: Response, assessment: Assessment, description: str, case
 
 
 def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedColumn]:
-    """Return the columns that must be equal for a line to have an assessment."""
+    """Return the columns in which a line and an assessment must agree to belong together."""
     return [
         _ComparedColumn("FULL_QUERY_ID", line.query.full_id, assessment.query.full_id),
         _ComparedColumn("RELATION_PROVENANCE_TRIPLES", line.relation, assessment.relation),
@@ -327,7 +339,7 @@ def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedC
 
 
 def describe_assessment(assessment: Assessment, case: Case) -> document.Assessed:
-    """Return an assessment as explanations show it."""
+    """Return an assessment in the form of explanations, with its place, id, answer and judgment."""
     columns = case.run.layouts[assessment.file].columns
     text_by_column = dict(zip(columns, split_columns(assessment.text)))
     return document.Assessed(

@@ -1,4 +1,4 @@
-"""Find assessments near to a line that has none: the same value elsewhere, another value at the same place ..."""
+"""Find assessments similar to a line that has none: with the same value elsewhere, another value at its place ..."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOST_NEAR: Final = 3
 
 
 class _Nearness(NamedTuple):
-    """A way of being near: its description, and the columns that a line and an assessment share.
+    """A way in which an assessment may be similar to a line: its description, and the columns that both share.
 
-    The columns are given by their first letters: query, relation provenance, value, place and document. Each text is a
-    combination of columns; one shared combination is enough.
+    The columns are given by their first letters: query, relation provenance, value, place and document. `qrv` means
+    that query, relation provenance and value are the same. If there are several combinations, one of them is enough.
     """
 
     description: str
@@ -45,33 +45,33 @@ _SharedKey: TypeAlias = tuple[object, ...]
 
 
 class NearAssessment(NamedTuple):
-    """An assessment near to a line, and how it is near."""
+    """An assessment that is similar to a line, and a description of how it is similar."""
 
     description: str
     assessment: Assessment
 
 
 class _Numbered(NamedTuple):
-    """An assessment with its number among those that are searched."""
+    """An assessment with its position among all that are searched."""
 
     number: int
     assessment: Assessment
 
 
 class AssessmentIndex:
-    """Assessments by the columns that a line may share with them."""
+    """Finds assessments by the columns that a line shares with them."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        """Index assessments; of those equally near, the earlier ones are preferred."""
+        """Index some assessments; of equally similar ones, the first ones are preferred."""
         self._assessments_by_key: dict[_SharedKey, list[_Numbered]] = defaultdict(list)
         for number, assessment in enumerate(assessments):
             for key in _shared_keys(assessment, _ALL_COMBINATIONS):
-                # Of more than this none could be among the nearest, even if as many others share more with the line.
+                # Twice as many as are returned suffice, even if some of them share more columns with the line.
                 if len(self._assessments_by_key[key]) < 2 * _MOST_NEAR:
                     self._assessments_by_key[key].append(_Numbered(number, assessment))
 
     def nearest_to(self, line: Response) -> list[NearAssessment]:
-        """Return up to three assessments that are near to a line, the nearest first."""
+        """Return up to three assessments that are similar to a line, the most similar first."""
         near_by_number: dict[int, NearAssessment] = {}
         for nearness in _NEAREST_FIRST:
             sharing: list[_Numbered] = []
@@ -86,7 +86,7 @@ class AssessmentIndex:
 
 
 def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:
-    """Return a key for each combination of columns: lines that share the columns have the same key."""
+    """Return a key for each combination of columns: lines with the same texts in these columns have the same key."""
     relation, value, place = line.answer
     text_by_letter = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}
     keys: list[_SharedKey] = []

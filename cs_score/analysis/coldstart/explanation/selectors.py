@@ -1,6 +1,6 @@
-"""Find what the selectors of `explain` name: lines, queries, classes, nodes and answers of a run.
+"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name.
 
-Where there is nothing of that name, an InputError names the nearest.
+If there is nothing of a name, an InputError suggests the nearest names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Selectors:
     """Finds what selectors name in a run. Every method raises InputError if there is nothing of that name."""
 
     def __init__(self, case: Case) -> None:
-        """Search in the run of a case."""
+        """Prepare for finding what selectors name in the run of a case."""
         self._case = case
         self._links = case.run.links
         self._query_by_id = case.run.gold.table.by_id
@@ -40,9 +40,9 @@ class Selectors:
     # -- Lines
 
     def lines_at(self, selector: str) -> Sequence[AnyLine]:
-        """Return the lines that `[FILE:]NUMBER` names: that of a run file, or of each file that has the number.
+        """Return the lines that a selector `[FILE:]NUMBER` names; without a file, one line of each file that has it.
 
-        Raises UsageError if the selector has no number.
+        Raises UsageError if the selector has no number, InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
         if not (number.isascii() and number.isdecimal() and len(number) < 12):
@@ -58,7 +58,7 @@ class Selectors:
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
-        """Return the run files of a name, which may lack its folders; all run files for an empty name."""
+        """Return the run files with a path or a file name; all run files if the name is empty."""
         files_by_name = self._case.files
         if not name:
             return list(files_by_name.values())
@@ -67,13 +67,13 @@ class Selectors:
         return [file for file in files_by_name.values() if basename(file.name) == name]
 
     def _refuse_pool(self, name: str) -> None:
-        """Raise InputError if a file of the pool has this name."""
+        """Raise InputError if a file of the pool has this name: lines of the pool cannot be explained."""
         for file in self._case.run.layouts:
             if file not in self._case.files and name in (file, basename(file)):
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
-        """Return the error that a line does not exist; `files` are those with the name in the selector."""
+        """Return the error that a line does not exist; `files` are the run files with the selector's file name."""
         if files:
             missing = f"line {selector} to explain"
         elif file_name:
@@ -94,7 +94,7 @@ class Selectors:
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
-        """Return the queries of an id, with or without its prefix; for an LDC query all of its entry points."""
+        """Return the query with an id, which may lack its prefix; for an LDC query all of its entry points."""
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short
         full_id = None
@@ -116,7 +116,7 @@ class Selectors:
     # -- Classes
 
     def classes_of(self, text: str) -> Sequence[ClassOfQuery]:
-        """Return the classes of a name, `QUERY:1` or `QUERY:1:2`; for an LDC query one of each entry point."""
+        """Return the class with a name, `QUERY:1` or `QUERY:1:2`; for an LDC query one class of each entry point."""
         query_id, colon, components = text.partition(":")
         query = self._query_called(query_id)
         classes: list[ClassOfQuery] = []
@@ -135,7 +135,7 @@ class Selectors:
         return classes
 
     def _query_called(self, query_id: str) -> Query | None:
-        """Return the query with this full or short id; None if there is none."""
+        """Return the query of the query files with this full or short id; None if there is none."""
         for query in self._query_by_id.values():
             if query_id in (query.full_id, query.short_id):
                 return query
@@ -153,7 +153,7 @@ class Selectors:
     # -- Nodes and answers
 
     def nodes_of(self, text: str) -> Sequence[str]:
-        """Return the FQ node ids of a node id: of an FQ one, or of one as lines have it, with or without its colon."""
+        """Return the FQ node ids of the nodes that a text names: `CS17_ENG_0001:E1`, or `:E1` or `E1` as in lines."""
         node_names: list[str] = []
         for name, lines in self._links.nodes.items():
             if any(self._case.is_of_run(line) for line in lines):
@@ -168,7 +168,7 @@ class Selectors:
         return nodes
 
     def answers_of(self, text: str) -> Sequence[Response]:
-        """Return the lines that give an answer: its text, in which `*` means any text."""
+        """Return the lines whose answer matches a text, in which `*` means any text."""
         lines_of_run = [line for line in self._links.responses if self._case.is_of_run(line)]
         lines = [line for line in lines_of_run if is_answer(text, line.value)]
         if lines:
@@ -184,7 +184,7 @@ class Selectors:
         raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy)
 
     def _nothing_called(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
-        """Return the error that there is nothing of a kind with this name, with the nearest known names."""
+        """Return the error that there is no `kind` (query, class, node) called `text`, with the nearest known names."""
         message = f"there is no {kind} {text}{nearest(text, known_names)}"
         return InputError(message, remedy=remedy or self._why_stopped)
 
@@ -195,10 +195,10 @@ def _last_component(node_name: str) -> str:
 
 
 def is_answer(pattern: str, value: str) -> bool:
-    """Return whether a value fits a pattern in which `*` means any text: `J*Smith` fits `John Smith`.
+    """Return whether a value matches a pattern in which `*` means any text: `J*Smith` matches `John Smith`.
 
-    The pieces between the stars are searched from left to right, each behind the one before. No choice is taken back
-    (the groups are atomic), so that no pattern takes long.
+    The pieces between the stars are searched from left to right, each after the one before. The groups of the regular
+    expression are atomic, so that it never goes back and takes little time for any pattern.
     """
     pieces = [re.escape(piece) for piece in pattern.split("*")]
     expression = pieces[0]

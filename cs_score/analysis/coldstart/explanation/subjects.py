@@ -34,9 +34,9 @@ class _Status(NamedTuple):
 
 
 def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = True) -> document.ClassExplanation:
-    """Return whether a class was found and why, with its assessments and lines.
+    """Return the explanation of a class: whether it was found and why, with its assessments and lines.
 
-    `base_id` is the short id of its query. The effect of finding a missed class can be left out.
+    `base_id` is the short id of its query. With `with_effect` the effect of finding a missed class is computed.
     """
     query_case = case.query(base_id)
     assessments = query_case.accepted_by_class.get(name, ())
@@ -67,7 +67,7 @@ def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = Tr
 
 
 def _status_of(name: str, query_case: QueryCase) -> _Status:
-    """Return whether a class of a query is found, missed or not counted, and why."""
+    """Return whether a class of a query was found, missed or not counted, with the reason."""
     if query_case.placement is None:
         return _Status("not counted", "its query was not scored")
     tree = query_case.placement.tree
@@ -94,7 +94,7 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
 
 
 def explain_node(name: str, case: Case) -> document.NodeExplanation:
-    """Return the lines, classes, ranks and effect of a node, given by its FQ node id."""
+    """Return the explanation of a node, given by its FQ node id: its lines, classes, ranks and effect."""
     lines_of_all_runs = case.run.links.nodes[name]
     query = lines_of_all_runs[0].query
     query_case = case.query(query.base_id)
@@ -120,9 +120,9 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
 
 
 def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
-    """Return a query with its classes, lines, rows and average precision.
+    """Return the explanation of a query: its classes, lines, rows and average precision.
 
-    A query of a query file is explained with its follow-on queries, a follow-on query by itself.
+    A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     query_case = case.query(query.base_id)
     result = query_case.result
@@ -157,14 +157,14 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
 
 
 def _row_of_follow_on(query: LinkedQuery, case: Case) -> str:
-    """Return the row that counts the answers to a follow-on query; an empty name if no accepted line leads to it."""
+    """Return the row that counts the answers to a follow-on query; an empty text if no accepted answer leads to it."""
     with suppress(InputError):
         return case.run.links.class_of_query(query)
     return ""
 
 
 def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[document.ClassSummary]:
-    """Return the accepted classes that are counted in some rows of a query, in short."""
+    """Return summaries of the classes with accepted answers that are counted in some rows of a query."""
     if query_case.placement is None:
         return []
     summaries = []
@@ -188,7 +188,7 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
 
 
 def explain_run(case: Case) -> document.Overview:
-    """Return the numbers of lines of a run by status and side, and its three largest costs."""
+    """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes."""
     lines = list(case.lines())
     summaries = [summary_of(line, case) for line in lines]
     counted_lines = [summary for summary in summaries if summary.status == "counted"]
@@ -213,7 +213,7 @@ def explain_run(case: Case) -> document.Overview:
 
 
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
-    """Return how many lines are right, wrong and ignored, then how many are on other sides, sorted by name."""
+    """Return the number of lines on each side that occurs: right, wrong and ignored first, then others by name."""
     count_by_side = Counter([summary.side for summary in summaries])
     sides = list(SIDE_TEXTS.values())
     sides += [side for side in sorted(count_by_side) if side not in sides]
@@ -221,8 +221,8 @@ def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
 
 
 def _largest_costs(case: Case) -> Sequence[Mistake]:
-    """Return the mistakes that cost most; none if the run has no scores."""
+    """Return the mistakes whose correction gains most; none if the run has no scores."""
     if case.measure is None:
         return ()
-    effects = case.effects.on_first_measure()
+    effects = case.effects.for_first_measure()
     return cost_list(effects, find_faults(case.scored, effects.editor), _COSTS)
