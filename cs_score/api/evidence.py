@@ -16,10 +16,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
+from cs_score.base.separators import escape_separators
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
-from cs_score.judged.policy import escaped, policy_of_sides
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
     from cs_score.evidence.mode import Result
+    from cs_score.judged import policy as policies
     from cs_score.statistics.results import ScoreIntervals
 else:
+    policies = Late("cs_score.judged.policy")  # the other tasks work without the room of judged answers
     findings = Late("cs_score.api.findings")  # scoring has no use for it
 
 Lines: TypeAlias = Input | Iterable[object]
@@ -227,10 +229,12 @@ def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
     policy = options.get("policy")
     if isinstance(policy, Mapping):
         labels_by_side = {side: list(labels) for side, labels in policy.items()}
-        texts["policy"] = str(policy_of_sides(labels_by_side))
+        texts["policy"] = str(policies.policy_of_sides(labels_by_side))
     columns = options.get("columns")
     if isinstance(columns, Mapping):
-        texts["columns"] = ",".join([f"{escaped(name)}={escaped(heading)}" for name, heading in columns.items()])
+        texts["columns"] = ",".join(
+            [f"{escape_separators(name)}={escape_separators(heading)}" for name, heading in columns.items()]
+        )
     return texts
 
 
