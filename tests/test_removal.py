@@ -31,6 +31,8 @@ COMMANDS_OF_ROOM = {
     "report": {"report", "plot", "compare to a page", "power as a chart"},
     "batch": {"batch", "check", "verify", "report", "plot", "compare to a page"},
     "verification": {"check", "verify"},
+    "judged": {"pool", "analyze pool", "compare pool"},
+    "bundle": {"bundle"},
 }
 """The commands that go with a room: its own, and those of rooms that need it."""
 
@@ -38,6 +40,12 @@ EVIDENCE = [
     *("--gold", str(ROOT / "assessments/scifact-gold.jsonl")),
     *("--predictions", str(ROOT / "submissions/scifact-a.jsonl")),
 ]
+
+JUDGED = [
+    *("--policy", "right=CORRECT,half=PARTIAL,wrong=INCORRECT,ignore=JUDGE_ERROR"),
+    *("--gold", str(ROOT / "assessments/pool-gold.csv")),
+]
+ANSWERS = [str(ROOT / "submissions/pool-a.csv"), str(ROOT / "submissions/pool-b.csv")]
 
 CALLS = {
     "bare call": CALL,
@@ -47,11 +55,18 @@ CALLS = {
     "diff": ["diff", *CALL, OTHER],
     "compare": ["compare", "coldstart", "--bootstrap", "20", *CALL, OTHER],
     "compare to a page": ["compare", "coldstart", "-o", "page.html", "--bootstrap", "20", *CALL, OTHER],
+    "compare a table": ["compare", "table", str(ROOT / "assessments/table.tsv"), "--columns", "unit=unit"],
+    "compare a sample": ["compare", *CALL, OTHER, "--inclusion", str(ROOT / "assessments/inclusion-2016.tsv")],
     "power": ["power", "--sd", "0.3", "--units", "20"],
     "power as a chart": ["power", "--sd", "0.3", "--units", "20", "-o", "power.svg"],
     "pool-bias": ["pool-bias", *CALL, OTHER],
     "scifact": ["scifact", *EVIDENCE],
     "analyze scifact": ["analyze", "scifact", *EVIDENCE],
+    "pool": ["pool", *JUDGED, "--predictions", ANSWERS[0]],
+    "analyze pool": ["analyze", "pool", *JUDGED, "--predictions", ANSWERS[0]],
+    "compare pool": ["compare", "pool", *JUDGED, *ANSWERS],
+    # A bundle needs wheels from an index; this one stops at its options, inside its room.
+    "bundle": ["bundle", "codabench", "scifact", *EVIDENCE[:2], "--python", "2.7", "-o", "bundle"],
     "batch": ["batch", "-o", "scored", *CALL, OTHER],
     "verify": ["verify", "scored/leaderboard.json"],
     "check": ["check", "--min", "SF-AP=0.1", *CALL],
@@ -83,9 +98,11 @@ def _copy_without(room: str, folder: Path) -> Path:
     """Return a folder with a copy of the package that lacks a room."""
     shutil.copytree(Path(cs_score.__file__).parent, folder / "cs_score")
     shutil.rmtree(folder / "cs_score" / room)
-    # An installation for development would find the room where it is developed.
+    # An installation for development would find the room where it is developed. The task of `examples` stays.
     (folder / "sitecustomize.py").write_text(
-        "import sys\nsys.meta_path[:] = [finder for finder in sys.meta_path if 'Editable' not in repr(finder)]\n",
+        "import sys\n"
+        "def finds_package(finder): return 'Editable' in repr(finder) and 'cs_score_fever' not in repr(finder)\n"
+        "sys.meta_path[:] = [finder for finder in sys.meta_path if not finds_package(finder)]\n",
         "utf-8",
     )
     return folder
@@ -120,6 +137,9 @@ def test_only_the_commands_of_a_room_go_with_it(
             assert status != 0, name
             assert f"cs_score.{room}, which this installation lacks" in errors
             assert "Traceback" not in errors
+        elif name == "help" and room == "judged":  # the page has the measures of all tasks
+            assert status == 0
+            assert f"cs_score.{room}, which this installation lacks" in " ".join(output.split())
         else:
             whole_status, whole_output, _ = outcomes_of_the_whole[name]
             assert (status, _undated(output)) == (whole_status, _undated(whole_output)), (name, errors)

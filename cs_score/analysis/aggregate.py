@@ -215,12 +215,16 @@ def _mistake_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
 
 
 SCORES: Final = Layout(
-    "scores", "Scores", headed(measure="Measure", score="Score", low="Low", high="High"), _score_rows, most="whole"
+    "scores",
+    "Scores",
+    headed(measure="Measure", score="Score", low="Low", high="High"),
+    _score_rows,
+    row_selection="whole",
 )
 """The table of scores with their limits."""
 
 MISTAKES: Final = Layout(
-    "mistakes", "Mistakes of the whole run", headed(kind="Kind", count="Mistakes"), _mistake_rows, most="whole"
+    "mistakes", "Mistakes of the whole run", headed(kind="Kind", count="Mistakes"), _mistake_rows, row_selection="whole"
 )
 """The table of mistakes by kind."""
 

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import replace
+from cs_score.base.separators import split_unescaped, unescape_separators
 from cs_score.base.sources import Delimited, Input, name_of, open_source, plain_name, read_delimited
-from cs_score.judged.policy import split_escaped, unescaped
 
 COLUMNS: Final = ("unit", "system", "measure", "score", "numerator", "denominator", "cluster", "stratum")
 """The columns of a table with a row for each score; other columns of such a table are not read."""
@@ -34,8 +34,8 @@ def read_names(text: str) -> dict[str, str]:
     own_name_by_column: dict[str, str] = {}
     if not text:
         return own_name_by_column
-    for pair in split_escaped(text, ","):
-        parts = [unescaped(part) for part in split_escaped(pair, "=")]
+    for pair in split_unescaped(text, ","):
+        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
         column = parts[0]
         if column not in COLUMNS:
             columns = ", ".join(COLUMNS)

@@ -1,7 +1,7 @@
-"""The arguments of the public functions: they are checked, and converted to the records that the library works with.
+"""Functions that check the arguments of the public functions and convert them to the records of the library.
 
-A text in the place of a list is read as the scorer's switch of that name reads it. In the place of files, one path or
-one open file is a list of one.
+If a list is expected, a text is read as the scorer's switch of that name reads it, `"A:B"`. If files are expected, a
+single path or open file may be given.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from cs_score.statistics.options import (
 from cs_score.statistics.units import Clusters, read_clusters
 
 Files: TypeAlias = Input | Iterable[Input]
-"""A path, an open file, or several of them. A folder stands for its files `*.tab.txt`; `-` is standard input."""
+"""A path, an open file, or several of them. A folder means its files `*.tab.txt`; `-` is standard input."""
 
 Names: TypeAlias = str | Iterable[str]
 """Names as a list, or as one text with colons between them."""
@@ -80,12 +80,12 @@ Returned = TypeVar("Returned")
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Decorate a public function so that it raises UsageError for an argument of another type than annotated.
+    """Return a public function that first raises UsageError if an argument does not have the annotated type.
 
-    Only parameters whose annotation is made of simple types, such as `int | None`, are checked; the function checks all
-    others itself.
+    It is a decorator. Only parameters whose annotation consists of simple types, such as `int | None`, are checked; the
+    function itself checks all others.
     """
-    signature = _signature_of(function)
+    signature = _signature_with_scoring_options(function)
     annotations_by_name = _simple_annotations(signature)
 
     @functools.wraps(function)
@@ -100,7 +100,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
 
 def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
-    """Return the parts of each annotation that has only simple types, by parameter: `int | None` -> `[int, None]`."""
+    """Return the types of each parameter that has only simple ones: `top: int | None` -> `{"top": ["int", "None"]}`."""
     annotations_by_name = {}
     for name, parameter in signature.parameters.items():
         annotations = str(parameter.annotation).split(" | ")
@@ -110,7 +110,10 @@ def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
-    """Raise UsageError if an argument is of none of the types; True and False do not count as numbers."""
+    """Raise UsageError if the argument called `name` has none of the annotated types.
+
+    True and False do not count as numbers.
+    """
     is_accepted = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
     if isinstance(value, bool) and "bool" not in annotations:
         is_accepted = False
@@ -119,8 +122,8 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
         raise UsageError(f"{name} takes {descriptions[-1]}, not {value!r}")
 
 
-def _signature_of(function: Callable[..., object]) -> inspect.Signature:
-    """Return the signature of a function, with the options of scoring in the place of `**options`."""
+def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.Signature:
+    """Return the signature of a function in which the options of scoring replace `**options`."""
     signature = inspect.signature(function)
     parameters = []
     for parameter in signature.parameters.values():
@@ -134,7 +137,7 @@ def _signature_of(function: Callable[..., object]) -> inspect.Signature:
 
 
 def _parameters_of(arguments: type) -> list[inspect.Parameter]:
-    """Return the options of scoring as keyword parameters with their defaults."""
+    """Return the options of scoring, the members of the typed dictionary `arguments`, as keyword parameters."""
     defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
@@ -152,13 +155,13 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 
 
 def at_least_one(name: str, value: object) -> None:
-    """Raise UsageError if the argument called `name` is neither None nor a whole number from 1."""
+    """Raise UsageError unless the argument called `name` is None or a whole number from 1."""
     if value is not None and (not isinstance(value, int) or value < 1):
         raise UsageError(f"{name} takes a number from 1, not {value!r}")
 
 
 def files_of(value: object, name: str) -> list[Input]:
-    """Return the files of the argument called `name`, which may be one file or several.
+    """Return the files of the argument called `name`, whose value is one file or several, as a list.
 
     Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
     """
@@ -191,10 +194,10 @@ def resampling_of(
     *,
     force: bool = False,
 ) -> Resampling:
-    """Return the settings of intervals and tests that the arguments of these names choose.
+    """Return the settings of bootstrap intervals and tests that these arguments of public functions choose.
 
     Without a number of resamples (`bootstrap`) as many are drawn as significance needs. Raises UsageError for
-    impossible values and for many resamples without `force`, InputError for a table of clusters that is none.
+    impossible values and for too many resamples without `force`, InputError for a file that is no table of clusters.
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
@@ -211,7 +214,10 @@ def resampling_of(
 
 
 def _clusters_of(clusters: Together) -> Clusters | UnsetType:
-    """Return the clusters of units that an argument gives or whose table it names. Raises InputError."""
+    """Return the clusters of units, from a mapping or from the table that a path names.
+
+    Raises InputError if the file is no table of clusters.
+    """
     if clusters is None:
         return UNSET
     if isinstance(clusters, Mapping):
@@ -223,7 +229,10 @@ def _clusters_of(clusters: Together) -> Clusters | UnsetType:
 
 
 def limits_of(limits: Limits) -> Justifications:
-    """Return the limits on justifications that an argument gives: `"1:3"`. Raises UsageError for anything else."""
+    """Return the limits on justifications as a record, also from a text such as `"1:3"`.
+
+    Raises UsageError for any other value.
+    """
     if isinstance(limits, Justifications):
         return limits
     if not isinstance(limits, str):
@@ -239,42 +248,45 @@ class PolicyAndLimits(NamedTuple):
 
 
 def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
-    """Return the policy and the limits that two arguments choose; for None the defaults hold.
+    """Return the policy and the limits that two arguments choose; the defaults replace an argument that is None.
 
     A name such as `"sf"` chooses a published policy with the limits that belong to it, unless `limits` are given.
     Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
-    chosen_policy, chosen_limits = defaults
     if isinstance(policy, str):
         preset = find_preset(policy)
-        chosen_policy = preset.policy
-        chosen_limits = preset.justifications
+        policy_and_limits = PolicyAndLimits(preset.policy, preset.justifications)
     elif isinstance(policy, Policy):
-        chosen_policy = policy
-    elif policy is not None:
+        policy_and_limits = PolicyAndLimits(policy, defaults.limits)
+    elif policy is None:
+        policy_and_limits = defaults
+    else:
         raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
-    if limits is not None:
-        chosen_limits = limits_of(limits)
-    return PolicyAndLimits(chosen_policy, chosen_limits)
+    if limits is None:
+        return policy_and_limits
+    return PolicyAndLimits(policy_and_limits.policy, limits_of(limits))
 
 
 def options_of(arguments: ScoringArguments | CallArguments) -> Options:
-    """Return the options of a scoring that arguments choose. Raises UsageError for impossible ones."""
+    """Return the options of a scoring as a record, from the keyword arguments of a public function.
+
+    Raises UsageError for impossible values.
+    """
     values: dict[str, Any] = {**arguments}
     policy = values.pop("policy", USUAL_POLICY)
     limits = values.pop("justifications", None)
-    chosen = policy_of(policy, limits, PolicyAndLimits(USUAL.policy, USUAL.justifications))
+    in_force = policy_of(policy, limits, PolicyAndLimits(USUAL.policy, USUAL.justifications))
     fields = {}
     for option in SCORING_OPTIONS:
         if option.python_name in values:
             fields[option.name] = option.from_python(values[option.python_name])
-    options = Options(policy=chosen.policy, justifications=chosen.limits, **fields)
+    options = Options(policy=in_force.policy, justifications=in_force.limits, **fields)
     options.check()
     return options
 
 
 def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
-    """Return policies as the option --also-policy takes them: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
+    """Return policies in the form of the option --also-policy: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
 
     Raises UsageError for a value that is no policy.
     """

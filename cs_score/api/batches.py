@@ -1,4 +1,4 @@
-"""Batches from Python: many runs scored into a folder, and their leaderboard."""
+"""The function that scores many runs into a folder, and the leaderboard that it returns."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from cs_score.tables.layout import Table
 class Leaderboard(Document):
     """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
 
-    Its one table has the scores by measure as columns, and limits of intervals as `SF-AP:low` and `SF-AP:high`. `tier`
-    is the group of rows that do not differ significantly from its first, `p_above` the p-value of the difference from
-    the row above; both corrected for all pairs of rows.
+    Its only table has a column for each measure, and the limits of intervals in columns such as `SF-AP:low` and
+    `SF-AP:high`. A `tier` is a group of rows that do not differ significantly from its first row; `p_above` is the
+    p-value of the difference from the row above. Both are corrected for all pairs of rows.
     """
 
     _default = "leaderboard"
     _cited = ("measure",)
 
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
-        """Show `document`; `remarks` are those of the batch that made it, none of one that was loaded."""
+        """Show `document`; `remarks` are those of the batch that made it, none if it was loaded."""
         super().__init__(document)
         self._remarks = tuple(remarks)
 
@@ -47,13 +47,13 @@ class Leaderboard(Document):
 
     @property
     def failed(self) -> int:
-        """How many scorings did not come to their end, or met problems that are errors."""
+        """How many scorings were stopped, or met problems that are errors."""
         failed_scorings = {(row.policy, row.run) for row in self._document.rows if row.state != OK}
         return len(failed_scorings)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What you should know of the batch, one line each."""
+        """What you should know about the batch, one line each."""
         return self._remarks
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Leaderboard(Document):
         return [leaderboard_layout(self._document).table(self._document)]
 
 
-# Long for what its arguments mean: all it does is to check them and to hand them on.
+# The function is long because it explains, checks and passes on many arguments.
 @checked
 def batch(
     runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
@@ -92,19 +92,20 @@ def batch(
     force: bool = False,
     **options: Unpack[CallArguments],
 ) -> Leaderboard:
-    """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
+    """Score many runs into the folder `output`, each on its own, and return the leaderboard.
 
-    `runs` are files, folders or patterns. `also_policy`, by name or with their Policy, stand beside `policy`. `measure`
-    is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
-    `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
-    and index.html over all; `force` replaces files of others and draws more than 100,000
-    resamples. With `bootstrap` scores have bootstrap intervals, and
-    rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
-    `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
+    The folder has the files that `cs-score batch` writes. `runs` are files, folders or patterns. `also_policy` are
+    policies beside `policy`, by name or with their Policy. `measure` is the one that ranks the runs, `jobs` the number
+    of processes (the number of processors unless given). `resume` keeps the files of runs that are already scored,
+    `validate` validates each run first, `html` writes a page for each run and index.html for all. `force` replaces
+    files that cs-score did not write, and allows more than 100,000 resamples. With `bootstrap`, the number of
+    resamples, scores have intervals and rows have tiers and p-values; `seed`, `confidence` (a percentage), `interval`
+    (`percentile` or `bca`), `clusters`, `correction` and `baseline` are as in `compare`. The other arguments are those
+    of `prepare`.
 
-    Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
-    where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
-    What is wrong with one run stands in its row.
+    Raises UsageError for impossible arguments, InputError if gold cannot be used or a run is missing, OutputError if
+    the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`). An
+    error of a single run does not end the batch; the row of the run reports it.
     """
     page = page_maker() if html else None
     scoring = arguments.options_of(options)

@@ -1,4 +1,4 @@
-"""The evidence modes from Python: SciFact, claims, R4C, HotpotQA and judged answers, each one function, one result."""
+"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
+from cs_score.base.separators import escape_separators
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
-from cs_score.judged.policy import escaped, policy_of_sides
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -31,19 +31,21 @@ if TYPE_CHECKING:
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
     from cs_score.evidence.mode import Result
+    from cs_score.judged import policy as policies
     from cs_score.statistics.results import ScoreIntervals
 else:
+    policies = Late("cs_score.judged.policy")  # the other tasks work without the room of judged answers
     findings = Late("cs_score.api.findings")  # scoring has no use for it
 
 Lines: TypeAlias = Input | Iterable[object]
-"""A path, an open file, or what its JSON holds as Python objects."""
+"""A path, an open file, or the values of its JSON as Python objects."""
 
 _BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
 """How the JSON of a result begins: a file that begins otherwise is not overwritten."""
 
 
 class ScoredFiles(NamedTuple):
-    """What predictions were scored from: gold and predictions, which can be read again, and the options by name."""
+    """The gold standard and the predictions of a scoring, which can be read again, and its options by name."""
 
     gold: Any
     predictions: Any
@@ -53,15 +55,15 @@ class ScoredFiles(NamedTuple):
 class EvidenceResult(AnyResult["Result"]):
     """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa`, `pool` and `load`.
 
-    Its tables: `units` has the statistics of each claim, instance or question, as `--per-item` writes them, of whose
-    sums every measure is made; `scores` every measure.
+    It has two tables. `units` has the statistics of each claim, instance or question, as `--per-item` writes them;
+    every measure is computed from their sums. `scores` has every measure.
     """
 
     _default = "units"
     _needed = "the predictions, which JSON does not hold; score their file"
 
     def __init__(self, document: Scores, result: Result | None = None, files: ScoredFiles | None = None) -> None:
-        """Show the scores of `document`; a result that was not loaded from JSON has its `result` and `files`, too."""
+        """Show the scores of `document`. Unless it was loaded from JSON, `result` and `files` say how it was scored."""
         super().__init__(document)
         self._source = result
         self._files = files
@@ -70,7 +72,7 @@ class EvidenceResult(AnyResult["Result"]):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The ids of the claims, instances or questions of gold."""
+        """The ids of the claims, instances or questions in the gold standard."""
         return tuple(self._document.units.ids)
 
     @property
@@ -80,26 +82,28 @@ class EvidenceResult(AnyResult["Result"]):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What you should know of the predictions, one line each; none of a result that was loaded."""
+        """What you should know about the predictions, one line each; none if the result was loaded."""
         return () if self._source is None else self._source.notices
 
     def rescore(self, **options: Any) -> EvidenceResult:
         """Return the result of the same predictions with other options of the task (`any_order`, `references`, ...).
 
-        What is not given stays as it is; files are read again. Raises UsageError for an option that the task lacks and
-        for a result that was loaded from JSON, InputError as scoring does.
+        An option that is not given keeps its value; the files are read again. Raises UsageError for an option that the
+        task lacks and for a result that was loaded from JSON, InputError if the predictions cannot be scored.
         """
-        self._scored("rescore")
+        self._scored("rescore")  # raises UsageError for a result that was loaded
         assert self._files is not None
         _check_options(f"rescore of {self.task}", options, mode_named(self.task).options.__struct_fields__)
-        return _score(self.task, self._files.gold, self._files.predictions, {**self._files.options, **options})
+        all_options = {**self._files.options, **options}
+        return _score(self.task, self._files.gold, self._files.predictions, all_options)
 
     @checked
     def explain(self, unit: Wanted = (), *, measure: str | None = None) -> Explanation:
-        """Explain how units of these ids were scored, gold beside predicted; without ids, the costliest mistakes.
+        """Explain how the units with these ids were scored, gold beside predictions; without ids, the worst mistakes.
 
-        `measure` is what effects are given for, None for the one that ranks leaderboards. Raises InputError where gold
-        has no such unit, UsageError for an unknown measure and for a result that was loaded from JSON.
+        `measure` is the measure under which effects are computed; None: the one that ranks leaderboards. Raises
+        InputError if the gold standard lacks one of the units, UsageError for an unknown measure and for a result that
+        was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
@@ -107,10 +111,10 @@ class EvidenceResult(AnyResult["Result"]):
 
     @checked
     def write(self, prefix: str | os.PathLike[str]) -> list[str]:
-        """Write `PREFIX.json`, the text of `to_json`, and `PREFIX.tsv`, the table of units; returns their paths.
+        """Write `PREFIX.json`, the text of `to_json`, and `PREFIX.tsv`, the table of units. Return their paths.
 
-        Both appear whole or not at all; no input and no file of others is overwritten. Raises UsageError for an output
-        that may not be written, OutputError for one that cannot be.
+        Both files appear whole or not at all. A file is overwritten only if cs-score wrote it and it is not an input.
+        Raises UsageError for a file that must not be overwritten, OutputError if one cannot be written.
         """
         json_path = f"{os.fspath(prefix)}.json"
         table_path = f"{os.fspath(prefix)}.tsv"
@@ -124,7 +128,7 @@ class EvidenceResult(AnyResult["Result"]):
         return [json_path, table_path]
 
     def __str__(self) -> str:
-        """Return the text that the command prints; that of a loaded result lacks what was read."""
+        """Return the text that the command prints; for a loaded result, without the lines about its files."""
         if self._source is not None:
             return table_text(self._source)
         units = self._document.units
@@ -152,10 +156,10 @@ def scifact(
 ) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
-    Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
-    With `answered_only` claims without a prediction are left out. `stage` is `retrieval`, `rationale` or `label`, whose
-    measures are then scored. Raises InputError for what cannot be scored, UsageError for impossible arguments.
-    Contract: SciFact.
+    `gold` and `predictions` hold a JSON object for each claim. Predictions list the claims in the order of gold, or in
+    any order with `any_order`. With `answered_only` claims without a prediction are left out. `stage` (`retrieval`,
+    `rationale` or `label`) scores the measures of this stage instead. Raises InputError for files that cannot be
+    scored, UsageError for impossible arguments. Contract: SciFact.
     """
     task = "scifact" if stage is None else stage_named("scifact", stage)
     return _score(task, gold, predictions, {"any_order": any_order, "answered_only": answered_only})
@@ -165,8 +169,8 @@ def scifact(
 def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
-    Claims are matched by id, in any order; with `answered_only` those without a line are left out. Raises as `scifact`.
-    Contract: claims.
+    Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises the
+    errors of `scifact`. Contract: claims.
     """
     return _score("claims", gold, predictions, {"answered_only": answered_only})
 
@@ -177,9 +181,9 @@ def r4c(
 ) -> EvidenceResult:
     """Score R4C derivations against their reference derivations.
 
-    `references` (1 to 3) are drawn for each evaluation of an instance; with `ignore_missing`, or `answered_only` as
-    other tasks call it, instances without prediction are left out. Raises as `scifact`, and MissingExtraError without
-    the packages of `cs-score[r4c]`. Contract: R4C.
+    `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance. With
+    `ignore_missing`, or `answered_only` as other tasks call it, instances without a prediction are left out. Raises the
+    errors of `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`. Contract: R4C.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)
@@ -189,8 +193,8 @@ def r4c(
 def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly.
 
-    With `answered_only` questions that have neither an answer nor facts are left out. Raises as `scifact`. Contract:
-    HotpotQA.
+    With `answered_only` questions that have neither an answer nor facts are left out. Raises the errors of `scifact`.
+    Contract: HotpotQA.
     """
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
@@ -207,32 +211,38 @@ def pool(
 ) -> EvidenceResult:
     """Score answers that somebody has judged: a run with labels, or a run and the assessments `gold`.
 
-    Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
-    `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
-    chooses one, and `task("pool").score_each(...)` scores all. Raises as `scifact`. Contract: judged answers.
+    `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
+    wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `columns` says how the files call their
+    columns. If a file holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises the
+    errors of `scifact`. Contract: judged answers.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
     return _score("pool", gold, predictions, _with_texts(options))
 
 
 def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of judged answers in which policy and columns are texts, as the command takes them."""
+    """Return options of judged answers with mappings of policy and columns as the texts that the command takes.
+
+    For example, the columns `{"id": "query"}` become `"id=query"`.
+    """
     texts = dict(options)
     policy = options.get("policy")
     if isinstance(policy, Mapping):
         labels_by_side = {side: list(labels) for side, labels in policy.items()}
-        texts["policy"] = str(policy_of_sides(labels_by_side))
+        texts["policy"] = str(policies.policy_of_sides(labels_by_side))
     columns = options.get("columns")
     if isinstance(columns, Mapping):
-        texts["columns"] = ",".join([f"{escaped(name)}={escaped(heading)}" for name, heading in columns.items()])
+        texts["columns"] = ",".join(
+            [f"{escape_separators(name)}={escape_separators(heading)}" for name, heading in columns.items()]
+        )
     return texts
 
 
 class ScoringTask:
-    """A task by its name, perhaps one that another package offers; made by `task`."""
+    """A task of evidence, which may come from another installed package; made by `task`."""
 
     def __init__(self, name: str) -> None:
-        """Look up the task of this name. Raises UsageError if there is none."""
+        """Look up the task called `name`. Raises UsageError if no task has this name."""
         self.name = name
         self._mode = mode_named(name)
 
@@ -247,23 +257,23 @@ class ScoringTask:
         return tuple(self._mode.options.__struct_fields__)
 
     def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
-        """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
-        return _score(self.name, gold, predictions, self._accepted(options))
+        """Score predictions with the options of the task by name. Raises the errors of `scifact`."""
+        return _score(self.name, gold, predictions, self._check_and_convert(options))
 
     def score_each(self, gold: Lines | None, predictions: Lines, **options: Any) -> dict[str, EvidenceResult]:
-        """Score each run of a file that holds several (judged answers with a column `run`). Return results by run.
+        """Score each run of a file with several runs (judged answers with a column `run`). Return results by run.
 
-        Options and errors are those of `score`. A file that names no run has one, whose name is empty.
+        Options and errors are the same as for `score`. If the file names no run, its only run is called `""`.
         """
-        files = _scored_files(gold, predictions, self._accepted(options))
+        files = _scored_files(gold, predictions, self._check_and_convert(options))
         results = {}
         for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
             files_of_run = files._replace(options=asdict(result.mode.chosen))
             results[run] = EvidenceResult(document_of(result, with_units=True), result, files_of_run)
         return results
 
-    def _accepted(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options as the task takes them. Raises UsageError for one that it lacks."""
+    def _check_and_convert(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options in the form that the task reads. Raises UsageError for an option that it lacks."""
         _check_options(self.name, options, self.options)
         return _with_texts(options) if self.name == "pool" else dict(options)
 
@@ -273,9 +283,9 @@ class ScoringTask:
 
 @checked
 def task(name: str) -> ScoringTask:
-    """Return a task of evidence by its name, also one that an installed package offers.
+    """Return a task of evidence by its name; installed packages may offer further tasks.
 
-    Raises UsageError where there is none, and where the package that offers it cannot be loaded.
+    Raises UsageError if no task has this name, and if the package that offers it cannot be loaded.
     """
     if name == COLD_START:
         raise UsageError("coldstart is scored by prepare and score")
@@ -283,14 +293,20 @@ def task(name: str) -> ScoringTask:
 
 
 def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
-    """Score predictions under a task by its name. Raises InputError and UsageError."""
+    """Return the result of scoring predictions for the task called `name`.
+
+    Raises InputError for files that cannot be scored, UsageError for impossible options.
+    """
     files = _scored_files(gold, predictions, options)
     result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
     return EvidenceResult(document_of(result, with_units=True), result, files)
 
 
 def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
-    """Return gold and predictions so that they can be read again, and the options. Raises UsageError for no files."""
+    """Return gold and predictions, made readable more than once, and the options.
+
+    Raises UsageError for a value that is neither a file nor JSON as Python objects.
+    """
     return ScoredFiles(
         gold=None if gold is None else _repeatable(gold, "gold"),
         predictions=_repeatable(predictions, "predictions"),
@@ -299,14 +315,17 @@ def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, 
 
 
 def _check_options(function: str, options: Iterable[str], known_options: Sequence[str]) -> None:
-    """Raise UsageError, which names `function`, for an option that the task lacks."""
+    """Raise UsageError if one of the options is not among those that the task knows; the message names `function`."""
     for name in options:
         if name not in known_options:
             raise UsageError(f"{function} takes {', '.join(known_options) or 'no options'}, not {name}")
 
 
 def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
-    """Return the result of a stored document. Raises InputError, which calls it `name`, for one without units."""
+    """Return the result that a stored document holds.
+
+    Raises InputError if the document lacks the statistics of the units; the message calls the document `name`.
+    """
     if not scores.units:
         remedy = "-o FILE.json and to_json store them"
         raise InputError("stored without the statistics of the units", file=name, remedy=remedy)
@@ -314,7 +333,7 @@ def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
 
 
 def _repeatable(source: Any, name: str) -> Any:
-    """Return the value of the argument called `name` in a form that can be read again: an input, a mapping or a list.
+    """Return the value of the argument called `name` as an input, a mapping or a list, which can be read repeatedly.
 
     Raises UsageError for a value that is neither a path nor an open file nor JSON as Python objects.
     """

@@ -1,4 +1,4 @@
-"""What is found of results from Python: explanations, analyses, differences and comparisons."""
+"""Explanations, analyses, differences and comparisons of results, as objects of Python programs."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ else:
 
 
 def _without_options(text: str) -> str:
-    """Return the text of a command without the paragraph that says which of its options show more."""
+    """Return the text that a command prints without its paragraph about options that show more."""
     paragraphs = text.split("\n\n")
     return "\n\n".join([paragraph for paragraph in paragraphs if not paragraph.startswith("--all shows ")])
 
 
 def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts of notes."""
+    """Return the text of each note."""
     return tuple([note.text for note in notes])
 
 
 class _Finding(Document):
-    """What was found of one result or two under a measure."""
+    """An explanation, analysis or difference of one result or two under a measure."""
 
     _cited = ("measure", "signature")
 
     def __init__(self, document: Any, top: int | None = None) -> None:
-        """Show `document`; text and JSON have at most `top` rows of its lists, None for all."""
+        """Show `document`. Its text and JSON have at most `top` rows of each list; None: all rows."""
         super().__init__(document)
         self._top = top
 
     task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
-    measure: str = member("The measure that was asked about.")
+    measure: str = member("The measure that was chosen.")
 
     def to_json(self) -> str:
-        """Return the whole of it as JSON, the text that `--format json` prints; `load` reads it."""
+        """Return the document as JSON, the text that `--format json` prints; `load` reads it."""
         return "".join(finding_json(shortened(self._document, self._top)))
 
     def __str__(self) -> str:
-        """Return the text that the command prints, without what it says of its own options."""
+        """Return the text that the command prints, without its remarks about its own options."""
         return _without_options(task_named(self.task).text(self._document, WIDTH, self._top))
 
     def _tables(self) -> Iterable[Table]:
@@ -84,7 +84,7 @@ class Explanation(_Finding):
 
 
 class Analysis(_Finding):
-    """Why a result scores what it does: what each mistake costs, and what else `cs-score analyze` finds.
+    """The reasons for a score: what each mistake costs, and all else that `cs-score analyze` finds.
 
     Made by `analyze` and `load`. The keys of the JSON are described by the schema that `cs-score schema` prints.
     """
@@ -93,30 +93,30 @@ class Analysis(_Finding):
     _in_notebooks = "budget"
 
     signature: Signature = member("The citable line of the score.", Signature.parse)
-    score: float = member("The score under the measure that was asked about; 0 to 1.", float)
+    score: float = member("The score under the measure that was chosen; 0 to 1.", float)
     scores: Mapping[str, float] = member("Every score of the result by the name of its measure.")
 
     scenarios: Mapping[str, Any] | None = member(
-        "Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and "
-        "the `added_pool` lines; None of a task of evidence.",
+        "Scores if all unassessed answers were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and "
+        "the `added_pool` lines; None for a task of evidence.",
         to_builtins,
     )
     best: Mapping[str, float] | None = member(
-        "The best `threshold` of confidence and its `gain`; None where there is none, and of a task of evidence.",
+        "The best `threshold` of confidence and its `gain`; None if no threshold gains, and for a task of evidence.",
         to_builtins,
     )
 
     @checked
     def chart(self, kind: str = "budget", name: str | None = None) -> Chart:
-        """Return a chart, which a notebook shows; the kinds are those that `cs-score plot` lists.
+        """Return a chart, which a notebook shows; `cs-score plot` lists the kinds.
 
-        `name` is which of several of a kind, such as the dimension of `groups`, None for the first. Raises UsageError
-        for a chart that there is not, InputError where there is nothing to draw.
+        If there are several charts of a kind, `name` chooses one, such as the dimension of `groups`; None: the first.
+        Raises UsageError for an unknown chart, InputError if there is nothing to draw.
         """
         return pages.Chart(self._document, kind, name)
 
     def report(self) -> Report:
-        """Return the page that `cs-score report` makes of it; a notebook shows it.
+        """Return the page that `cs-score report` makes of the analysis; a notebook shows it.
 
         Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
@@ -129,7 +129,7 @@ class Analysis(_Finding):
 
 
 class Difference(_Finding):
-    """Why B scores otherwise than A: what each unit contributes, and what else `cs-score diff` finds.
+    """The reasons why B scores otherwise than A: what each unit contributes, and all else that `cs-score diff` finds.
 
     Made by `diff` and `load`.
     """
@@ -137,22 +137,25 @@ class Difference(_Finding):
     _default = "units"
     _cited = ("measure", "signatures")
 
-    names: tuple[str, str] = member("What A and B are called.", lambda names: (names["a"], names["b"]))
+    names: tuple[str, str] = member("The names of A and B.", lambda names: (names["a"], names["b"]))
     a: float = member("The score of A; 0 to 1.", float)
     b: float = member("The score of B; 0 to 1.", float)
-    difference: float = member("B minus A, which the contributions of the units add up to.", float)
-    notes: tuple[str, ...] = member("What a reader must know beside the numbers, one line each.", _texts)
+    difference: float = member("B minus A: the sum of the units' contributions.", float)
+    notes: tuple[str, ...] = member("Notes that a reader of the numbers needs, one line each.", _texts)
 
     @checked
     def chart(self, kind: str = "contributions", name: str | None = None) -> Chart:
         """Return a chart: `contributions` of units, or `groups`; `name` is the dimension of groups.
 
-        Raises UsageError for a chart that there is not, InputError where there is nothing to draw.
+        Raises UsageError for an unknown chart, InputError if there is nothing to draw.
         """
         return pages.Chart(self._document, kind, name)
 
     def report(self) -> Report:
-        """Return the page that `cs-score report --compare` makes of it. Raises MissingExtraError without jinja2."""
+        """Return the page that `cs-score report --compare` makes of the difference.
+
+        Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        """
         return pages.Report(shortened(self._document, self._top))
 
     def __repr__(self) -> str:
@@ -170,16 +173,16 @@ class Comparison(Document):
     _cited = ("signatures",)
 
     def __init__(self, document: Any, *, is_chosen: bool = False) -> None:
-        """Show `document`; `is_chosen` says that the user chose its measures, so that the text shows them all."""
+        """Show `document`. If the user chose its measures (`is_chosen`), the text shows all of them."""
         super().__init__(document)
         self._is_chosen = is_chosen
 
     systems: tuple[str, ...] = member("The names of the systems, in the order in which they were given.")
     units: int = member("How many units (LDC queries, claims, ...) all systems were compared on.")
-    notes: tuple[str, ...] = member("What a reader must know of all of it, one line each.", _texts)
+    notes: tuple[str, ...] = member("Notes on the whole comparison, one line each.", _texts)
 
     def to_text(self, format: Format = "text") -> str:
-        """Return what `cs-score compare --all` prints: aligned text, `json`, `tsv`, `markdown` or `latex`.
+        """Return the output of `cs-score compare --all`: aligned text, `json`, `tsv`, `markdown` or `latex`.
 
         Raises UsageError for another format.
         """
@@ -188,9 +191,9 @@ class Comparison(Document):
         return WRITERS[format](self._document)
 
     def __str__(self) -> str:
-        """Return the text that the command prints of the measures that were chosen, or of the first one.
+        """Return the text that the command prints for the measures that the user chose, or for the first measure.
 
-        What the command says of its own options is left out.
+        The command's remarks about its own options are left out.
         """
         document = self._document if self._is_chosen else first_measure(self._document)
         return _without_options(comparison_screen(document).removesuffix("\n"))
@@ -199,8 +202,7 @@ class Comparison(Document):
     def chart(self, kind: str = "leaderboard", name: str | None = None) -> Chart:
         """Return a chart of the systems' scores with intervals; `name` is the measure, None for the primary one.
 
-        Raises UsageError for another kind and for a measure that there is not, InputError where there is nothing to
-        draw.
+        Raises UsageError for another kind and for an unknown measure, InputError if there is nothing to draw.
         """
         return pages.Chart(self._document, kind, name or self._document.primary.measure)
 

@@ -1,4 +1,4 @@
-"""Gold from Python, which is read once; runs that are scored against it; and the validation of runs."""
+"""Functions that read queries and pool, score Cold Start runs against them, and validate runs, for Python programs."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from cs_score.tables.layout import Table
 class Gold(Record, eq=False):
     """Queries and pool, read and indexed once; made by `prepare`.
 
-    It never changes: any number of runs can be scored against it, by several threads at a time, and a pickle of it
-    scores the same.
+    It never changes. So any number of runs can be scored against it, also by several threads at a time, and a pickled
+    copy gives the same scores.
     """
 
     _prepared: Prepared
-    # The pool, if some of its lines follow answers that only runs give: it is then read behind each run.
+    # The files of the pool if its follow-on lines answer queries that only runs have: they are read after each run.
     _pool: tuple[Input, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Full ids of the queries that are scored, in order."""
+        """The full ids of the queries that are scored, in order."""
         return tuple([query.full_id for query in self._prepared.selected_queries()])
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What you should know of queries and pool, one line each."""
+        """What you should know about the queries and the pool, one line each."""
         return tuple(self._prepared.remarks)
 
     @checked
@@ -64,29 +64,29 @@ class Gold(Record, eq=False):
     ) -> RunResult:
         """Score a run: a file, a folder, or several; knowledge bases are validated and resolved to runs.
 
-        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given is that of
-        `prepare`. With `validate` the run is validated in memory before, as `cs-score validate-run` does. Raises
-        UsageError for impossible arguments, InputError for a run that cannot be read or linked, and ScoringStopped (an
-        InputError) where scoring has to stop.
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. If it or `justifications` is
+        not given, the value given to `prepare` is used. With `validate` the run is first validated in memory, as
+        `cs-score validate-run` does. Raises UsageError for impossible arguments, InputError for a run that cannot be
+        read or linked, and ScoringStopped (an InputError) if scoring has to stop.
         """
         options = self._prepared.options
         defaults = PolicyAndLimits(options.policy, options.justifications)
-        chosen = arguments.policy_of(policy, justifications, defaults)
+        in_force = arguments.policy_of(policy, justifications, defaults)
         files = [rereadable(file) for file in arguments.files_of(run, "run")]
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
             accounts = []
-            if validate or _are_to_be_converted(files):
-                settings = PreparationSettings(gold.table, chosen.limits, validate)
+            if validate or _has_file_to_convert(files):
+                settings = PreparationSettings(gold.table, in_force.limits, validate)
                 prepared = prepare_inputs(files, settings)
                 accounts = [run.account for run in prepared.runs]
                 files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)
-                loaded_run = load_prepared(gold, files_to_load, chosen.limits)
+                loaded_run = load_prepared(gold, files_to_load, in_force.limits)
             else:
-                loaded_run = load_run(gold, [*files, *self._pool], chosen.limits)
-            return RunResult(ScoredLines(loaded_run, chosen.policy, chosen.limits, accounts=accounts))
+                loaded_run = load_run(gold, [*files, *self._pool], in_force.limits)
+            return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits, accounts=accounts))
 
     def __repr__(self) -> str:
         if self._pool:
@@ -96,8 +96,8 @@ class Gold(Record, eq=False):
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
 
 
-def _are_to_be_converted(files: Iterable[Input]) -> bool:
-    """Return whether any of the files, or of those in folders, becomes a run only by conversion."""
+def _has_file_to_convert(files: Iterable[Input]) -> bool:
+    """Return whether a file must be converted to a run, such as a knowledge base. Files in folders count, too."""
     for file_or_folder in files:
         for file in members(file_or_folder):
             if converter_for(file) is not None:
@@ -107,15 +107,16 @@ def _are_to_be_converted(files: Iterable[Input]) -> bool:
 
 @checked
 def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) -> Gold:
-    """Read queries and pool once, for any number of runs.
+    """Read queries and pool once, for any number of runs. Return the gold that they make.
 
-    `queries` are query files, `pool` assessment files (none: every response is unassessed). `expand` makes a query of
-    each entry point of LDC queries; the text begins their names. `policy` is `kb` (knowledge-base runs), `sf`
-    (slot-filling runs) or a `Policy`; `justifications` limits what supports a node (`1:3`) and belongs to a named
-    policy unless given. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or
-    `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids` runs of files that
-    hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference whose rules hold
-    (`3.0`, `2017.1.5`, `2017.2.0`), `mention_types` what is made of pools without them (`as-given`, `assume-name`).
+    `queries` are query files. `pool` are assessment files; without any, every response is unassessed. `expand` makes a
+    query of each entry point of LDC queries, whose name begins with this text. `policy` is `kb` (knowledge-base runs),
+    `sf` (slot-filling runs) or a `Policy`. `justifications` limits the justifications of a node (`1:3`); unless given,
+    the limits of a named policy are used. `discipline` says how a response finds its assessment: `ASSESSED`,
+    `STRING_CASE` or `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids`
+    chooses runs of files that hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the
+    reference whose rules are applied (`3.0`, `2017.1.5`, `2017.2.0`). `mention_types` says how a pool without mention
+    types is read (`as-given`, `assume-name`).
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
@@ -143,7 +144,7 @@ _RUN_REMEDY: Final = "give assessments as pool, and score the run with Gold.scor
 
 
 def _refuse_swapped(queries: Sequence[Input], pool: Sequence[Input]) -> None:
-    """Raise UsageError for query files as pool, and for a pool or a run as queries."""
+    """Raise UsageError if a query file is given as pool, or a pool or a run as queries."""
     for file in queries:
         if not is_query_file(name_of(file)) and _is_table(file):
             raise UsageError(f"queries: {name_of(file)} is a pool or a run, not a query file (*.xml)")
@@ -153,7 +154,10 @@ def _refuse_swapped(queries: Sequence[Input], pool: Sequence[Input]) -> None:
 
 
 def _is_table(file: Input) -> bool:
-    """Return whether the first line of a file that has a path has columns; others may be read only once."""
+    """Return whether the first line of a file has as many columns as a pool or a run.
+
+    Only files on disk are looked into: an open file or standard input can be read only once.
+    """
     if not isinstance(file, str | os.PathLike) or name_of(file) == "-" or not os.path.isfile(file):
         return False
     with open_source(file) as source:
@@ -162,7 +166,7 @@ def _is_table(file: Input) -> bool:
 
 
 _FEWEST_TABS: Final = 6
-"""Tabs of a line of the narrowest layout of assessments and runs."""
+"""The number of tabs in a line of the layout of assessments and runs that has the fewest columns."""
 
 
 @checked
@@ -174,7 +178,7 @@ def score(
 
 
 class ValidatedRun(Shown):
-    """A run that was checked, and what it is once all that can be corrected is; made by `validate_run`.
+    """A run that was checked: its problems and, unless these are errors, its corrected text; made by `validate_run`.
 
     Its table `problems` has the problems in the order of files, lines and codes; `cs-score problems CODE` explains a
     code.
@@ -183,7 +187,7 @@ class ValidatedRun(Shown):
     _default = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
-        """Hold the validated run, None if it has errors, its problems and remarks, and the names of its inputs."""
+        """Hold the text of the validated run (None if it has errors), its problems and remarks, and its input names."""
         self._text = text
         self._problems = problems
         self._remarks = remarks
@@ -191,12 +195,12 @@ class ValidatedRun(Shown):
 
     @property
     def errors(self) -> int:
-        """Occurrences of errors; a run with errors cannot be validated."""
+        """How often errors occurred; a run with errors has no validated text."""
         return self._problems.count(Severity.ERROR)
 
     @property
     def warnings(self) -> int:
-        """Occurrences of warnings: what was corrected, or left out."""
+        """How often warnings occurred: lines were corrected, or left out."""
         return self._problems.count(Severity.WARNING)
 
     @property
@@ -206,7 +210,7 @@ class ValidatedRun(Shown):
 
     @property
     def text(self) -> str:
-        """The validated run. Raises UsageError where the run has errors."""
+        """The text of the validated run. Raises UsageError if the run has errors."""
         if self._text is None:
             raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() lists them")
         return self._text
@@ -215,7 +219,7 @@ class ValidatedRun(Shown):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the validated run; the file appears whole or not at all.
 
-        Raises UsageError where the run has errors or the file is an input, OutputError where it cannot be written.
+        Raises UsageError if the run has errors or the file is an input, OutputError if the file cannot be written.
         """
         text = self.text
         OutputPlan(self._inputs, [PlannedOutput("path", os.fspath(path), Existing.REPLACED)]).check()
@@ -237,7 +241,7 @@ class ValidatedRun(Shown):
         return [OCCURRENCES.table(self._problems.occurrences())]
 
 
-# Long for what its arguments mean: all it does is to check them and to hand them on.
+# The function is long because it explains, checks and passes on many arguments.
 @checked
 def validate_run(
     run: Files,
@@ -249,13 +253,15 @@ def validate_run(
     depth: str = "",
     allow_comments: bool = False,
 ) -> ValidatedRun:
-    """Check a run before it is submitted or scored, and correct what can be corrected.
+    """Check a run before it is submitted or scored, and correct its lines if that is possible.
 
-    `run` is a file, a folder or several; `queries` are those that it answers (`expand` as for `prepare`).
-    `justifications` limits what supports a node, `documents` lists the documents of the task, `depth` is the pooling
-    depth (`A:10`, `B:10`); with `allow_comments` comments at the ends of lines are cut off. See the companions, 2.
+    `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers (`expand` as
+    for `prepare`). `justifications` limits the justifications of a node. `documents` is a file that lists the documents
+    of the task. `depth` is the pooling depth (`A:10`, `B:10`). With `allow_comments` comments at the ends of lines are
+    cut off.
 
-    Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
+    Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
+    query.
     """
     files = arguments.files_of(run, "run")
     query_files = arguments.files_of(queries, "queries")

@@ -1,4 +1,4 @@
-"""Questions to results from Python: why a score is as it is, why two differ, which of several systems differ."""
+"""Functions that analyse results: why a score is as it is, why two scores differ, which of several systems differ."""
 
 from __future__ import annotations
 
@@ -36,21 +36,23 @@ def analyze(
     clusters: Together = None,
     force: bool = False,
 ) -> Analysis:
-    """Explain why a result scores what it does under `measure`; None: the one that ranks leaderboards.
+    """Return an analysis of why a result has its score under `measure`; None: the measure that ranks leaderboards.
 
-    `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policy` is the one in force, `kb`,
-    `sf` or a Policy, None for that of the result; `also_policy`, by name or with their Policy, are others to give the
-    scores under, beside the published ones; `by` are groups that are crossed (`slot,language`); `run` chooses one of
-    several runs; with `bootstrap` scores and groups have bootstrap intervals, with `seed`, `confidence` (a percentage)
-    and `interval` (`percentile` or `bca`); more than 100,000 resamples are drawn with `force` alone.
+    `top` is the number of mistakes to list, None for all. The other arguments are for Cold Start runs only. `policy`
+    replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
+    Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
+    (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
+    have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
+    as in `compare`. More than 100,000 resamples are drawn only with `force`.
 
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
     that score.
     """
     at_least_one("top", top)
-    task = task_of("analyze", result)
+    task = task_of("analyze", [result])
     if not isinstance(result, RunResult):
-        if policy is not None or policy_words(also_policy) or by or run is not None or bootstrap is not None:
+        has_cold_start_argument = policy is not None or policy_words(also_policy) or by or run is not None
+        if has_cold_start_argument or bootstrap is not None:
             raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
         return Analysis(task.analyze(result._for_analysis("analyze"), measure, top=top), top)
     if policy is not None:
@@ -81,20 +83,21 @@ def diff(
     clusters: Together = None,
     force: bool = False,
 ) -> Difference:
-    """Explain why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
+    """Explain why `b` scores otherwise than `a` under `measure`; None: the measure that ranks leaderboards.
 
-    A run against itself under another policy is `diff(run, run.rescore("sf"))`. `names` are what the two are called,
-    `top` is the number of units, answers and classes to list, None for all; interval and p-values come from
-    `bootstrap`, as many as significance needs unless given, as in `compare`; more than 100,000 are drawn with `force`
-    alone.
+    `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names of both in the texts.
+    `top` is the number of units, answers and classes to list, None for all. The interval and the p-values come from
+    `bootstrap` resamples, as many as significance needs unless given; `seed`, `confidence`, `interval`, `clusters` and
+    `force` are as in `compare`.
 
-    Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
+    Raises UsageError for impossible arguments, for results of different kinds and for one that was loaded from JSON,
     InputError for a run without that score.
     """
     at_least_one("top", top)
-    task = task_of("diff", a, b)
+    task = task_of("diff", [a, b])
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
-    if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+    is_pair = isinstance(names, tuple | list) and len(names) == 2
+    if not is_pair or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
     for result in (a, b):
         if isinstance(result, RunResult):
@@ -130,17 +133,18 @@ def compare(
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
     `results` may also be the path of a table of units by systems, as `cs-score compare table` takes it.
-    `measure` holds names or patterns such as `*F1` (a text has commas between several); all unless given. `bootstrap`
-    is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
-    `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
-    same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
-    `primary` is the measure that decides, the headline one unless given; `correction` (`maxt`, `holm`, `hsd` or
-    `none`) is that of the tests, max-T unless given; with `baseline` only the pairs with this system are tested.
-    `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of
-    each unit. More than 100,000 resamples are drawn with `force` alone.
+    `measure` holds names or patterns such as `*F1` (a text has commas between several); all measures unless given.
+    `bootstrap` is the number of resamples, as many as significance needs unless given. `confidence` is a percentage,
+    `interval` is `percentile` or `bca`. With `common` systems are compared on the units that all of them have;
+    otherwise they must have the same units. `equivalence` is a margin, a number above 0: every pair is tested for a
+    difference smaller than this in both directions. `primary` is the measure that decides, the headline measure unless
+    given. `correction` (`maxt`, `holm`, `hsd` or `none`) is the correction for multiple tests, max-T unless given. With
+    `baseline` only the pairs with this system are tested. `clusters` are units that are drawn together: a table with
+    the columns unit, cluster, [stratum], or the cluster of each unit. More than 100,000 resamples are drawn only with
+    `force`.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
-    compared. The pages on statistics of the documentation say how the numbers come about.
+    compared. The documentation's pages on statistics explain how the numbers are computed.
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
     measures = [name.strip() for name in texts if name.strip()]
@@ -153,7 +157,7 @@ def compare(
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
     if not results:
         raise UsageError("a comparison needs at least two systems")
-    task = task_of("compare", *results.values())
+    task = task_of("compare", list(results.values()))
     scored_by_name = {name: result._to_compare() for name, result in results.items()}
     comparison = compare_systems(task, scored_by_name, settings, **choices)
     return Comparison(comparison, is_chosen=bool(measures))

@@ -1,4 +1,4 @@
-"""Documents from Python: results and findings that were stored as JSON, and are read back."""
+"""The function that reads results and findings back from their JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cs_score.verification.recorded import scores_in
 Finding: TypeAlias = (
     Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias | SampledPool | Assessors
 )
-"""Everything that is found of results and written as JSON."""
+"""The classes of all findings about results that are written as JSON."""
 
 _KINDS: Final[Mapping[Any, Any]] = {
     "analysis": Analysis,
@@ -39,11 +39,12 @@ _KINDS: Final[Mapping[Any, Any]] = {
 
 
 def load(given: Input) -> RunResult | EvidenceResult | Finding:
-    """Return the result, analysis, difference, ... that JSON of `to_json` or `--format json` holds.
+    """Return the result, analysis, difference, ... that was stored by `to_json` or `--format json`.
 
-    `given` is a path, an open file, or the text itself. What is loaded has the scores, tables, text and signature of
-    what was stored. What needs the files (`rescore`, `explain`, `compare`, `analyze`, `write` of a run) raises
-    UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
+    `given` is a path, an open file, or the JSON text itself. The loaded object has the same scores, tables, text and
+    signature as the stored one. Methods and functions that need the scored files (`rescore`, `explain`, `compare`,
+    `analyze`, `write` of a run) raise UsageError for it. Raises InputError for a file that holds no such JSON, or one
+    with another version of the schema.
     """
     if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
         name = "the JSON"
@@ -54,20 +55,26 @@ def load(given: Input) -> RunResult | EvidenceResult | Finding:
     else:
         raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
     kind = str(value.get("kind"))
-    loaded: RunResult | EvidenceResult | Finding
-    loaded = _load_finding(kind, value, name) if kind in _KINDS else _load_result(value, name)
-    refuse_incomplete(loaded, name)
-    return loaded
+    result: RunResult | EvidenceResult | Finding
+    result = _load_finding(kind, value, name) if kind in _KINDS else _load_result(value, name)
+    refuse_incomplete(result, name)
+    return result
 
 
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> Any:
-    """Return the finding of a kind that a document holds. Raises InputError, which calls the document `name`."""
+    """Return the finding that the JSON object `value` holds; `kind` is one of the names in `_KINDS`.
+
+    Raises InputError for an invalid document; the message calls it `name`.
+    """
     read = checked_document if kind in ("analysis", "difference") else document_record
     return _KINDS[kind](read(value, name))
 
 
 def _load_result(value: Mapping[str, Any], name: str) -> Any:
-    """Return the result that a document holds. Raises InputError, which calls the document `name`."""
+    """Return the result that the JSON object `value` holds, of a Cold Start run or of a task of evidence.
+
+    Raises InputError for an invalid document; the message calls it `name`.
+    """
     scores = scores_in(value, name)
     if isinstance(scores, Scores):
         return loaded_result(scores, name)

@@ -1,4 +1,4 @@
-"""Test sets from Python: how large they must be, and how a pool and its assessors change the scores of runs."""
+"""Functions for whole test sets: how large one must be, and how a pool and its assessors change the scores of runs."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from cs_score.tables.layout import Table
 from cs_score.tables.statistics import CURVE, POWER, Printout
 
 Results: TypeAlias = Mapping[str, RunResult] | Mapping[str, EvidenceResult]
-"""Results of one task by the names of their systems."""
+"""Results of the same task, by the names of their systems."""
 
 
 class Statistics(Document):
-    """A document of statistics, printed as its command prints it."""
+    """A document of statistics, which is printed as the command of the same name prints it."""
 
     _printout: ClassVar[Printout]
 
@@ -61,18 +61,21 @@ class Statistics(Document):
 
 
 class Power(Statistics):
-    """What difference a paired test detects, and how many units one needs; made by `power` and `load`."""
+    """The difference that a paired test detects, and how many units a test needs; made by `power` and `load`."""
 
     _default = "power"
     _printout = POWER
 
-    standard_deviation: float = member("That of the units' differences, of the pair that needs the most.")
+    standard_deviation: float = member(
+        "The standard deviation of the units' differences; of several pairs, that of the pair that needs most units."
+    )
     detectable: float | None = member(
-        "The smallest difference that is detected with these units; None where there is none, or no number of units.",
+        "The smallest difference that these units detect; None if they detect none, or if their number is not known.",
         lambda number: number or None,
     )
     needed: int | None = member(
-        "The units that the difference asked for needs; None where none was, or they are too many to be said.",
+        "The number of units that the given difference needs; None if no difference was given, or if it needs too many "
+        "to be counted.",
         lambda number: number or None,
     )
 
@@ -92,9 +95,9 @@ class TwoRankings(Statistics):
     """A document of statistics that ranks the same runs twice."""
 
     _subject: ClassVar[str]
-    """What the rankings are about, for `repr`."""
+    """The subject of the rankings, for `repr`."""
 
-    tau_b: float | None = member("Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied.")
+    tau_b: float | None = member("Kendall's tau-b of both rankings, -1 to 1; None if all runs are tied.")
 
     def __repr__(self) -> str:
         tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
@@ -102,7 +105,7 @@ class TwoRankings(Statistics):
 
 
 class PoolBias(TwoRankings):
-    """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
+    """Scores with and without the pool's answers that only the run's own team gave; made by `pool_bias` and `load`."""
 
     _default = "pool-bias"
     _printout = POOL_BIAS_PRINTOUT
@@ -110,7 +113,7 @@ class PoolBias(TwoRankings):
 
 
 class SampledPool(Statistics):
-    """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
+    """Estimates of scores from a sample of the pool; made by `sampled_pool` and `load`."""
 
     _default = "sampled-pool"
     _printout = SAMPLED_POOL_PRINTOUT
@@ -139,14 +142,14 @@ def power(
     sd: float | None = None,
     units: int | None = None,
 ) -> Power:
-    """Return what difference of two systems a paired test detects, and how many units a `difference` needs.
+    """Return the difference of two systems that a paired test detects, and how many units a `difference` needs.
 
-    `comparison` is what `compare` made, or the file of its JSON, `measure` one of its measures, unless given the one
-    that ranks. Without a comparison `sd` is the standard deviation of the units' paired differences, `units` their
-    number. `alpha` is the level of the test of two sides, `power` the probability with which a difference is to be
-    found, both between 0 and 1.
+    `comparison` is the result of `compare`, or the file of its JSON; `measure` is one of its measures, the one that
+    ranks leaderboards unless given. Without a comparison `sd` is the standard deviation of the units' paired
+    differences, `units` their number. `alpha` is the level of the two-sided test, `power` the probability with which
+    the difference should be detected; both are between 0 and 1.
 
-    Raises UsageError for impossible arguments, InputError for a comparison from which nothing can be planned.
+    Raises UsageError for impossible arguments, InputError for a comparison from which no test can be planned.
     """
     aim = planning.Aim(difference, alpha, power)
     if (comparison is None) == (sd is None):
@@ -173,10 +176,10 @@ def pool_bias(
     measure: str | None = None,
     **options: Unpack[ScoringArguments],
 ) -> PoolBias:
-    """Score each run with and without what only its team brought into the pool; rank both; tau-b of the rankings.
+    """Score each run with and without the pool's answers that only its own team gave, and rank the runs by both scores.
 
-    `teams` is a file with lines of a run and its team, a tab between them; without it each run is its own team.
-    `measure` is the one that ranks leaderboards unless given; all else is as in `prepare`.
+    `teams` is a file whose lines have a run and its team with a tab between them; without it each run is its own team.
+    `measure` is the one that ranks leaderboards unless given; all other arguments are those of `prepare`.
 
     Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
     """
@@ -193,18 +196,18 @@ def pool_bias(
 def sampled_pool(
     runs: Results, inclusion: Input, *, second_assessments: Input | None = None, confidence: float = 95.0
 ) -> SampledPool:
-    """Estimate what runs, by name, would score were all of their answers assessed, from a sample of the assessments.
+    """Estimate, from a sample of assessments, which scores runs would have if all of their answers were assessed.
 
-    The runs are of Cold Start, or results of `pool`. `inclusion` is a table of the probabilities with which answers
-    were assessed, as `cs-score score --inclusion` takes it; `confidence` that of the limits, a percentage. For judged
-    answers `second_assessments` is a file of the labels of the sample, which correct those of the results.
+    `runs` has results by name, of Cold Start runs or of `pool`. `inclusion` is a table of the probabilities with which
+    answers were assessed, as `cs-score score --inclusion` takes it. `confidence` is that of the limits, a percentage.
+    For judged answers `second_assessments` is a file with the labels of the sample, which correct those of the results.
 
-    Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata of which
-    nothing was assessed.
+    Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
+    assessed answer.
     """
     confidence = Resampling(1, confidence=confidence).confidence
     result_by_name = _results("sampled_pool", runs, AnyResult)
-    task = task_of("sampled_pool", *result_by_name.values())
+    task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
         return _estimate_from_labels(result_by_name, inclusion, second_assessments, confidence)
     if second_assessments is not None:
@@ -216,7 +219,7 @@ def sampled_pool(
 def _estimate_from_labels(
     result_by_name: Mapping[str, Any], inclusion: Input, second_assessments: Input | None, confidence: float
 ) -> SampledPool:
-    """Return the estimates for results of judged answers, whose labels a file of second assessments may correct."""
+    """Return the estimates for results of judged answers. Labels of the file `second_assessments` correct theirs."""
     scored_by_name = {name: result._scored("sampled_pool") for name, result in result_by_name.items()}
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
     any_result = next(iter(scored_by_name.values()))
@@ -237,12 +240,13 @@ def assessors(
     clusters: Together = None,
     force: bool = False,
 ) -> Assessors:
-    """Show what a second assessor changes: results of the same systems, by name, over either gold standard.
+    """Compare scores and ranks of the same systems under the assessments of two assessors, and their agreement.
 
-    `measure` is the one that ranks leaderboards unless given, `bootstrap` the number of resamples, `confidence` a
-    percentage, `clusters` as in `compare`; more than 100,000 resamples are drawn with `force` alone.
+    `results` and `second_assessments` have the results of the systems by name, scored with the first and with the
+    second assessor's gold standard. `measure` is the one that ranks leaderboards unless given, `bootstrap` the number
+    of resamples; the other arguments are as in `compare`.
 
-    Raises UsageError for impossible arguments, InputError where the systems or their units differ.
+    Raises UsageError for impossible arguments, InputError if the systems or their units differ.
     """
     first_results = _results("assessors", results, AnyResult)
     second_results = _results("assessors", second_assessments, AnyResult)
@@ -250,7 +254,7 @@ def assessors(
         raise UsageError(
             f"other systems over the second assessments: {', '.join(second_results)}, not {', '.join(first_results)}"
         )
-    task = task_of("assessors", *first_results.values(), *second_results.values())
+    task = task_of("assessors", [*first_results.values(), *second_results.values()])
     first_scored = {name: result._to_compare() for name, result in first_results.items()}
     second_scored = {name: result._to_compare() for name, result in second_results.items()}
     assessed = AssessedResults(first_scored, second_scored)
@@ -266,7 +270,7 @@ def assessors(
 
 
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
-    """Return the judgments of the gold standard of a result; None if it was loaded from JSON, which lacks them."""
+    """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
         return judged_answers_of_pool(result._scored("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:
@@ -275,12 +279,18 @@ def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
 
 
 def _repeatable_files(files: Files, name: str) -> list[Input]:
-    """Return the files of the argument called `name`, each of which can be read again. Raises UsageError."""
+    """Return the files of the argument called `name`, made readable more than once.
+
+    Raises UsageError for a value that is no file.
+    """
     return [rereadable(file) for file in arguments.files_of(files, name)]
 
 
 def _results(function: str, results: object, kind: type) -> Mapping[str, Any]:
-    """Return results by name, all of one kind. Raises UsageError, which names `function`, for anything else."""
+    """Return `results` if it is a mapping from names to results that are all of the class `kind`.
+
+    Raises UsageError, which names `function`, for anything else.
+    """
     if isinstance(results, Mapping) and results and all(isinstance(result, kind) for result in results.values()):
         return results
     raise UsageError(f"{function} takes results by name, such as {{'mine': run}}, not {results!r}")

@@ -1,4 +1,4 @@
-"""Pages and charts from Python, which notebooks show."""
+"""Pages and charts of results and findings, which notebooks show and which can be written to files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from cs_score.report.documents import chart_of, page_of
 
 
 class Report:
-    """A page of what mistakes cost: scores, error budget, groups, every mistake, and how to make it again.
+    """A page that says what mistakes cost: scores, error budget, groups, every mistake, and how to reproduce it.
 
-    Made by `report` of a result. A notebook shows it in a frame of its own, which may run the page's script and nothing
-    else.
+    Made by `report` of a result. A notebook shows it in a separate frame, in which only the page's own script may run.
     """
 
     def __init__(self, document: Any) -> None:
@@ -23,13 +22,13 @@ class Report:
 
     @property
     def html(self) -> str:
-        """The page, one file that loads nothing from elsewhere; the text that `cs-score report` writes."""
+        """The page as HTML, the text that `cs-score report` writes; it loads no other files."""
         return self._html
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page into a file, compressed where its name ends like that; an earlier file is replaced.
+        """Write the page into a file, and replace an earlier one.
 
-        Raises OutputError where it cannot be written.
+        The file is compressed if its name ends in .gz, .bz2 or .xz. Raises OutputError if it cannot be written.
         """
         write_packed(os.fspath(path), encoded([self._html]))
 
@@ -37,18 +36,18 @@ class Report:
         return f"<page of {len(self._html)} characters>"
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page; its script can reach nothing outside the frame."""
+        """Return a frame with the page, for notebooks; the page's script cannot reach anything outside the frame."""
         attributes = 'sandbox="allow-scripts" width="100%" height="720" title="cs-score report"'
         return f'<iframe srcdoc="{escape(self._html)}" {attributes}></iframe>'
 
 
 class Chart:
-    """A chart of an analysis, a difference or a comparison; made by their `chart`, and shown by a notebook."""
+    """A chart of an analysis, a difference or a comparison; made by their method `chart`. A notebook shows it."""
 
     def __init__(self, document: Any, kind: str, name: str | None) -> None:
-        """Draw the chart of a kind, such as `budget`, and, of several of the kind, the one called `name`.
+        """Draw a chart of a kind, such as `budget`; if there are several of the kind, the one called `name`.
 
-        Raises UsageError for a chart that there is not, InputError where there is nothing to draw.
+        Raises UsageError for an unknown chart, InputError if there is nothing to draw.
         """
         self._svg = chart_of(document, kind, name).standalone()
 
@@ -58,7 +57,7 @@ class Chart:
         return self._svg
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the SVG into a file; an earlier file is replaced. Raises OutputError where it cannot be written."""
+        """Write the SVG into a file, and replace an earlier one. Raises OutputError if it cannot be written."""
         write_packed(os.fspath(path), encoded([self._svg]))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What results of all tasks have in common."""
+"""The base class of the results of all tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
     pages = Late("cs_score.api.pages")  # few calls make pages
 
 _MOST_REMARKS: Final = 5
-"""Remarks that a notebook shows."""
+"""How many remarks a notebook shows."""
 
 Source = TypeVar("Source")
 
@@ -31,7 +31,8 @@ Source = TypeVar("Source")
 class AnyResult(Document, Generic[Source]):
     """A result of any task.
 
-    A result that was scored keeps its source, from which it is scored again; one that was loaded from JSON has none.
+    A result that was scored keeps its source, from which it can be scored again. A result that was loaded from JSON has
+    no source.
     """
 
     _in_notebooks = "scores"
@@ -40,18 +41,18 @@ class AnyResult(Document, Generic[Source]):
     _source: Source | None
 
     _needed: ClassVar[str]
-    """What is missing to score a loaded result again, for messages."""
+    """The end of a message about a loaded result: "... needs the lines of the run, which JSON does not hold; ..."."""
 
     task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
+        """What you should know beside the problems, one line each: a run without any assessment, a doubtful policy."""
         return tuple(self._document.remarks)
 
     signature: Signature = member(
-        "One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.\n\n"
-        '`signature.of("SF-AP")` is that of another measure.',
+        "A citable line that says what the scores were computed from: `str` prints it, `Signature.parse` reads it.\n\n"
+        '`signature.of("SF-AP")` is the signature for another measure.',
         Signature.parse,
     )
 
@@ -68,57 +69,68 @@ class AnyResult(Document, Generic[Source]):
     ) -> list[dict[str, Any]]:
         """Return bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
-        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits
-        are None where too many resamples are undefined; `note` is what a reader must know of it. More than 100,000
-        resamples are drawn with `force` alone.
-        Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
-        where there is no unit.
+        `bootstrap` is the number of resamples, `confidence` a percentage, `interval` is `percentile` or `bca`,
+        `clusters` as in `compare`. The limits `low` and `high` are None if too many resamples are undefined; `note`
+        explains such limits. More than 100,000 resamples are drawn only with `force`.
+
+        Raises UsageError for impossible arguments, for several runs and for a result that was loaded from JSON,
+        InputError if there are no units.
         """
         settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
         return rows_of(INTERVALS.table(self._intervals(settings)))
 
     @checked
     def report(self, measure: str | None = None) -> Report:
-        """Return a page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.
+        """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
 
-        `measure` is what gains are measured by, None for the one that ranks leaderboards. Raises UsageError for a
-        measure that there is not and for a result that was loaded from JSON, InputError for a run without that score,
-        MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        Gains are those under `measure`; None: the measure that ranks leaderboards. Raises UsageError for an unknown
+        measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
+        without jinja2 (`pip install 'cs-score[report]'`).
         """
         analysis = task_named(self.task).analyze(self._for_analysis("report"), measure)
         return pages.Report(analysis)
 
     def _scored(self, method: str) -> Source:
-        """Return the source of a result that was scored. Raises UsageError, which names `method`, for a loaded one."""
+        """Return the source of the result, from which it can be scored again.
+
+        Raises UsageError, which names `method`, for a result that was loaded.
+        """
         if self._source is None:
             raise UsageError(f"{method} needs {self._needed} again")
         return self._source
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
-        """Return the intervals of all scores. Raises UsageError for a loaded result."""
+        """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
         raise NotImplementedError
 
     def _for_analysis(self, method: str) -> Any:
-        """Return the value that analyses of the task begin with. Raises UsageError as `_scored`."""
+        """Return the scored result in the form that analyses of the task take.
+
+        Raises UsageError, which names `method`, for a result that was loaded.
+        """
         return self._scored(method)
 
     def _to_compare(self) -> Any:
-        """Return the value that comparisons begin with. Raises UsageError for several runs and for a loaded result."""
+        """Return the scored result in the form that comparisons take.
+
+        Raises UsageError for several runs and for a result that was loaded.
+        """
         return self._scored("compare")
 
     def _notes(self) -> Sequence[str]:
         return [*self.remarks[:_MOST_REMARKS], str(self.signature)]
 
 
-def task_of(function: str, *results: object) -> Task:
-    """Return the task of some results.
+def task_of(function: str, results: Sequence[object]) -> Task:
+    """Return the task that all of the results belong to.
 
-    Raises UsageError, which names `function`, if they are not results, or are results of several tasks.
+    Raises UsageError, which names `function`, if some are no results, or if they belong to several tasks.
     """
-    names = {result.task if isinstance(result, AnyResult) else None for result in results}
-    if len(names) != 1 or None in names:
-        wanted = "a result" if len(results) == 1 else "results of one kind"
-        shown = " and ".join([repr(result) for result in results])
-        raise UsageError(f"{function} takes {wanted}, not {shown}")
-    (name,) = names
-    return task_named(str(name))
+    task_names = {result.task for result in results if isinstance(result, AnyResult)}
+    are_results = all(isinstance(result, AnyResult) for result in results)
+    if not are_results or len(task_names) != 1:
+        expectation = "a result" if len(results) == 1 else "results of one kind"
+        values = " and ".join([repr(result) for result in results])
+        raise UsageError(f"{function} takes {expectation}, not {values}")
+    (task_name,) = task_names
+    return task_named(task_name)

@@ -1,6 +1,7 @@
-"""Results of Cold Start runs from Python.
+"""Results of scoring Cold Start runs, for Python programs.
 
-A result is its document (the JSON of `--json`), whose parts are made when they are asked for where lines were scored.
+A result shows the values of a document, the JSON that `--json` writes. If the run was scored, not loaded, the parts of
+this document are made when they are first needed.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ else:  # scoring has no use for them
 
 
 class ScoredLines:
-    """The lines of runs as they were scored under a policy, from which they can be scored again without reading files.
+    """The lines of runs and their scores under a policy; the lines can be scored again without reading files.
 
-    Limits on justifications discard lines. Which lines, changes no score and is only reported, so it is worked out
-    when somebody asks for the problems.
+    Limits on justifications discard lines. Only the problem report names these lines, no score needs them. So they are
+    marked when the problems are first needed.
     """
 
     def __init__(
@@ -66,10 +67,11 @@ class ScoredLines:
         *,
         accounts: Sequence[str] = (),
     ) -> None:
-        """Score loaded lines.
+        """Score the lines of `loaded` under a policy and limits on justifications.
 
-        `earlier_results` are those of the same lines under another policy; they save time. `accounts` say what
-        converting or validating has left out, a sentence for each run. Raises InputError where scoring has to stop.
+        `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
+        sentence for each converted or validated run, which says what was left out. Raises InputError if scoring has to
+        stop.
         """
         self._loaded = loaded
         self.accounts = accounts
@@ -85,8 +87,7 @@ class ScoredLines:
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
 
-        Raises UsageError for other limits than those that the run was validated for: validation has left out lines
-        that are beyond them.
+        Raises UsageError if the run was validated for other limits: validation removed the lines that exceed them.
         """
         if self._loaded.gold.validates and limits != self.limits:
             raise UsageError(
@@ -97,13 +98,13 @@ class ScoredLines:
 
     @cached_property
     def run(self) -> Run:
-        """The lines of the run, of which those beyond the limits are marked as discarded."""
+        """The lines of the run; lines that exceed the limits are marked as discarded."""
         with paused_collector():
             return run_under_limits(self._loaded, self.limits)
 
     @cached_property
     def result(self) -> Result:
-        """The result with all problems: those of loading, of the limits, and of scoring."""
+        """The result with the problems that were found in loading, in applying the limits and in scoring."""
         problems = self.run.problems.branch()
         problems.take_over(self._problems_of_scoring)
         return replace(self.scores_only, problems=tuple(problems))
@@ -130,14 +131,14 @@ class RunResult(AnyResult[ScoredLines]):
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy.
 
-        Where the run was validated or resolved, the first ones say what that left out. JSON does not hold these.
+        If the run was validated or resolved, the first ones say which lines that left out. JSON does not hold these.
         """
         accounts = () if self._source is None else tuple(self._source.accounts)
         return (*accounts, *super().remarks)
 
     @property
     def run_id(self) -> str:
-        """The id of the run. Raises UsageError where the files held none or several (see `run_ids`)."""
+        """The id of the run. Raises UsageError if the files held none or several (see `run_ids`)."""
         return self._only_run.run_id
 
     @property
@@ -147,9 +148,9 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """Every average of the run, by the one name of its measure (`LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`); 0 to 1.
+        """Every average of the run, 0 to 1, by the name of its measure (`LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`).
 
-        In the order of `.summary` and `.ap`. Raises UsageError where the files held none or several runs: see
+        The order is that of the files `.summary` and `.ap`. Raises UsageError if the files held no run or several: see
         `scores_by_run`.
         """
         return self._only_run.scores
@@ -158,8 +159,8 @@ class RunResult(AnyResult[ScoredLines]):
     def undefined(self) -> Mapping[str, str]:
         """The measures that have no value for this run, with the reasons; `scores` lacks them.
 
-        A run whose lines have no node ids has no average precision. Raises UsageError where the files held none or
-        several runs.
+        A run whose lines have no node ids has no average precision. Raises UsageError if the files held no run or
+        several.
         """
         return self._only_run.undefined or {}
 
@@ -170,7 +171,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The ids of the units that resampling draws: LDC queries, or SF queries where none are known."""
+        """The ids of the units that resampling draws: LDC queries, or SF queries if the LDC queries are not known."""
         unit_ids = [row["id"] for row in self.rows("units")]
         return tuple(dict.fromkeys(unit_ids))
 
@@ -190,24 +191,25 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def errors(self) -> int:
-        """Occurrences of problems that are errors: the command line would have left with status 255."""
+        """How often problems that are errors occurred. With any of them the command line has exit status 255."""
         return self._document.errors if self._source is None else self._source.result.error_count
 
     @property
     def warnings(self) -> int:
-        """Occurrences of problems that are warnings."""
+        """How often problems that are warnings occurred."""
         return self._document.warnings if self._source is None else self._source.result.warning_count
 
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """Return the result of the same run under another policy; no file is read again.
 
-        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given stays as it
-        is. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for a result that
-        was loaded from JSON and for other limits than a run was validated for, InputError where scoring has to stop.
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. An argument that is not given
+        keeps its value. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for
+        a result that was loaded from JSON and for limits other than those that the run was validated for, InputError if
+        scoring has to stop.
         """
         lines = self._scored("rescore")
-        chosen = policy_of(policy, justifications, PolicyAndLimits(self.policy, lines.limits))
-        return RunResult(lines.rescore(chosen.policy, chosen.limits))
+        new = policy_of(policy, justifications, PolicyAndLimits(self.policy, lines.limits))
+        return RunResult(lines.rescore(new.policy, new.limits))
 
     @checked
     def explain(
@@ -222,10 +224,11 @@ class RunResult(AnyResult[ScoredLines]):
     ) -> Explanation:
         """Explain why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
 
-        Each is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop, `line`
-        numbers or `FILE:N`, `answer` values in which `*` stands for any text. `measure` is what effects are given for;
-        None for the one that ranks leaderboards. Raises InputError for what is not there, with the nearest names,
-        UsageError where the files held no run or several, and for a result that was loaded from JSON.
+        Each argument is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop,
+        `line` takes numbers or `FILE:N`, `answer` takes values in which `*` matches any text. `measure` is the measure
+        under which effects are computed; None: the one that ranks leaderboards. Raises InputError for a name that the
+        run lacks, with the nearest names, UsageError if the files held no run or several, and for a result that was
+        loaded from JSON.
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
@@ -243,12 +246,12 @@ class RunResult(AnyResult[ScoredLines]):
         tabs: bool = False,
         error_file: str | os.PathLike[str] | None = None,
     ) -> list[str]:
-        """Write the files of the command line, `PREFIX.sf` and so on, with the same bytes; returns their paths.
+        """Write the files of `cs-score score`, `PREFIX.sf` and so on, with the same bytes. Return their paths.
 
         `fields` and `tabs` are the switches -fields and -tabs; `error_file` names a new file for the problem report.
-        Each file appears whole or not at all, and no input is overwritten. Raises UsageError for an output that may
-        not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
-        loaded from JSON.
+        Each file appears whole or not at all, and no input is overwritten. Raises UsageError for an unknown field, for
+        a path that must not be overwritten and for a result that was loaded from JSON, OutputError if a file cannot be
+        written.
         """
         layout = _layout_of(fields, tabs=tabs)
         with paused_collector():
@@ -279,7 +282,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def _only_run(self) -> RunScores:
-        """The stored or computed scores of the only run. Raises UsageError where there are none or several."""
+        """The stored or computed scores of the only run. Raises UsageError if the files held no run or several."""
         runs = self._document.runs
         if len(runs) == 1:
             return runs[0]
@@ -288,16 +291,17 @@ class RunResult(AnyResult[ScoredLines]):
         raise UsageError(f"the result holds {number}, not one; see run_ids and scores_by_run")
 
     def require_one_run(self) -> None:
-        """Raise UsageError where the files held no run or several."""
-        _ = self._only_run
+        """Raise UsageError if the files held no run or several."""
+        _ = self._only_run  # the property raises the error
 
     def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.Scored:
-        """Return the run that analyses begin with: the one called `run`, or the only one.
+        """Return the scored run that an analysis works on: the run with the id `run`, or the only one.
 
-        Raises UsageError, which names `method`, for a loaded result and where it is not clear which run is meant.
+        Raises UsageError, which names `method`, for a loaded result and if it is not clear which run is meant.
         """
         lines = self._scored(method)
-        if len(self.run_ids) != 1 or run not in (None, self.run_id):
+        is_only_run = len(self.run_ids) == 1 and run in (None, self.run_id)
+        if not is_only_run:
             return scored_runs.score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
         return scored_runs.Scored(
@@ -320,13 +324,14 @@ class RunResult(AnyResult[ScoredLines]):
 
     @cached_property
     def _document(self) -> Scores:
-        """The document of the result. That of a result that was scored has scores alone, no details of its runs."""
+        """The document with the scores; unless the result was loaded, it has no further details of the runs."""
         return self._document_with()
 
     def _document_with(self, *parts: str, all_problems: bool = False) -> Scores:
-        """Return the document with some details of its runs (`tables`, `responses` ...); a loaded one has all it has.
+        """Return the document with the details of its runs that `parts` name, such as `tables` and `responses`.
 
-        Problems of limits on justifications are among its problems with `all_problems` alone.
+        Problems with limits on justifications are included with `all_problems` only. The document of a loaded result is
+        returned unchanged, with all details that were stored.
         """
         if self._source is None:
             assert self._stored is not None
@@ -336,11 +341,11 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of its tables."""
+        """The names of the tables that `rows` and `to_frame` take."""
         return tuple(_TABLES)
 
     def _table(self, name: str | None) -> Table:
-        source = self._choose(name, _TABLES)
+        source = self._value_for_table(name, _TABLES)
         document = self._document_with(*source.parts, all_problems=source.needs_all_problems)
         return source.table_of(document)
 
@@ -349,7 +354,7 @@ class RunResult(AnyResult[ScoredLines]):
 
 
 class _TableSource(NamedTuple):
-    """How a table of a result is made: the function that makes it, and the parts of the document that it needs."""
+    """The function that makes a table of a result, and the parts of the document that it needs."""
 
     table_of: Callable[[Scores], Table]
     parts: tuple[str, ...] = ()
@@ -369,7 +374,10 @@ _TABLES: Final[Mapping[str, _TableSource]] = {
 
 
 def loaded_result(scores: Scores, name: str) -> RunResult:
-    """Return the result of a stored document. Raises InputError, which calls it `name`, for impossible options."""
+    """Return the result that a stored document holds.
+
+    Raises InputError for impossible options; the message calls the document `name`.
+    """
     return RunResult(None, scores, recorded.cold_start_options(scores.origin.options, name, "origin.options"))
 
 
@@ -377,7 +385,10 @@ def loaded_result(scores: Scores, name: str) -> RunResult:
 
 
 def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.Layout:
-    """Return the layout of the score tables with these columns; None: the usual ones. Raises UsageError."""
+    """Return the layout of the score tables with the columns `fields`; None: the usual ones.
+
+    Raises UsageError for an unknown column.
+    """
     names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
     layout = outputs.Layout(names, tabs)
     try:
@@ -392,7 +403,8 @@ def _write_files(
 ) -> list[str]:
     """Write the files of a result, `PREFIX.sf` and so on, and the problem report if a file is named for it.
 
-    Returns their paths. Raises UsageError and OutputError.
+    Returns their paths. Raises UsageError for a path that must not be overwritten, OutputError if a file cannot be
+    written.
     """
     options = result.options
     inputs = result.origin.inputs
@@ -402,6 +414,7 @@ def _write_files(
     if error_file is not None:
         planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
     OutputPlan([file.name for file in inputs], planned).check()
+    # The file .params repeats the command line, where the list of queries and the samples are values of switches.
     file_words = [file.name for file in inputs if file.role not in (QUERY_LIST, SAMPLES)]
     params = outputs.params_of(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
     shown_result = _resampled_as_shown(result, layout)
@@ -415,7 +428,7 @@ def _write_files(
 
 
 def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
-    """Return the result with resamples of exactly the scores that its tables show, as the reference resamples them."""
+    """Return the result with a bootstrap of exactly those scores that its tables show, as the reference has it."""
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:
         return result
@@ -429,7 +442,10 @@ def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
 
 
 def switches_of(options: Options, layout: outputs.Layout) -> list[str]:
-    """Return the words of a command line that scores like this, but for those of the policy and its limits."""
+    """Return the switches of a command line with these options, such as `["-runids", "A:B", "-tabs"]`.
+
+    Switches for the policy and its limits are not among them.
+    """
     words = switch_words(options)
     if layout.fields != outputs.DEFAULT_FIELDS:
         words += ["-fields", ":".join(layout.fields)]

@@ -1,4 +1,4 @@
-"""What results and findings from Python have in common: tables by name, text for people, and JSON."""
+"""Base classes of the results and findings that Python programs see: tables by name, text for people, and JSON."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import pandas
 
 WIDTH: Final = 120
-"""Columns of texts, as commands print them where there is no terminal."""
+"""The width of texts in characters, as commands print them if standard output is no terminal."""
 
 _MOST_ROWS: Final = 25
-"""Rows of a table that a notebook shows."""
+"""How many rows of a table a notebook shows."""
 
 LONGEST_TEXT: Final = 200
-"""Characters of a text that a notebook shows."""
+"""How many characters of a text a notebook shows."""
 
 _STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-align: left }</style>"
 
@@ -37,30 +37,31 @@ class Shown:
     """An object with tables by name, text for people (`str`) and one line for programmers (`repr`)."""
 
     _default: ClassVar[str]
-    """The table that `rows` and `to_frame` take."""
+    """The name of the main table, which `rows` and `to_frame` return if no name is given."""
 
     _in_notebooks: ClassVar[str] = ""
-    """The table that notebooks show, if it is another."""
+    """The name of the table that notebooks show; empty: the main table."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of its tables."""
+        """The names of the tables that `rows` and `to_frame` take."""
         return tuple([table.layout.name for table in self._tables()])
 
     @checked
     def rows(self, name: str | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a table by the keys of its columns; None: of the main one.
+        """Return the rows of the table called `name` as dictionaries by column; None: of the main table.
 
-        Raises UsageError for a name that there is not.
+        Raises UsageError if there is no table of this name.
         """
         with paused_collector():
             return rows_of(self._table(name))
 
     @checked
     def to_frame(self, name: str | None = None) -> pandas.DataFrame:
-        """Return a table as a pandas data frame, None: the main one; its `attrs` hold what cites it.
+        """Return the table called `name` as a pandas data frame; None: the main table.
 
-        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError as `rows`,
+        Its `attrs` hold the signature or measure by which the numbers can be cited. Texts that repeat are categories,
+        numbers that may be missing are `Int64` or NaN. Raises UsageError if there is no table of this name,
         MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
         with paused_collector():
@@ -69,7 +70,7 @@ class Shown:
         return data
 
     def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows: the beginning of a table, and notes below it."""
+        """Return the HTML that a notebook shows: the first rows of a table, and notes below it."""
         table = self._table(self._in_notebooks or None)
         caption = repr(self).removeprefix("<").removesuffix(">")
         lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
@@ -77,16 +78,19 @@ class Shown:
         return _STYLE + "\n".join(lines) + "".join(notes)
 
     def _tables(self) -> Iterable[Table]:
-        """Return all tables."""
+        """Return all tables of the object, in order."""
         raise NotImplementedError
 
     def _table(self, name: str | None) -> Table:
-        """Return the table of a name; None: the main one. Raises UsageError for a name that there is not."""
+        """Return the table called `name`; None: the main table. Raises UsageError if no table has this name."""
         table_by_name = {table.layout.name: table for table in self._tables()}
-        return self._choose(name, table_by_name)
+        return self._value_for_table(name, table_by_name)
 
-    def _choose(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
-        """Return the value that belongs to the name of a table; None: to the main one. Raises UsageError."""
+    def _value_for_table(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
+        """Return the value for the table called `name`; None: for the main table.
+
+        `value_by_name` has a value for each table. Raises UsageError if no table has this name.
+        """
         if name is None:
             name = self._default
         if name not in value_by_name:
@@ -95,27 +99,27 @@ class Shown:
         return value_by_name[name]
 
     def _attrs(self) -> Mapping[str, object]:
-        """Return the attributes of data frames, by which they can be cited."""
+        """Return the attributes by which data frames can be cited, such as the signature, by name."""
         return {}
 
     def _notes(self) -> Sequence[str]:
-        """Return the notes that notebooks show below the table."""
+        """Return the notes that notebooks show below the table: the member `notes`, or else `remarks`."""
         return getattr(self, "notes", getattr(self, "remarks", ()))
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
-    """Return the rows of a table by the keys of its columns."""
+    """Return the rows of a table as dictionaries by column, `[{"measure": "SF-AP", "score": 0.41}, ...]`."""
     return [dict(zip(table.layout.keys, row)) for row in table.rows]
 
 
 class Document(Shown):
-    """An object whose values are those of a document: of the JSON that a command writes."""
+    """An object that shows the values of a document, the record that a command writes as JSON."""
 
     _cited: ClassVar[tuple[str, ...]] = ()
-    """Members of the document that go with its frames."""
+    """The members of the document that data frames have as attributes."""
 
     def __init__(self, document: Any) -> None:
-        """Show the values of `document`, a record of the library."""
+        """Show the values of `document`, a record that a command can write as JSON."""
         self._document = document
 
     def to_json(self) -> str:
@@ -130,45 +134,53 @@ class _Member(property):
     """A property that reads the member of the document that has the same name."""
 
     def __init__(self, meaning: str, convert: Callable[[Any], Any] | None) -> None:
-        """Document the property by `meaning`; `convert` makes its value from the member, None: the member itself."""
+        """Make a property with the docstring `meaning`.
 
-        def read(shown: Document) -> Any:
+        `convert` computes the value of the property from the member; None: the value is the member itself.
+        """
+
+        def value_of_member(shown: Document) -> Any:
             value = getattr(shown._document, self._name, None)
             if value is UNSET:
                 value = None
             return value if convert is None else convert(value)
 
-        read.__doc__ = meaning
-        super().__init__(read)
-        self._read = read
+        value_of_member.__doc__ = meaning
+        super().__init__(value_of_member)
+        self._value_of_member = value_of_member
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Note the name of the property; its type, which documentation shows, is that of the annotation."""
+        """Store the name of the property, and take over its annotation as return type, which documentation shows."""
         self._name = name
-        self._read.__annotations__["return"] = owner.__annotations__[name]
+        self._value_of_member.__annotations__["return"] = owner.__annotations__[name]
 
 
 def member(meaning: str, convert: Callable[[Any], Any] | None = None) -> Any:
-    """Return a property for a class of documents: the member of the document with the name of the property.
+    """Return a property that shows the member of the same name of the object's document.
 
-    `meaning` is its documentation. `convert` makes the value from the member, which is None if the document lacks it.
+    `meaning` is its docstring. `convert` computes the value from the member, which is None if the document lacks it.
     """
     return _Member(meaning, convert)
 
 
-def refuse_incomplete(shown: Document, file: str) -> None:
-    """Raise InputError if the document that was read from `file` lacks something that may be asked of it later.
+def _names_of_members(kind: type) -> list[str]:
+    """Return the names of the properties of a class that `member` made."""
+    return [name for name in dir(kind) if isinstance(getattr(kind, name), _Member)]
 
-    All members, texts and tables are made once to find out.
+
+def refuse_incomplete(shown: Document, file: str) -> None:
+    """Raise InputError if the document that was read from `file` lacks a value that its methods need.
+
+    All members, texts and tables are computed once to find out.
     """
     try:
         with failures_as_input_error(file):
-            for name in dir(type(shown)):
-                if isinstance(getattr(type(shown), name), _Member):
-                    getattr(shown, name)
+            # The values are not used: computing them raises an error if something is missing.
+            for name in _names_of_members(type(shown)):
+                getattr(shown, name)
             repr(shown)
             str(shown)
             shown._repr_html_()
             shown._attrs()
-    except UsageError as error:  # such as a text in the place of a signature that is none
+    except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None

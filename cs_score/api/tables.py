@@ -1,9 +1,9 @@
-"""The tables of results and findings from Python, each a layout over the document of the result. Nothing is rounded."""
+"""The tables of results in Python. Each is a layout of rows from the document of the result; no number is rounded."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.records import asdict
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
-    """Return the layout of a table. `keys` are the names of its columns with blanks between; `meanings` explain some.
+    """Return the layout of the table called `name`.
 
-    `rows` finds the rows of the table in a document.
+    `keys` are the names of its columns with blanks between them, `"run_id query line"`; `meanings` explain some of the
+    columns. `rows` is the function that returns the rows of the table for a document.
     """
     table_columns = [Column(key, meaning=meanings.get(key, "")) for key in keys.split()]
     return Layout(name, "", tuple(table_columns), rows)
@@ -59,14 +60,12 @@ _TO_BE_FOUND: Final = "classes to be found"
 
 
 def _table_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of the score tables of each run, without averages."""
+    """Yield the rows of the score tables of each run, a query or an equivalence class each, without averages."""
     for run in document.runs:
         for table_name, table in (run.tables or {}).items():
             for row in table.rows:
-                values = {"run_id": run.run_id, "table": table_name, **asdict(row)}
-                if row.counts is not None:
-                    values |= asdict(row.counts)
-                yield values
+                counts = {} if row.counts is None else asdict(row.counts)
+                yield {"run_id": run.run_id, "table": table_name, **asdict(row), **counts}
 
 
 ROWS: Final = _layout(
@@ -84,7 +83,7 @@ ROWS: Final = _layout(
 
 
 def _query_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each run and query, with the sums of its rows in the SF table and its average precision."""
+    """Yield a row for each run and query: the sums of its rows in the SF table, and its average precision."""
     for run in document.runs:
         counts_by_query = _counts_by_query(run)
         precision_by_query = _average_precision_by_query(run)
@@ -103,12 +102,15 @@ def _query_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
 
 
 def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:
-    """Return the counts of each row of a run's SF table, by the query that the row belongs to; none for other keys."""
+    """Return the counts of the rows of a run's SF table in lists by query, `{"CS14_0001": [counts, ...]}`.
+
+    A query without rows has an empty list.
+    """
     counts_by_query: dict[str, list[Counts]] = defaultdict(list)
     if run.tables and "SF" in run.tables:
         for row in run.tables["SF"].rows:
             if row.counts is not None:
-                query = row.name.partition(":")[0]
+                query = row.name.partition(":")[0]  # the row of a class is called QUERY:CLASS
                 counts_by_query[query].append(row.counts)
     return counts_by_query
 
@@ -135,7 +137,7 @@ QUERIES: Final = _layout(
 
 
 def _response_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each response of each run, with the assessment that it matched."""
+    """Yield a row for each response of each run, with the place of the assessment that it matched."""
     for run in document.runs:
         for response in run.responses or ():
             values = {**asdict(response), "run_id": run.run_id, "post_policy": ",".join(response.post_policy)}
@@ -165,7 +167,7 @@ RESPONSES: Final = _layout(
 
 
 def _ranking_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each ranked node of each ranking; one row without a rank for a ranking without nodes."""
+    """Yield a row for each node of each ranking; a ranking without nodes has one row without rank."""
     for run in document.runs:
         if not run.average_precision:
             continue
@@ -195,7 +197,7 @@ RANKINGS: Final = _layout(
 
 
 def _problem_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each place of each problem; a problem that belongs to no place has one row without it."""
+    """Yield a row for each place of each problem; a problem without places has one row without file and line."""
     for problem in document.problems or ():
         for place in problem.places:
             values = asdict(problem)
@@ -217,26 +219,37 @@ PROBLEMS: Final = _layout(
 
 
 def units_of_runs(document: Scores) -> Table:
-    """Return the table of the units of each run: for each unit that resampling draws, what it adds to the averages."""
-    statistics: dict[str, None] = {}
+    """Return the table of the statistics of each unit that resampling draws, for each run.
+
+    The averages of a run are computed from the sums of these statistics.
+    """
+    statistics: dict[str, None] = {}  # the names of all runs' statistics, each once, in order
     rows: list[dict[str, Any]] = []
     for run in document.runs:
         if run.units:
             statistics |= dict.fromkeys(run.units.columns)
-            rows += [{"run_id": run.run_id, **row} for row in _unit_rows(run.units)]
-    return Layout("units", "", columns("run_id", "id", *statistics), lambda _: rows).table(document)
+            for row in _unit_rows(run.units):
+                rows.append({"run_id": run.run_id, **row})
+    return _table_of_units(("run_id", "id", *statistics), rows)
 
 
 def units_of_predictions(document: EvidenceScores) -> Table:
-    """Return the table of the statistics of each claim, instance or question; their sums make every measure."""
+    """Return the table of the statistics of each claim, instance or question.
+
+    Every measure is computed from the sums of these statistics.
+    """
     units = document.units
     assert units
-    rows = list(_unit_rows(units))
-    return Layout("units", "", columns("id", *units.columns), lambda _: rows).table(document)
+    return _table_of_units(("id", *units.columns), list(_unit_rows(units)))
+
+
+def _table_of_units(keys: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table `units` with the columns `keys` and these rows."""
+    return Layout("units", "", columns(*keys), lambda table_rows: table_rows).table(rows)
 
 
 def _unit_rows(units: Units) -> Iterator[dict[str, Any]]:
-    """Yield the id and the statistics of each unit."""
+    """Yield a row for each unit, its id and its statistics: `{"id": "CS14_0001", "right": 3, ...}`."""
     for unit_id, statistics in zip(units.ids, units.rows):
         yield {"id": unit_id, **dict(zip(units.columns, statistics))}
 
@@ -245,7 +258,7 @@ def _unit_rows(units: Units) -> Iterator[dict[str, Any]]:
 
 
 def _interval_rows(intervals: ScoreIntervals) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each measure: its score, the limits of the interval, and a note on these if there is any."""
+    """Yield a row for each measure with its score, the limits of its interval, and a note on the limits or None."""
     for measure, interval in intervals.scores.items():
         yield {**asdict(interval), "measure": measure, "score": interval.point, "note": interval.note or None}
 
@@ -255,7 +268,7 @@ INTERVALS: Final = _layout("intervals", "measure score low high note", _interval
 
 
 def _occurrence_rows(occurrences: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each problem of a validation."""
+    """Yield a row for each problem that a validation found, with its severity as text."""
     for occurrence in occurrences:
         yield {**asdict(occurrence), "severity": str(occurrence.severity)}
 

@@ -1,4 +1,4 @@
-"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as a call for it alone does."""
+"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one."""
 
 from __future__ import annotations
 
@@ -190,12 +190,12 @@ class PreparedColdStart(Prepared):
 
     @cached_property
     def target_index(self) -> TargetIndex:
-        """The equivalence classes that gold wants found."""
+        """The equivalence classes in gold that runs should find."""
         return index_targets(self.gold)
 
     @property
     def evaluation(self) -> Evaluation:
-        """What the tables over all runs need to know of gold."""
+        """The properties of gold that the tables over all runs need."""
         return Evaluation(
             mode=COLD_START_MODE,
             unit=self._unit,
@@ -205,7 +205,7 @@ class PreparedColdStart(Prepared):
         )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        """Return the inputs and options that the scores and files of a run are made from under a policy."""
+        """Return the inputs and options from which the scores and files of a run under a policy are made."""
         prepared = self._for_edition(run.edition)
         if prepared is not self:
             return prepared.origin(run, digest, policy)
@@ -218,7 +218,7 @@ class PreparedColdStart(Prepared):
         )
 
     def _for_edition(self, edition: str) -> PreparedColdStart:
-        """Return gold as an edition of the scorer reads it; it is read when the first run asks for that edition."""
+        """Return gold as an edition of the scorer reads it. It is read when the first run of that edition is scored."""
         if edition not in self.plan.editions:
             return self
         if edition not in self._prepared_by_edition:
@@ -238,7 +238,7 @@ class PreparedColdStart(Prepared):
     def _score_under_limits(
         self, run: RunFile, limits: Justifications, policies: Sequence[NamedPolicy]
     ) -> Iterator[Scored]:
-        """Load a run under limits on justifications, and score it under policies that all have these limits."""
+        """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
         loaded_run = _LoadedRun(self, run, limits)
         try:
             loaded_run.load()
@@ -268,7 +268,7 @@ class _LoadedRun:
     def __init__(self, prepared: PreparedColdStart, run: RunFile, limits: Justifications) -> None:
         """Prepare to load `run` under `limits` on justifications."""
         self.accounts: list[PreparedRun] = []
-        # A single call has read nothing but queries when it prepares a run, and so it reports their problems only.
+        # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
         self.log: ProblemLog = prepared.log_of_queries
         self._gold = prepared.gold
         self._plan = prepared.plan
@@ -280,9 +280,9 @@ class _LoadedRun:
         self._run_by_id: dict[str, Run] = {}
 
     def load(self) -> None:
-        """Prepare the file, and load its run; of a file with several runs each is loaded when it is scored.
+        """Prepare the file, and load its run. If the file has several runs, each is loaded when it is scored.
 
-        Raises InputError.
+        Raises InputError if the file cannot be prepared or loaded.
         """
         settings = PreparationSettings(
             queries=self._gold.table,
@@ -312,14 +312,17 @@ class _LoadedRun:
         return self._gold.problems.branch()
 
     def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
-        """Score the runs of the file under a policy, each by itself; problems go to `log`. Raises InputError."""
+        """Score each run of the file under a policy, separately; problems are added to `log`.
+
+        Raises InputError if a run cannot be loaded or scored.
+        """
         options = policy.options(self._gold.options)
         if self._only_run is not None:
             return score_runs(self._only_run, options.policy, log)
         return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
 
     def _load_one(self, gold: Gold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
-        """Load one of the several runs of the file. Raises InputError."""
+        """Load one of several runs of the file, and return it. Raises InputError if that fails."""
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
         return run
@@ -366,7 +369,7 @@ class _Attempt(Record):
     def finished(self, result: Result, loaded_runs: Sequence[Run]) -> Scored:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
-        A run without any line that could be scored has failed, but has files: a single call is content with it.
+        A run without any line that could be scored has failed, but has files, since a call for it alone writes them.
         """
         resampling = self.prepared.plan.resampling
         limits = [] if resampling is None else list(intervals(result, resampling))
@@ -387,9 +390,9 @@ class _Attempt(Record):
         return Scored(outcome, self._files_and_pages(result, limits, loaded_runs))
 
     def stopped(self, error: InputError) -> Scored:
-        """Return the failed outcome of a run whose scoring ended with an error, with the files that a call leaves then.
+        """Return the failed outcome of a run whose scoring was stopped by an error, with the files of such a call.
 
-        Its problems are those that the single call would have met until the error.
+        Its problems are those that a call for this run alone would have met before the error.
         """
         problems = list(self.log)
         partial_result = error.partial if isinstance(error, ScoringStopped) else None

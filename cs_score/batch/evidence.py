@@ -140,10 +140,10 @@ _UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
 def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen_systems: Sequence[str] = ()) -> list[RunFile]:
     """Return a run for each system of files that hold several, in the order of the files.
 
-    Where systems are chosen, the others are left out. A run is called as its system, with the name of the file before
-    it where there are several files: system `a/b` of `x.csv` and `y.csv` is `x-a_b` and `y-a_b`. A file that cannot be
-    read, and standard input, stay one run, and fail when they are scored. Raises InputError for a chosen system that no
-    file holds.
+    If systems are chosen, the others are left out. A run has the name of its system, preceded by the name of the file
+    if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. A file that cannot be
+    read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
+    that no file holds.
     """
     expanded_runs: list[RunFile] = []
     names: set[str] = set()
@@ -169,7 +169,7 @@ def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen_systems: Sequenc
 
 
 def _unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name that is not among `names`: the name itself, or with a number behind it: `out-2`."""
+    """Return a name that is not among `names`: `name` itself or, if it is taken, followed by a number: `out-2`."""
     number = 1
     unused_name = name
     while unused_name in names:
@@ -182,7 +182,7 @@ def _unused_name(name: str, names: Collection[str]) -> str:
 
 
 def _no_union_scores(found_bits: int) -> Mapping[str, float]:
-    """Return no scores: nobody can say what the right units of several runs would score together."""
+    """Return no scores: the scores of the right units of several runs together are not defined for evidence tasks."""
     return {}
 
 

@@ -30,7 +30,7 @@ from cs_score.batch.workers import Job, Scorer, dask_backend, local_backend, run
 
 
 class BatchResult(Record):
-    """The outcomes of a batch by run and policy, its leaderboard, and how many outcomes an earlier batch had found."""
+    """The outcomes of a batch, its leaderboard, and how many of the outcomes (`kept`) come from an earlier batch."""
 
     outcomes: tuple[Outcome, ...]
     leaderboard: Leaderboard
@@ -40,7 +40,7 @@ class BatchResult(Record):
 def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
     """Score all runs and write their files and the tables of the batch into the folder `options.out`.
 
-    A run that cannot be scored has a failed outcome; the others are scored nevertheless. `remark` prints a line.
+    A run that cannot be scored has a failed outcome, and the other runs are still scored. `remark` prints a line.
 
     Raises UsageError or OutputError, before anything is changed, for outputs that are impossible, and for runs of
     several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored: gold is unusable, the
@@ -147,10 +147,10 @@ class _Key(NamedTuple):
 
 
 class _Batch:
-    """The runs of a batch on their way into the output folder.
+    """Scores the runs of a batch, and writes their files into the output folder.
 
-    `outcome_by_key` has the outcomes that are known so far: those of an earlier batch, then each as soon as a worker
-    has scored the run.
+    `outcome_by_key` has the outcomes so far: those of an earlier batch, then that of each run when a worker has scored
+    it.
     """
 
     def __init__(
@@ -170,11 +170,11 @@ class _Batch:
         self.outcome_by_key: dict[_Key, Outcome] = {}
 
     def ordered_outcomes(self) -> tuple[Outcome, ...]:
-        """Return all outcomes in the order of the runs, and of the policies of each run."""
+        """Return all outcomes in the order of the runs, for each run in the order of the policies."""
         return tuple([self.outcome_by_key[key] for key in self._folder_by_key])
 
     def find_jobs(self) -> list[Job]:
-        """Return the runs that are to be scored; with `--resume`, outcomes of an earlier batch are taken over first."""
+        """Return the runs that must be scored. With `--resume`, outcomes of an earlier batch are first taken over."""
         self._remark_other_results()
         jobs = []
         for run in self._runs:
@@ -197,8 +197,8 @@ class _Batch:
         """Print a remark if the output folder holds records of runs that are not in this batch."""
         out = self._options.out
         record_folders = set()
-        for depth in (["*"], ["*", "*"]):
-            pattern = os.path.join(glob.escape(out), *depth, store.SIGNATURE)
+        for folders_between in (["*"], ["*", "*"]):  # RUN/, or POLICY/RUN/
+            pattern = os.path.join(glob.escape(out), *folders_between, store.SIGNATURE)
             record_folders.update([os.path.dirname(path) for path in glob.glob(pattern)])
         other_folders = sorted(record_folders.difference(self._folder_by_key.values()))
         if other_folders:
@@ -206,9 +206,9 @@ class _Batch:
             self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
     def _digest_for_resuming(self, run: RunFile) -> InputDigest | None:
-        """Return the digest of a run's file, by which its earlier outcome is known; None if nobody resumes a batch.
+        """Return the digest of a run's file, by which its earlier outcome is recognised; None without `--resume`.
 
-        A file that cannot be read has none either: the worker that reads it again reports why.
+        It is also None for a file that cannot be read: the worker that reads it again reports the reason.
         """
         if self._options.resume:
             with contextlib.suppress(InputError):
@@ -216,9 +216,10 @@ class _Batch:
         return None
 
     def _earlier_outcome(self, run: RunFile, digest: InputDigest, policy: str) -> Outcome | None:
-        """Return the outcome that an earlier batch has recorded of a run, or None if the run must be scored again.
+        """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
 
-        It must if the record or a file was changed, or if it lacks details of problems or pages that are wanted now.
+        A run is scored again if its record or one of its files was changed, or if details of its problems or its pages
+        are wanted now and missing.
         """
         folder = self._folder_by_key[_Key(run.name, policy)]
         try:
@@ -235,44 +236,48 @@ class _Batch:
         return outcome
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Score runs, on this machine or on a Dask cluster, and take each outcome as it comes."""
+        """Score runs on this machine or on a Dask cluster, and store each outcome as soon as it is known."""
         progress = Progress(self._options.progress, self._options.every, len(jobs))
         try:
             if self._options.dask is None:
                 scorer = Scorer(self._plan, self._prepared)
                 process_count = min(processes_for(self._options.jobs), len(jobs))
                 with local_backend(scorer, process_count) as backend:
-                    self._take_all(run_jobs(jobs, backend, progress))
+                    self._store_all(run_jobs(jobs, backend, progress))
             else:
                 scorer = Scorer(self._plan.for_remote_worker(ships=self._options.ships))
                 with dask_backend(scorer, self._options.dask) as backend:
-                    self._take_all(run_jobs(self._jobs_to_send(jobs), backend, progress))
+                    self._store_all(run_jobs(self._jobs_to_send(jobs), backend, progress))
         finally:  # no worker writes any more
             for job in jobs:
                 for policy in job.folder_by_policy:
                     store.clear_leftovers(self._folder_by_key[_Key(job.run.name, policy)])
 
     def _jobs_to_send(self, jobs: Iterable[Job]) -> list[Job]:
-        """Return the jobs with inputs that workers elsewhere can read; a run that cannot be read fails here already."""
+        """Return the jobs with inputs that workers on other machines can read.
+
+        A job whose run cannot be read is left out; its failed outcomes are stored.
+        """
         jobs_to_send = []
         for job in jobs:
             try:
                 file = job.run.file.for_remote_worker(ships=self._options.ships)
             except CsScoreError as error:
-                self._take_all(job.fail(str(error)))
+                self._store_all(job.fail(str(error)))
             else:
                 jobs_to_send.append(replace(job, run=replace(job.run, file=file)))
         return jobs_to_send
 
-    def _take_all(self, results: Iterable[Scored]) -> None:
+    def _store_all(self, results: Iterable[Scored]) -> None:
+        """Store the outcomes and files of runs as they are scored."""
         for scored in results:
-            self._take(scored)
+            self._store(scored)
 
-    def _take(self, scored: Scored) -> None:
-        """Keep the outcome of a run, and write the files that came with it into the output folder.
+    def _store(self, scored: Scored) -> None:
+        """Store the outcome of a run, and write the files that came with it into the output folder.
 
-        The outcome becomes a failed one if its worker read other inputs than this process (another file may have the
-        same path there), or if its files cannot be written.
+        A failed outcome is stored instead if the worker read other inputs than this process (its machine may have
+        another file at the same path), or if the files cannot be written.
         """
         outcome = scored.outcome
         key = _Key(outcome.run, outcome.policy)
@@ -295,7 +300,7 @@ class _Batch:
         self.outcome_by_key[key] = outcome
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
-        """Raise OutputError if a worker read a shared input with other content than this process did."""
+        """Raise OutputError if a worker read another content of a shared input than this process."""
         if not outcome.origin:
             return
         inputs_of_worker = {(file.name, file.sha256) for file in outcome.origin.inputs}

@@ -1,4 +1,4 @@
-"""The input files of a batch: how they reach its workers, which files are its runs, and what each run is called."""
+"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class InputFile(Record):
 class RunFile(Record):
     """A run of a batch: its name, which is unique and can be that of a folder, and its file.
 
-    `edition` is the edition of the scorer that this run is to follow; empty for that of the batch. `system` is the name
-    of the run in a file that holds several; empty elsewhere.
+    `edition` is the edition of the scorer that this run follows; empty for that of the batch. `system` is the name of
+    the run in a file that holds several runs; empty otherwise.
     """
 
     name: str
@@ -108,7 +108,7 @@ class FoundRuns(NamedTuple):
 
 
 class _ListedWord(NamedTuple):
-    """A word that names runs (a file, folder or pattern), and the edition that these are to follow, if any."""
+    """A word that names runs (a file, folder or pattern), and the edition that these follow; empty for the default."""
 
     word: str
     edition: str
@@ -122,11 +122,11 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     """Return the runs that words of a command line and the lines of a list name.
 
     A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
-    `?` or `[...]`. A line of `list_file` is such a word, perhaps with a tab and `follow=EDITION` behind it; blank lines
-    and lines that begin with `#` do not count.
+    `?` or `[...]`. A line of `list_file` is such a word, which a tab and `follow=EDITION` may follow; blank lines and
+    lines that begin with `#` are ignored.
 
-    Raises InputError if there is no run, or a folder or pattern has no file. Raises UsageError for anything else behind
-    a tab, and for a file that is to follow two editions.
+    Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
+    after a tab, and for a file with two editions.
     """
     listed_words = [_ListedWord(word, "") for word in words]
     if list_file is not None:
@@ -225,13 +225,13 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _paths_with_unfit_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return the paths whose names others have, too, or that would hide another file of the batch."""
+    """Return the paths whose name is not unique, or is that of another file of the batch."""
     count_by_name = Counter(name_by_path.values())
     return [path for path, name in name_by_path.items() if count_by_name[name] > 1 or name in RESERVED_NAMES]
 
 
 def _numbered(name: str, taken_names: Mapping[str, int]) -> str:
-    """Return `NAME-N` with the smallest number from 2 that makes it a name not yet taken."""
+    """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet."""
     for number in itertools.count(2):
         candidate = f"{name}-{number}"
         if candidate not in taken_names:

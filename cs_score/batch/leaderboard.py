@@ -38,7 +38,7 @@ def make_leaderboard(
     headline: Sequence[str],
     edition_by_run: Mapping[str, str] | None = None,
 ) -> Leaderboard:
-    """Return the leaderboard that ranks the outcomes of a batch by `measure`, for each policy by itself.
+    """Return the leaderboard that ranks the outcomes of a batch by `measure`, separately for each policy.
 
     Runs without a score come last. If runs have intervals, rows get tiers and p-values. `headline` are the further
     measures that readable tables show. `edition_by_run` is given if runs follow several editions of the scorer: nothing
@@ -176,7 +176,7 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str, resam
 
 
 def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Sequence[str]) -> Resampling:
-    """Return settings whose baseline is the label of a row, also where a user called it by its name, file or run id."""
+    """Return settings in which the baseline is the label of a row, if the user named its run, file or run id."""
     if not resampling.baseline or resampling.baseline in labels:
         return resampling
     for row, label in zip(rows, labels):
@@ -188,7 +188,7 @@ def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Se
 def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled: bool) -> Row:
     """Return a row with the result of its test.
 
-    The columns of tests are there for all rows of a policy or for none: a row that was not tested has None in them.
+    If any row of a policy has columns of tests, all rows have them; their values are None for a row without a test.
     """
     if family is not None and family.baseline:
         row = replace(row, p_baseline=test.p_baseline)
@@ -200,10 +200,10 @@ def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled
 
 
 def distinct_labels(systems: Sequence[System | Row]) -> list[str]:
-    """Return what texts call each run of a batch, so that no two labels are alike.
+    """Return a label for each run of a batch; no two labels are alike.
 
-    A label is the run id. A run without one, or whose id others have, too, is called by its name, with the run id if
-    the file has several, and with a number if that is still taken: `"ID1"`, `"b (ID2)"`, `"c"`, `"c (2)"`.
+    The label is the run id if it is unique. Otherwise it is the name of the run, followed by the run id if the file has
+    several, and by a number if the label is still taken: `"ID1"`, `"b (ID2)"`, `"c"`, `"c (2)"`.
     """
     count_by_run_id = Counter([system.run_id for system in systems])
     count_by_name = Counter([system.run for system in systems])
@@ -223,7 +223,7 @@ def distinct_labels(systems: Sequence[System | Row]) -> list[str]:
 
 
 def _numbered(name: str, taken_names: set[str]) -> str:
-    """Return `NAME (N)` with the smallest number from 2 that makes it a name not yet taken."""
+    """Return `NAME (N)` with the smallest number from 2 for which this name is not taken yet."""
     for number in itertools.count(2):
         candidate = f"{name} ({number})"
         if candidate not in taken_names:
@@ -367,6 +367,7 @@ def signatures(board: Leaderboard) -> list[str]:
 
 
 def _tsv_text(board: Leaderboard) -> str:
+    """Return the leaderboard as a table with tabs between the cells, with every column."""
     return b"".join(tsv(leaderboard_layout(board).table(board))).decode()
 
 

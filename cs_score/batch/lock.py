@@ -27,7 +27,7 @@ _RETRY_SECONDS: Final = 0.05
 _LARGEST_PID: Final = (1 << 31) - 1
 
 _LARGEST_LOCK: Final = 4096
-"""Bytes of a lock file that are read."""
+"""How many bytes of a lock file are read."""
 
 
 class _Owner(Record):
@@ -37,24 +37,25 @@ class _Owner(Record):
     host: str
 
     def may_be_alive(self) -> bool:
-        """Return whether the process may still run. A process of another host always may: nobody here can tell."""
+        """Return whether the process may still be running; always true for another host, which cannot be asked."""
         if self.host != socket.gethostname():
             return True
         try:
-            os.kill(self.pid, 0)
+            os.kill(self.pid, 0)  # signal 0 only tests whether the process exists
         except ProcessLookupError:
             return False
-        except OSError:
+        except OSError:  # it exists, but belongs to another user
             return True
         return True
 
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[str | None]:
-    """Hold the lock of an output folder for the block; yield a remark if a killed batch had left its lock file behind.
+    """Hold the lock of an output folder while the context is entered.
 
-    The kernel releases the lock of a process that ends, however it ends. A lock file of another host is respected as
-    long as it exists, since not every shared storage passes locks on.
+    Yields a remark if a killed batch has left its lock file behind, None otherwise. The kernel releases the lock of a
+    process that ends for any reason. A lock file of another host counts as locked while it exists, since some shared
+    storage does not support locks between hosts.
 
     Raises UsageError if another batch holds the folder, OutputError if no file can be made in it.
     """
@@ -101,8 +102,8 @@ def _acquire_lock(path: str) -> io.FileIO:
 def _open_lock_file(path: str) -> io.FileIO:
     """Open the lock file for reading and writing, made if missing.
 
-    Raises UsageError if something else lies at its place (a link, a pipe, a file with another name): it would be
-    written over. Raises OutputError if the file cannot be made.
+    Raises UsageError if its path is that of something else (a link, a pipe, a file with a second name), which would be
+    overwritten. Raises OutputError if the file cannot be made.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -116,7 +117,7 @@ def _open_lock_file(path: str) -> io.FileIO:
 
 
 def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
-    """Return whether the open lock file still lies at its path: its owner may have removed it before we locked it."""
+    """Return whether the open lock file is still at its path; its owner may have removed it before it was locked."""
     try:
         return os.path.samestat(os.fstat(lock_file.fileno()), os.lstat(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a batch is to do: its options, the plan that each task makes of its inputs, and the outcome of a run."""
+"""The options of a batch, the base classes of the plan and the gold of each task, and the scored run."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from cs_score.statistics.options import Resampling
 # ---- The outcome of a run
 
 RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
-"""The files of a run: the name and the content of each, which is made while it is written."""
+"""The name and the content of each file of a run. The content is computed while it is written."""
 
 
 class Scored(Record):
-    """The outcome of a run under a policy, and its files that are still to be written."""
+    """The outcome of a run under a policy, and those of its files that are not yet written."""
 
     outcome: Outcome
     files: RunFiles = ()
 
 
 def outcome_of(task: str, run: RunFile, policy: str, state: State = FAILED, **fields: Any) -> Outcome:
-    """Return the outcome of a run, a failed one unless `state` says otherwise; `fields` are further fields of it."""
+    """Return the outcome of a run, a failed one unless `state` is given; `fields` are further fields of the record."""
     return Outcome(task=task, run=run.name, file=run.file.name, policy=policy, state=state, **fields)
 
 
@@ -38,14 +38,13 @@ def outcome_of(task: str, run: RunFile, policy: str, state: State = FAILED, **fi
 
 
 class BatchOptions(Record):
-    """What a batch may choose beside the scoring.
+    """The options of a batch that do not change scores.
 
     `out` is the output folder. `measure` ranks the leaderboard, None for the headline measure. `resume` keeps runs that
     are scored already, `force` replaces files of others. Runs are scored in `jobs` processes, None for one for each
     processor, or on the Dask cluster at `dask`; with `ships` its workers receive the bytes of all inputs. `problems`
-    names a file for all problems with details, `runs_from` the list that runs were read from. `progress` shows a line
-    about the progress `every` so many seconds. `mix_editions` allows one leaderboard for runs that follow several
-    editions.
+    names a file for all problems with details, `runs_from` the file with the list of runs. `progress` shows a line
+    about the progress every `every` seconds. `mix_editions` allows a leaderboard of runs that follow several editions.
     """
 
     out: str
@@ -63,10 +62,10 @@ class BatchOptions(Record):
 
 
 class Plan(Record, kw_only=True):
-    """All that a worker needs to read gold and to score runs. It can be pickled.
+    """The inputs and options with which a worker reads gold and scores runs. A plan can be pickled.
 
-    `resampling` asks for intervals. `page` makes a page: that of a run from its analysis, that of the batch from its
-    overview; None if there are to be no pages.
+    `resampling` has the settings of intervals, None for no intervals. `page` is the function that makes the page of a
+    run from its analysis and that of the batch from its overview; None for no pages.
     """
 
     task: str
@@ -101,16 +100,16 @@ class Plan(Record, kw_only=True):
         return ""
 
     def for_remote_worker(self, *, ships: bool) -> Plan:
-        """Return the plan for a worker on another machine: inputs by absolute path or, if they ship, by their bytes.
+        """Return the plan for a worker on another machine.
 
-        Raises InputError for an input that ships and cannot be read.
+        Its inputs have absolute paths or, if `ships`, their bytes. Raises InputError for an input that cannot be read.
         """
         fields = {name: _with_remote_inputs(value, ships=ships) for name, value in asdict(self).items()}
         return replace(self, **fields)
 
 
 def _with_remote_inputs(value: Any, *, ships: bool) -> Any:
-    """Return the value of a field of a plan in which each input, also in a collection, is for a remote worker."""
+    """Return the value of a field of a plan, with each input in it, also in a collection, made for a remote worker."""
     if isinstance(value, tuple):
         return tuple([_with_remote_inputs(item, ships=ships) for item in value])
     if isinstance(value, dict):
@@ -121,10 +120,10 @@ def _with_remote_inputs(value: Any, *, ships: bool) -> Any:
 
 
 class Prepared:
-    """Gold as a plan has read it, against which runs are scored. Scoring a run changes nothing in it.
+    """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
-    `digests` are those of the inputs that all runs share. `occurrences` are their problems with details, if the plan
-    asks for these.
+    `digests` are those of the inputs that all runs share. `occurrences` are the problems of these inputs with details,
+    if the plan wants them.
     """
 
     plan: Any
@@ -134,7 +133,7 @@ class Prepared:
     @property
     @abstractmethod
     def evaluation(self) -> Evaluation:
-        """What the tables over all runs need to know of gold."""
+        """The properties of gold that the tables over all runs need."""
 
     def measures(self) -> Mapping[str, Sequence[str]]:
         """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
@@ -142,14 +141,17 @@ class Prepared:
 
     @abstractmethod
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
-        """Score a run as if it were alone; yield its outcome under each policy, a failed one if it cannot be scored."""
+        """Score a run independently of all others, and yield its outcome under each policy.
+
+        The outcome of a run that cannot be scored is a failed one.
+        """
 
     @abstractmethod
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        """Return the inputs and options that the scores and files of a run with this digest are made from."""
+        """Return the inputs and options from which the scores and files of a run are made; `digest` is its file's."""
 
     def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
-        """Return an origin with all else that the files of a run depend on: the resampling of units, and `choices`."""
+        """Return an origin together with the resampling and the `choices` on which the files of a run depend."""
         resampling = self.plan.resampling
         if resampling is not None:
             resampling = replace(resampling, unit=unit)

@@ -1,4 +1,4 @@
-"""The line that tells how far a batch is."""
+"""The line that shows the progress of a batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Progress:
         total: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with none of `total` runs finished. `show` prints a line; None if nobody wants to see any."""
+        """Begin with none of `total` runs finished. `show` is the function that prints a line; None: print none."""
         self._show = show
         self._seconds_between_lines = seconds_between_lines
         self._total = total
@@ -42,7 +42,7 @@ class Progress:
         self.tick()
 
     def tick(self) -> None:
-        """Show the line if the last one was shown long enough ago."""
+        """Show the line if `seconds_between_lines` have passed since the last one."""
         if self._show is None:
             return
         now = self._clock()

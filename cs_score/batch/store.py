@@ -39,7 +39,7 @@ _TIME_LINE: Final = re.compile(rb"#At: \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}"
 _BLOCK_BYTES: Final = 1 << 18
 
 _LARGEST_RECORD: Final = 1 << 28
-"""Bytes of a record that are read; it may hold the problems of a run with their details."""
+"""How many bytes of a record are read; it may hold the problems of a run with their details."""
 
 _ENDINGS: Final = (*[output.ending for output in OUTPUTS], "errlog", "json", "txt", "tsv")
 
@@ -60,8 +60,8 @@ def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
 def planned_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions) -> OutputPlan:
     """Return the plan of all files that a batch reads and writes, to be checked before anything is changed.
 
-    Raises UsageError if the file of problems has an impossible name, or if a link lies where a run's folder is made:
-    the folder behind the link does not belong to the batch.
+    Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target
+    does not belong to the batch.
     """
     problem_outputs = tuple(OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in FILES]
@@ -104,7 +104,7 @@ def _places_shared_with_run(problem_outputs: Iterable[PlannedOutput], folder: st
 
 
 def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[PlannedOutput]:
-    """Return what happens to each of the files of a batch that may exist already.
+    """Return how each file of a batch is treated if it exists already.
 
     Tables of the batch replace only tables of an earlier batch, files of a run replace any file. An `index.html` of an
     earlier batch is removed if this batch writes none: it would show other scores.
@@ -147,7 +147,7 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
 def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFile, ...]:
     """Write files into a folder, and return the name, size and digest of each.
 
-    Without a folder nothing is written: the result is then what would be recorded of the files.
+    Without a folder nothing is written, and the values that would be recorded are returned.
     """
     written = []
     for name, blocks in files:
@@ -171,14 +171,14 @@ class _FileDigest:
     """
 
     def __init__(self, name: str) -> None:
-        """Begin with an empty file; the ending of `name` tells whether its first line may hold a time."""
+        """Begin with an empty file called `name`; the first line of a file `.params` may hold a time."""
         self._name = name
         self._size = 0
         self._sha256 = hashlib.sha256()
         self._unfinished_line: bytes | None = b"" if name.endswith(".params") else None
 
     def update(self, block: bytes) -> None:
-        """Take the next block of the file."""
+        """Add the next block of the file."""
         self._size += len(block)
         if self._unfinished_line is None:
             self._sha256.update(block)
@@ -193,7 +193,7 @@ class _FileDigest:
         self._sha256.update(line_feed + rest)
 
     def written(self) -> WrittenFile:
-        """Return the name, size and digest of the file; to be called once, after its last block."""
+        """Return the name, size and digest of the file. Call it once, after the last block."""
         if self._unfinished_line is not None:
             self._sha256.update(self._unfinished_line)
         return WrittenFile(self._name, self._size, self._sha256.hexdigest())
@@ -289,7 +289,7 @@ def _has_digest(path: str, written: WrittenFile) -> bool:
 
 
 def _open_plain_file(path: str) -> io.BufferedReader:
-    """Open a file for reading. Raises OSError for a link and for a pipe or device, where reading might never end."""
+    """Open a file for reading. Raises OSError for a link, and for a pipe or device, since reading it may never end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -316,14 +316,14 @@ def clear_leftovers(folder: str) -> None:
 
 
 def _remove_files(paths: Iterable[str]) -> None:
-    """Remove files; one that cannot be removed stays."""
+    """Remove files, and ignore those that cannot be removed."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
 def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str]:
-    """Return the sorted paths of the files, links and pipes of a folder with such names; none if there is no folder."""
+    """Return the sorted paths of the files, links and pipes in a folder with wanted names; none without a folder."""
     paths = []
     try:
         with os.scandir(folder) as entries:

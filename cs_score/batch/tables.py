@@ -23,7 +23,7 @@ from cs_score.tables.layout import Layout, Table, columns, tsv
 
 
 def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
-    """Return the overview of the runs of one edition: what each found, and how much they have in common.
+    """Return the overview of the runs of one edition: the answers that each found, and those that they share.
 
     Rankings in it are by the headline measures of the leaderboard.
     """
@@ -83,7 +83,7 @@ def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> 
 
 
 def _ranked_row(row: Row, measure: str) -> documents.RankedRow:
-    """Return a row of the leaderboard with the score by `measure` alone, as `batch.json` has it."""
+    """Return a row of the leaderboard for `batch.json`, which has only the score by `measure`."""
     interval = None
     if row.intervals and measure in row.scores:
         interval = Limits(*row.limits(measure))

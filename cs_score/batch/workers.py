@@ -30,14 +30,15 @@ WORKER_SECONDS: Final = 15
 """How long to wait for the first worker of a Dask cluster."""
 
 _TICK_SECONDS: Final = 0.5
+"""How long to wait for a finished run before the progress is looked at again."""
 
 # ---- One run in a worker
 
 
 class Job(Record):
-    """One run to score under some policies, and the folder for its files under each of them.
+    """A run that a worker scores under some policies, and the folder for its files under each of them.
 
-    The folder is None if the worker cannot write to it: the files then travel back with the outcome.
+    The folder is None if the worker cannot write to it: the files are then returned with the outcome.
     """
 
     task: str
@@ -56,19 +57,19 @@ class Scorer:
     """
 
     def __init__(self, plan: Plan, prepared: Prepared | None = None) -> None:
-        """Score by `plan`; `prepared` is its gold if that is read already."""
+        """Prepare to score by `plan`; `prepared` is its gold if that has been read already."""
         self._plan = plan
         self._prepared = prepared
         self._preparation_lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[Scorer], tuple[Plan]]:
-        """Pickle the plan alone: gold is large, and a lock cannot be pickled."""
+        """Return the values from which pickle makes a scorer: only the plan, as gold is large and locks are local."""
         return Scorer, (self._plan,)
 
     def __call__(self, job: Job) -> list[Scored]:
-        """Score one run under its policies; return an outcome for each.
+        """Score a run under its policies, and return an outcome for each policy.
 
-        Whatever is wrong with the run becomes a failed outcome, never an exception.
+        Any error becomes a failed outcome, so that no exception is raised.
         """
         try:
             with paused_collector():
@@ -82,7 +83,10 @@ class Scorer:
             return job.fail(f"defect of cs-score: {text}; please report it")
 
     def _score(self, job: Job) -> list[Scored]:
-        """Score one run and write its files, or keep them with the outcome if they travel back. Raises CsScoreError."""
+        """Score a run, and write its files or return them with the outcome if the job names no folder.
+
+        Raises CsScoreError if gold cannot be read or a file cannot be written.
+        """
         with self._preparation_lock:
             if self._prepared is None:
                 self._prepared = self._plan.prepare()
@@ -107,8 +111,8 @@ Scores: TypeAlias = Future[list[Scored]]
 class Backend:
     """The processes that score runs.
 
-    `width` is the number of runs to hand out at a time. `death_errors` are the exceptions of a future whose worker
-    died; a backend that `retries` has tried such a run again before it gives up.
+    `width` is the number of runs that are handed out at the same time. `death_errors` are the exceptions of a future
+    whose worker died. With `retries` the backend itself tries such a run again before it reports the error.
     """
 
     width: int
@@ -117,18 +121,18 @@ class Backend:
 
     @abstractmethod
     def submit(self, job: Job) -> Scores:
-        """Hand a run to a worker; return its future outcomes."""
+        """Hand a run to a worker, and return the future of its outcomes."""
 
     @abstractmethod
     def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
-        """Wait until one of the futures is done, at most so many seconds; return all of them that are done."""
+        """Wait until one of the futures is done, at most `seconds`. Return all futures that are done."""
 
 
 def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[Scored]:
     """Score runs, and yield their outcomes as soon as they are known, in any order.
 
-    A run whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
-    where one is not. If the worker dies again, the run has failed.
+    A run whose worker dies is scored once more after all others, without other runs at the same time: the memory may
+    suffice for one large run but not for two. If the worker dies again, the run has failed.
     """
     crashed_jobs: list[Job] = []
     for job, future in _completed_jobs(jobs, backend, backend.width, progress):
@@ -198,7 +202,7 @@ class _LocalBackend(Backend):
 
 @contextlib.contextmanager
 def local_backend(scorer: Scorer, process_count: int) -> Iterator[Backend]:
-    """Yield a backend of so many processes on this machine, which end with the block."""
+    """Yield a backend with `process_count` processes on this machine; they are ended when the context is left."""
     with Pool[Job, list[Scored]](process_count, scorer) as pool:
         yield _LocalBackend(pool, process_count)
 
@@ -271,7 +275,10 @@ def _connect(distributed: Any, address: str) -> Any:
 
 
 def _plugin_with_scorer(distributed: Any, scorer: Scorer) -> Any:
-    """Return a plugin of Dask workers that holds the scorer; its class is made here, where Dask is imported."""
+    """Return a plugin for Dask workers that holds the scorer.
+
+    Its class is defined in this function since the package is imported only if a batch uses Dask.
+    """
 
     class ScorerPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
         """Holds the scorer of a batch in a Dask worker."""
@@ -311,7 +318,7 @@ def _check_workers(client: Any, address: str) -> None:
 
 
 def _version_of_worker() -> str:
-    """Return the version of cs-score where this runs: in a worker."""
+    """Return the version of cs-score in the process that calls this function, which is a worker."""
     return VERSION
 
 

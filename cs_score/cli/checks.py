@@ -98,7 +98,7 @@ def check(task: str, line: Line) -> int:
         return _check_lock(task, line)
     gate = _gate_of(line)
     with score_inputs(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
-        run = checking.of_result(scored.result)
+        run = checking.scores_of_result(scored.result)
     baseline = None
     baseline_path = line.get("--baseline")
     if baseline_path is not None:
@@ -124,11 +124,11 @@ def _check_lock(task: str, line: Line) -> int:
     typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
     changes = locks.changes_since(lock, conditions, typed_limits)
     if changes:
-        judgement = locks.broken(lock, conditions, changes)
+        judgement = locks.failed_judgement(lock, conditions, changes)
     else:
         with score_inputs(task, line) as scored:
-            run = checking.of_result(scored.result)
-        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
+            run = checking.scores_of_result(scored.result)
+        judgement = locks.add_lock_to_judgement(lock, checking.Gate(lock.limits).judge(run, None))
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 

@@ -12,7 +12,7 @@ from cs_score.cli.core import COMMANDS, help_width, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.measures import meanings
 from cs_score.measures.registry import WHY, names, usual
-from cs_score.tasks import COLD_START, OWN_TASKS, TASKS, task_named
+from cs_score.tasks import COLD_START, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
 """A heading, and terms with their meanings."""
@@ -67,7 +67,7 @@ def measures_text(words: Sequence[str]) -> str:
         try:
             sections.extend(_sections_of_task(task))
         except UsageError as error:
-            if words or task in OWN_TASKS:
+            if words:
                 raise
             sections.append((task, [("fault", str(error))]))
     return _page("The measures, by their names in tables, options, JSON and Python.", sections)

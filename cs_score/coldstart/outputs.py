@@ -434,8 +434,8 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     codes = "".join([f" {code}" for code in VALUE_CODES])
     score_lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
-        cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
-        score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{cells} #{run_id}\n")
+        score_cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
+        score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{score_cells} #{run_id}\n")
     yield "samplescores", score_lines
     limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for limits in bootstrap.limits:

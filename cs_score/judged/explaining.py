@@ -1,4 +1,4 @@
-"""How the answers of a unit were counted, in lines for people."""
+"""Explain to people how the answers of a unit were counted: the text of `explain` for judged answers."""
 
 from __future__ import annotations
 
@@ -7,75 +7,92 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cs_score.evidence.reading import counted, short_text
-from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, classes_of
+from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
 from cs_score.judged.faults import SIDES
 from cs_score.judged.lines import Line
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
 _MOST_SIMILAR: Final = 3
-"""Assessed answers that are named beside an answer without assessment."""
+"""The most assessed answers of either kind that are shown beside an answer without assessment."""
 
 
 def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
-    """Yield how a unit was counted: its sums, each line with its label and side, what was not found."""
-    yield f"unit {short_text(gold.unit)}: {count.right:g} of {counted(count.answered, 'answer')} right, {_found(count)}"
+    """Yield the lines of the explanation of a unit: its counts, each answer with label and side, the missing classes.
+
+    An answer without assessment is followed by the assessed answers that are like it.
+    """
+    answers = counted(count.answered, "answer")
+    yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
     rank = 0
-    for line in judgments:
-        if line.value is not None:
+    for judgment in judgments:
+        side = "ignored"
+        if judgment.value is not None:
             rank += 1
+            side = f"{SIDES[judgment.value]}, rank {rank}"
         yield ""
-        yield _heading(line)
-        yield f"  {'ignored' if line.value is None else f'{SIDES[line.value]}, rank {rank}'}: {_reason(line)}"
-        if line.label == UNASSESSED:
-            yield from _similar(line.line, gold.lines)
-    classes_found = {line.class_name for line in judgments if line.value and line.better is None}
-    classes_missing = [name for name in classes_of(gold) if name not in classes_found and name]
-    if classes_missing:
+        yield _number_and_answer(judgment.line)
+        yield f"  {side}: {_reason(judgment)}"
+        if judgment.label == UNASSESSED:
+            yield from _similar_assessments(judgment.line, gold.lines)
+    missing_classes = _missing_classes(judgments, gold)
+    if missing_classes:
         yield ""
-    for name in classes_missing:
+    for name in missing_classes:
         yield f"class {short_text(name)}: not found"
 
 
-def _found(count: UnitCount) -> str:
+def _found_of_wanted(count: UnitCount) -> str:
+    """Return how much of what a unit wants was found: "2 found of 3 wanted"."""
     if not count.wanted:
         return "nothing is wanted"
     return f"{count.found:g} found of {count.wanted:g} wanted"
 
 
-def _heading(line: JudgedLine) -> str:
-    number = f"line {line.line.number}" if line.line.number else "added"
-    evidence = f"  [{short_text(line.line.evidence)}]" if line.line.evidence else ""
-    return f"{number}  {short_text(line.line.answer)}{evidence}"
+def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[str]:
+    """Return the names of the classes of a unit that no answer finds."""
+    classes_found = {judgment.class_name for judgment in judgments if judgment.value and judgment.better_line is None}
+    return [name for name in weight_by_class(gold) if name and name not in classes_found]
+
+
+def _number_and_answer(line: Line) -> str:
+    """Return the heading of an answer: "line 7  Paris  [d07:60-110]", the evidence in brackets."""
+    number = f"line {line.number}" if line.number else "added"
+    evidence = f"  [{short_text(line.evidence)}]" if line.evidence else ""
+    return f"{number}  {short_text(line.answer)}{evidence}"
 
 
 def _reason(judgment: JudgedLine) -> str:
-    """Return why a line counts as it does."""
+    """Return why a line counts as it does: "CORRECT, class people (line 12 of the assessments)"."""
     if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
     place = f" (line {judgment.assessment.number} of the assessments)" if judgment.assessment is not None else ""
     name = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
-    if judgment.label == DUPLICATE and judgment.better is not None:
-        return f"DUPLICATE of line {judgment.better.number}, which counts for the same class{name}{place}"
+    if judgment.label == DUPLICATE and judgment.better_line is not None:
+        return f"DUPLICATE of line {judgment.better_line.number}, which counts for the same class{name}{place}"
     return f"{judgment.label}{name}{place}"
 
 
-def _similar(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
-    """Yield the assessed answers that are spelt otherwise only, and those with the same evidence."""
-    spelling = _plain_spelling(line.answer)
-    assessments_alike = [assessment for assessment in assessments if _plain_spelling(assessment.answer) == spelling]
-    for assessment in assessments_alike[:_MOST_SIMILAR]:
-        where = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
-        what = "same answer"
+def _similar_assessments(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
+    """Yield a line of text for each assessment that an answer without assessment may have been meant to find.
+
+    These are assessments of the same answer, perhaps in another spelling, and those with the same evidence.
+    """
+    spelling = _normalised_spelling(line.answer)
+    same_answers = [assessment for assessment in assessments if _normalised_spelling(assessment.answer) == spelling]
+    for assessment in same_answers[:_MOST_SIMILAR]:
+        evidence = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
+        likeness = "same answer"
         if assessment.answer != line.answer:
-            what = "differs in blanks, Unicode form or letter case only"
-        yield f"    {what}: {short_text(assessment.answer)}{where} is {assessment.label} (line {assessment.number})"
-    assessments_of_evidence = [
-        assessment for assessment in assessments if line.evidence and assessment.evidence == line.evidence
-    ]
-    for assessment in assessments_of_evidence[:_MOST_SIMILAR]:
+            likeness = "differs in blanks, Unicode form or letter case only"
+        answer = f"{short_text(assessment.answer)}{evidence}"
+        yield f"    {likeness}: {answer} is {assessment.label} (line {assessment.number})"
+    if not line.evidence:
+        return
+    same_evidence = [assessment for assessment in assessments if assessment.evidence == line.evidence]
+    for assessment in same_evidence[:_MOST_SIMILAR]:
         yield f"    same evidence: {short_text(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 
-def _plain_spelling(text: str) -> str:
-    """Return a text without blanks, in one Unicode form and letter case."""
+def _normalised_spelling(text: str) -> str:
+    """Return a text without blanks, in lower case and one Unicode form: two spellings of an answer become equal."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,4 +1,4 @@
-"""A policy: what each label of judged answers counts."""
+"""Policies for judged answers: which labels count as right, half right or wrong, and which are ignored."""
 
 from __future__ import annotations
 
@@ -10,28 +10,26 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record
+from cs_score.base.separators import escape_separators, split_unescaped, unescape_separators
 from cs_score.base.sources import open_source
 
 Value: TypeAlias = float | None
-"""What a line counts: 1, 1/2 or 0; None where it is ignored."""
+"""What a line counts: 1, 1/2 or 0, and None if it is ignored."""
 
 VALUES: Final[Mapping[str, Value]] = {"right": 1.0, "half": 0.5, "wrong": 0.0, "ignore": None}
 """The sides of a policy, with what a label on each of them counts."""
 
 UNASSESSED: Final = "UNASSESSED"
-"""What a line of the run without an assessment is called."""
+"""The label of a line of the run without an assessment."""
 
 DUPLICATE: Final = "DUPLICATE"
-"""What a line is called whose class a better line of the unit has found."""
+"""The label of a line if another line of the unit counts for the same class."""
 
 RESERVED: Final[Mapping[str, tuple[str, ...]]] = {
     UNASSESSED: ("wrong", "ignore"),
     DUPLICATE: ("right", "wrong", "ignore"),
 }
-"""Names that no label of a file may have, with the sides that they may stand on; ignored unless a policy names them."""
-
-SPECIAL: Final = ",:="
-"""The characters that stand between the parts of a policy; in a label each has a backslash before it."""
+"""Labels that no file may have, with the sides that a policy may put them on; without a side they are ignored."""
 
 _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
     "right": (
@@ -68,17 +66,17 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
         "unsure",
     ),
 }
-"""Common labels, in lower case, with the side that somebody most likely means."""
+"""Common labels in lower case, by the side of the policy that they most likely belong to."""
 
 
 class Policy(Record):
-    """What labels count: the side of each, in the order in which the policy names them."""
+    """What labels count: `sides` has the side of each label, such as "right", in the order of the policy."""
 
     sides: Mapping[str, str]
 
     @property
     def values(self) -> dict[str, Value]:
-        """What each label counts, the two reserved names among them."""
+        """The value of each label, with those of `UNASSESSED` and `DUPLICATE`."""
         values: dict[str, Value] = dict.fromkeys(RESERVED)
         for label, side in self.sides.items():
             values[label] = VALUES[side]
@@ -89,92 +87,61 @@ class Policy(Record):
         return [label for label, side_of_label in self.sides.items() if side_of_label == side]
 
     def __str__(self) -> str:
-        """Return the policy as `--policy` takes it."""
+        """Return the policy as `--policy` takes it: "right=CORRECT,half=PARTIAL,wrong=INCORRECT"."""
         parts = []
         for side in VALUES:
-            labels = [escaped(label) for label in self.labels_on(side)]
+            labels = [escape_separators(label) for label in self.labels_on(side)]
             if labels:
                 parts.append(f"{side}={':'.join(labels)}")
         return ",".join(parts)
 
 
-def escaped(label: str) -> str:
-    """Return a label as a policy writes it."""
-    for character in ("\\", *SPECIAL):
-        label = label.replace(character, f"\\{character}")
-    return label
-
-
-def split_escaped(text: str, separator: str) -> list[str]:
-    """Split a text at a separator that has no backslash before it; other escapes are kept for the next split.
-
-    >>> split_escaped(r"a\\,b,c", ",")
-    ['a\\\\,b', 'c']
-    """
-    parts = [""]
-    is_escaped = False
-    for character in text:
-        if character == separator and not is_escaped:
-            parts.append("")
-        else:
-            parts[-1] += character
-        is_escaped = character == "\\" and not is_escaped
-    return parts
-
-
-def unescaped(text: str) -> str:
-    """Return a label without the backslashes before special characters."""
-    plain = ""
-    is_escaped = False
-    for character in text:
-        if is_escaped and character not in (*SPECIAL, "\\"):
-            plain += "\\"
-        is_escaped = character == "\\" and not is_escaped
-        if not is_escaped:
-            plain += character
-    return plain + "\\" if is_escaped else plain
-
-
 def read_policy(text: str) -> Policy:
-    """Return the policy that `--policy` gives, as a text or as the name of a JSON file.
+    """Return the policy that the value of `--policy` describes: a text such as "right=A:B,wrong=C", or a JSON file.
 
-    Raise UsageError for a text that is no policy, InputError for a file that holds none.
+    Raises UsageError for a text that is no policy, InputError for a file that holds none.
     """
     if ending_of(text) == ".json" and "=" not in text:
-        return _policy_of_file(text)
-    pairs = []
-    for part in split_escaped(text, ","):
-        side, *rest = split_escaped(part, "=")
-        if len(rest) != 1:
+        return _read_policy_file(text)
+    labels_of_sides = []
+    for part in split_unescaped(text, ","):
+        side_and_labels = split_unescaped(part, "=")
+        if len(side_and_labels) != 2:
             raise UsageError(f"--policy {one_line(text)}: write right=LABEL:LABEL,wrong=LABEL, not {one_line(part)}")
-        pairs.append((side, [unescaped(label) for label in split_escaped(rest[0], ":")]))
+        side, labels_text = side_and_labels
+        labels = [unescape_separators(label) for label in split_unescaped(labels_text, ":")]
+        labels_of_sides.append((side, labels))
     try:
-        return Policy(_sides_of(pairs))
+        return Policy(_side_by_label(labels_of_sides))
     except ValueError as error:
         raise UsageError(f"--policy: {error}") from None
 
 
-def _policy_of_file(path: str) -> Policy:
+def _read_policy_file(path: str) -> Policy:
+    """Return the policy that a JSON file holds, an object of sides and their labels. Raises InputError for others."""
     with open_source(path) as source:
         data = source.read_bytes()
     try:
         value = json.loads(data)
-        return Policy(_sides_of(_pairs_of(value)))
+        return Policy(_side_by_label(_labels_of_sides(value)))
     except (ValueError, RecursionError) as error:
-        remedy = '{"right": ["CORRECT"], "wrong": ["INCORRECT"]}'
-        raise InputError(f"no policy: {error}", file=path, remedy=f"write {remedy}") from None
+        remedy = 'write {"right": ["CORRECT"], "wrong": ["INCORRECT"]}'
+        raise InputError(f"no policy: {error}", file=path, remedy=remedy) from None
 
 
 def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> Policy:
-    """Return the policy of labels by side. Raise UsageError for what is none."""
+    """Return the policy with these labels on each side: `{"right": ["CORRECT"], "wrong": ["INCORRECT"]}`.
+
+    Raises UsageError for an unknown side, and for labels that no policy can have there.
+    """
     try:
-        return Policy(_sides_of(sides.items()))
+        return Policy(_side_by_label(sides.items()))
     except ValueError as error:
         raise UsageError(f"policy: {error}") from None
 
 
-def _pairs_of(value: object) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the sides of a policy in JSON with their labels. Raise ValueError for anything else."""
+def _labels_of_sides(value: object) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each side of a policy in JSON with its labels. Raises ValueError if the value is not an object of lists."""
     if not isinstance(value, dict):
         raise ValueError("an object is expected")
     for side, labels in value.items():
@@ -183,10 +150,13 @@ def _pairs_of(value: object) -> Iterator[tuple[str, Sequence[str]]]:
         yield side, labels
 
 
-def _sides_of(pairs: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
-    """Return the side of each label. Raise ValueError for what no policy can say."""
+def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
+    """Return the side of each label, given pairs of a side and its labels.
+
+    Raises ValueError for an unknown side, an empty label, a label on two sides, and a reserved label on a wrong side.
+    """
     sides: dict[str, str] = {}
-    for side, labels in pairs:
+    for side, labels in labels_of_sides:
         if side not in VALUES:
             raise ValueError(
                 f"no side is called {one_line(side)}; there are {', '.join(VALUES)}{nearest(side, VALUES)}"
@@ -204,50 +174,54 @@ def _sides_of(pairs: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
 
 
 def check_labels(policy: Policy | None, count_by_label: Mapping[str, int], file: str) -> Policy:
-    """Return the policy, which names every label of a file.
+    """Return the policy if it has a side for every label of a file.
 
-    Raise InputError where none was given, or some label of a file is on none of its sides: the line has the labels with
-    their numbers, and the option to type.
+    `count_by_label` says how many lines of the file have each label. Raises InputError if there is no policy, a label
+    has no side, or a file uses a reserved label. The message lists the labels, and suggests an option to type.
     """
     for label in RESERVED:
         if label in count_by_label:
             problem = f"the label {label} has a meaning of its own and may not be used in a file"
             raise InputError(problem, file=file, remedy="call it something else")
     sides = {} if policy is None else policy.sides
-    unknown = [label for label in count_by_label if label not in sides]
-    if policy is not None and not unknown:
+    labels_without_side = [label for label in count_by_label if label not in sides]
+    if policy is not None and not labels_without_side:
         return policy
-    counts = ", ".join(
-        f"{one_line(label, 60)} {count:,}" for label, count in count_by_label.items() if label in unknown
-    )
-    which = "labels" if policy is None else "labels that the policy does not name"
-    option = suggested(policy, list(count_by_label))
-    raise InputError(f"{which}: {counts}", file=file, remedy=f"say what they count as: --policy {option}")
+    counts = ", ".join(f"{one_line(label, 60)} {count_by_label[label]:,}" for label in labels_without_side)
+    subject = "labels" if policy is None else "labels that the policy does not name"
+    option = suggest_policy(policy, list(count_by_label))
+    raise InputError(f"{subject}: {counts}", file=file, remedy=f"say what they count as: --policy {option}")
 
 
-def suggested(policy: Policy | None, labels: Sequence[str]) -> str:
-    """Return a policy to type that names all labels: as the given one does, else by a guess from common names."""
+def suggest_policy(policy: Policy | None, labels: Sequence[str]) -> str:
+    """Return a value of `--policy` that names all labels, for a user to complete and type.
+
+    Labels without a side in the policy get the one that their name suggests; for all others it has the word SIDE.
+    """
     sides = {} if policy is None else dict(policy.sides)
-    unclear = []
+    labels_without_guess = []
     for label in labels:
         if label in sides:
             continue
-        side = guessed_side(label)
+        side = guess_side(label)
         if side is None:
-            unclear.append(label)
+            labels_without_guess.append(label)
         else:
             sides[label] = side
-    text = str(Policy(sides))
-    if unclear:
-        places = ":".join(escaped(label) for label in unclear)
-        text = ",".join(part for part in (text, f"SIDE={places} (SIDE: right, half, wrong or ignore)") if part)
-    return one_line(text, 400)
+    parts = []
+    if sides:
+        parts.append(str(Policy(sides)))
+    if labels_without_guess:
+        names = ":".join(escape_separators(label) for label in labels_without_guess)
+        parts.append(f"SIDE={names} (SIDE: right, half, wrong or ignore)")
+    return one_line(",".join(parts), 400)
 
 
-def guessed_side(label: str) -> str | None:
-    """Return the side that a common label most likely belongs to; None where nothing is known of it."""
-    plain = label.strip().casefold()
-    for side, names in _GUESSES.items():
-        if plain in names or plain.replace("_", " ").replace("-", " ") in names:
+def guess_side(label: str) -> str | None:
+    """Return the side of a policy that a common label most likely belongs to, such as "right" for "Yes"; else None."""
+    name = label.strip().casefold()
+    name_with_blanks = name.replace("_", " ").replace("-", " ")
+    for side, common_names in _GUESSES.items():
+        if name in common_names or name_with_blanks in common_names:
             return side
     return None

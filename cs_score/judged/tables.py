@@ -1,4 +1,4 @@
-"""Read tables of judged answers: CSV, TSV or JSON lines, each row with the cells of the columns that have a meaning."""
+"""Read tables of judged answers in CSV, TSV or JSON lines: each row gives the cells of the columns that we know."""
 
 from __future__ import annotations
 
@@ -7,73 +7,83 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, NoReturn, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.separators import split_unescaped, unescape_separators
 from cs_score.base.sources import Source, plain_name, reason_of
 from cs_score.evidence.reading import kind_of, quoted
-from cs_score.judged.policy import split_escaped, unescaped
 
 COLUMNS: Final = ("unit", "answer", "evidence", "label", "class", "wanted", "weight", "confidence", "run")
-"""The columns that have a meaning, in the order of the cells of a row; all others are groups of the unit."""
+"""The columns that have a meaning, in the order of the cells of a `TableRow`; all others are groups of the unit."""
 
 REQUIRED: Final = ("unit", "answer")
 
 FORMATS: Final = (".csv", ".tsv", ".jsonl")
 
 _LARGEST_FIELD: Final = 1 << 30
-"""Characters of a cell; Python's csv module takes 131,072 unless it is told otherwise."""
+"""The most characters of a cell; without it Python's csv module takes at most 131,072."""
 
 
 TableRow: TypeAlias = tuple[int, tuple[str, ...], list[str]]
-"""A row of a table: the line where it begins, the cells of `COLUMNS`, and those of all other columns known so far.
+"""A row of a table: the line where it begins, its cells of `COLUMNS`, and its cells of the other columns of the table.
 
-A cell of a column that the table does not have is empty. A plain tuple, as a million of them are made.
+A cell is empty if the table lacks its column. It is a tuple and no record, because a million of them are made.
 """
 
-Names: TypeAlias = Mapping[str, str]
-"""What a file calls the columns, where it does not call them as in `COLUMNS`."""
+Headings: TypeAlias = Mapping[str, str]
+"""The headings of columns that a file calls by another name than `COLUMNS`: `{"unit": "question_id"}`."""
 
 
-def read_names(text: str) -> Names:
-    """Return the names of `--columns unit=question_id,label=verdict`. Raise UsageError for a text of another form."""
-    names: dict[str, str] = {}
+def read_headings(text: str) -> Headings:
+    """Return the heading of each column in the value of `--columns`; an empty text gives none.
+
+    "unit=question_id,label=verdict" gives `{"unit": "question_id", "label": "verdict"}`. Raises UsageError for a column
+    without a meaning or a heading, and for one that is named twice.
+    """
+    heading_by_column: dict[str, str] = {}
     if not text:
-        return names
-    for part in split_escaped(text, ","):
-        column, *rest = [unescaped(piece) for piece in split_escaped(part, "=")]
+        return heading_by_column
+    for part in split_unescaped(text, ","):
+        column_and_heading = [unescape_separators(piece) for piece in split_unescaped(part, "=")]
+        column = column_and_heading[0]
         if column not in COLUMNS:
-            known = ", ".join(COLUMNS)
+            columns = ", ".join(COLUMNS)
             raise UsageError(
-                f"--columns: no column has the meaning {column}; there are {known}{nearest(column, COLUMNS)}"
+                f"--columns: no column has the meaning {column}; there are {columns}{nearest(column, COLUMNS)}"
             )
-        if len(rest) != 1 or not rest[0]:
+        if len(column_and_heading) != 2 or not column_and_heading[1]:
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
-        if column in names:
+        if column in heading_by_column:
             raise UsageError(f"--columns names {column} twice")
-        names[column] = rest[0]
-    return names
+        heading_by_column[column] = column_and_heading[1]
+    return heading_by_column
 
 
 class JudgedTable:
-    """A table that is being read: `columns` are those of its header, or the keys of JSON lines met so far.
+    """Reads the rows of a table, one after the other.
 
-    `other_columns` are those among them that have no meaning of their own.
+    `columns` are the headings of the table, or the keys of the JSON lines that were read so far; `other_columns` are
+    those among them that are groups of units.
     """
 
-    def __init__(self, source: Source, names: Names, ignored: Sequence[str] = ()) -> None:
-        """Cells of columns that are `ignored` are not read: they are empty in every row."""
+    def __init__(self, source: Source, heading_by_column: Headings, columns_unread: Sequence[str] = ()) -> None:
+        """Prepare to read a file.
+
+        `heading_by_column` has what the file calls its columns. The cells of `columns_unread` are empty in every row.
+        """
         self.name = source.name
         self.columns: list[str] = []
         self.other_columns: list[str] = []
         self._source = source
-        self._names = names
-        self._ignored = frozenset(ignored)
+        self._heading_by_column = heading_by_column
+        self._columns_unread = frozenset(columns_unread)
 
     def rows(self) -> Iterator[TableRow]:
-        """Yield the rows in order; blank lines are skipped. Raise InputError with the line for what is no table."""
-        form, lines = self._form_and_lines()
+        """Yield the rows in order, without blank lines. Raises InputError with the line if the file is no table."""
+        form, lines = self._format_and_lines()
         if form == ".jsonl":
             return self._json_rows(lines)
         if form == ".csv":
@@ -81,27 +91,30 @@ class JudgedTable:
         return self._cell_rows(_tsv_cells(lines))
 
     def column_of(self, meaning: str) -> str:
-        """Return what the table calls a column: the name of `--columns` where it has such a column."""
-        own = self._names.get(meaning, meaning)
-        return own if own in self.columns else meaning
+        """Return the heading of the column with a meaning, such as "label", in this table.
 
-    def _form_and_lines(self) -> tuple[str, Iterator[str]]:
-        """Return the format of the file and its lines. Raise InputError for a file that is something else."""
-        lines = _text_lines(self._source)
+        It is the heading that the user gives; if the table has no such column, it is the meaning itself.
+        """
+        heading = self._heading_by_column.get(meaning, meaning)
+        return heading if heading in self.columns else meaning
+
+    def _format_and_lines(self) -> tuple[str, Iterator[str]]:
+        """Return the format of the file, as one of `FORMATS`, and its lines. Raises InputError for another format."""
+        lines = _decoded_lines(self._source)
         first = next(lines, "")
         form = os.path.splitext(plain_name(self.name))[1].lower()
-        if self.name in ("-", "<gold>", "<predictions>"):
-            form = _form_of(first)
+        if self.name in ("-", "<gold>", "<predictions>"):  # standard input, or objects in memory
+            form = _guess_format(first)
         if form not in FORMATS:
             problem = f"no table that can be read: its name ends in {form}" if form else "its name has no ending"
             raise InputError(
                 problem, file=self.name, remedy="tables are .csv, .tsv or .jsonl, perhaps compressed (.gz)"
             )
         self._check_beginning(form, first)
-        return form, _with_first(first, lines)
+        return form, chain([first] if first else [], lines)
 
     def _check_beginning(self, form: str, first: str) -> None:
-        """Raise InputError where the first line shows another format than the name of the file."""
+        """Raise InputError if the first line shows that the file has another format than its name says."""
         beginning = first.lstrip()
         if beginning[:1] == "<":
             self._refuse("HTML or XML, where a table is expected", "export the table as .csv")
@@ -122,88 +135,114 @@ class JudgedTable:
                 self._refuse("columns are separated by blanks, not by tabs", "separate columns by tabs")
 
     def _refuse(self, problem: str, remedy: str) -> NoReturn:
+        """Raise InputError about the first line."""
         raise InputError(problem, file=self.name, place="line 1", remedy=remedy)
 
     # ---- Rows with a cell for each column of a header
 
     def _cell_rows(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[TableRow]:
+        """Yield the rows of a table in CSV or TSV, given the line number and the cells of each; the header is first.
+
+        Raises InputError with the line for a header that names a column twice or lacks one, and for a row with too few
+        or too many cells.
+        """
         header = next(rows, None)
         if header is None:
             raise InputError("empty: a table begins with a line that names its columns", file=self.name)
-        line, self.columns = header
-        for number, column in enumerate(self.columns):
-            if column in self.columns[:number]:
-                problem = f"two columns are called {quoted(column)}" if column else "two columns have no name"
-                raise InputError(problem, file=self.name, place=f"line {line}")
-        self._require_columns(f"line {line}")
+        header_line, self.columns = header
+        self._check_header(header_line)
+        self.other_columns = self._columns_without_meaning()
         width = len(self.columns)
-        places = [self._place_of(meaning) for meaning in COLUMNS]
-        pick = itemgetter(*places)
-        meanings = {self.column_of(meaning) for meaning in COLUMNS}
-        self.other_columns = [column for column in self.columns if column not in meanings]
-        other_places = [self.columns.index(column) for column in self.other_columns]
+        cells_with_meaning = itemgetter(*[self._position_of(meaning) for meaning in COLUMNS])
+        other_positions = [self.columns.index(column) for column in self.other_columns]
 
         for line, cells in rows:
             if len(cells) != width:
                 problem = f"{len(cells)} cells, where the header names {width} columns"
                 raise InputError(problem, file=self.name, place=f"line {line}")
-            cells.append("")  # the cell of every column that the table does not have
-            yield line, pick(cells), [cells[place] for place in other_places] if other_places else []
+            cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
+            other_cells = [cells[position] for position in other_positions] if other_positions else []
+            yield line, cells_with_meaning(cells), other_cells
 
-    def _place_of(self, meaning: str) -> int:
-        """Return the place of a column; of one that is not read the place behind the last cell, which is empty."""
+    def _check_header(self, line: int) -> None:
+        """Raise InputError if the header in this line names a column twice, or lacks one that every table has."""
+        for position, column in enumerate(self.columns):
+            if column in self.columns[:position]:
+                problem = f"two columns are called {quoted(column)}" if column else "two columns have no name"
+                raise InputError(problem, file=self.name, place=f"line {line}")
+        self._require_columns(f"line {line}")
+
+    def _columns_without_meaning(self) -> list[str]:
+        """Return the columns of the table that are groups of units: all but those of `COLUMNS`."""
+        columns_with_meaning = {self.column_of(meaning) for meaning in COLUMNS}
+        return [column for column in self.columns if column not in columns_with_meaning]
+
+    def _position_of(self, meaning: str) -> int:
+        """Return the position of the cell of a column in a row.
+
+        For a column that the table lacks, or that is not read, it is the position after the last cell of the file,
+        where `_cell_rows` adds an empty cell.
+        """
         column = self.column_of(meaning)
-        if column not in self.columns or meaning in self._ignored:
+        if column not in self.columns or meaning in self._columns_unread:
             return len(self.columns)
         return self.columns.index(column)
 
     def _require_columns(self, place: str) -> None:
-        """Raise InputError, with the option to type, where the table lacks a column that every table has."""
+        """Raise InputError if the table lacks the unit or the answer; the message has an option to type."""
         missing = [meaning for meaning in REQUIRED if self.column_of(meaning) not in self.columns]
         if not missing:
             return
-        names = [self._names.get(meaning, meaning) for meaning in missing]
-        header = ", ".join([quoted(column) for column in self.columns[:20]])
-        suggestion = nearest(names[0], self.columns)
+        headings = [self._heading_by_column.get(meaning, meaning) for meaning in missing]
+        headings_there = ", ".join([quoted(column) for column in self.columns[:20]])
+        suggestion = nearest(headings[0], self.columns)
         option = ",".join([f"{meaning}=NAME" for meaning in missing])
         remedy = f"--columns {option} says what the file calls {'it' if len(missing) == 1 else 'them'}"
-        problem = f"no column {' and no column '.join(names)}; there are {header}{suggestion}"
+        problem = f"no column {' and no column '.join(headings)}; there are {headings_there}{suggestion}"
         raise InputError(problem, file=self.name, place=place, remedy=remedy)
 
     # ---- Rows of JSON objects
 
     def _json_rows(self, lines: Iterator[str]) -> Iterator[TableRow]:
+        """Yield the rows of a table in JSON lines, in which any line may have further keys.
+
+        Raises InputError with the line for one that is no object of texts, numbers, true, false and null, and for an
+        object without a unit or an answer while no earlier one had them.
+        """
         decoder = json.JSONDecoder(
-            object_pairs_hook=_unique_pairs, parse_int=_Number, parse_float=_Number, parse_constant=_Number
+            object_pairs_hook=_object_of_unique_keys, parse_int=_Number, parse_float=_Number, parse_constant=_Number
         )
-        known_columns = dict[str, None]()
+        headings: list[str | None] = []
+        columns_so_far = dict[str, None]()
         for number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
             try:
-                value = decoder.decode(text)
-                fields = _texts_of(value)
+                fields = _cells_of_object(decoder.decode(text))
             except (ValueError, RecursionError) as error:
                 problem = f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
                 raise InputError(problem, file=self.name, place=f"line {number}") from None
-            if not fields.keys() <= known_columns.keys():
-                known_columns.update(dict.fromkeys(fields))
-                self.columns = list(known_columns)
-                meanings = {self.column_of(meaning) for meaning in COLUMNS}
-                self.other_columns = [column for column in self.columns if column not in meanings]
-                names = [None if meaning in self._ignored else self.column_of(meaning) for meaning in COLUMNS]
+            if not fields.keys() <= columns_so_far.keys():
+                columns_so_far.update(dict.fromkeys(fields))
+                self.columns = list(columns_so_far)
+                self.other_columns = self._columns_without_meaning()
+                headings = self._headings_to_read()
             if self.column_of("unit") not in self.columns or self.column_of("answer") not in self.columns:
                 self._require_columns(f"line {number}")
-            cells = tuple(["" if name is None else fields.get(name, "") for name in names])
+            cells = tuple(["" if heading is None else fields.get(heading, "") for heading in headings])
             yield number, cells, [fields.get(column, "") for column in self.other_columns]
+
+    def _headings_to_read(self) -> list[str | None]:
+        """Return the heading of each of `COLUMNS` in this table; None for a column that is not read."""
+        return [None if meaning in self._columns_unread else self.column_of(meaning) for meaning in COLUMNS]
 
 
 class _Number(str):
-    """A number of JSON as the file writes it; a class of its own shows that it was no text."""
+    """A number in JSON with the digits that the file has, so that a cell is read as in CSV."""
 
 
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these members. Raise ValueError for a key that occurs twice."""
+def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the JSON object with these pairs of key and value. Raises ValueError if a key occurs twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -212,8 +251,11 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _texts_of(value: Any) -> dict[str, str]:
-    """Return the members of an object as texts; null is an empty cell. Raise ValueError for anything nested."""
+def _cells_of_object(value: Any) -> dict[str, str]:
+    """Return the values of a JSON object as the texts of cells, by key; null gives an empty text.
+
+    Raises ValueError if the value is no object, or holds a list or another object.
+    """
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object is expected")
     texts = {}
@@ -235,42 +277,41 @@ _OTHER_SEPARATORS: Final = ((";", "semicolons", "save it with commas"), ("\t", "
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def _form_of(first: str) -> str:
-    """Return the format of standard input or of objects in memory, by the first line."""
+def _guess_format(first: str) -> str:
+    """Return the format that the first line of a file shows, as one of `FORMATS`."""
     if first.lstrip()[:1] in ("{", "["):
         return ".jsonl"
     return ".tsv" if "\t" in first else ".csv"
 
 
-def _text_lines(source: Source) -> Iterator[str]:
-    """Yield the lines of a file, each with its line end. Raise InputError for what is no UTF-8."""
-    number = 0
+def _decoded_lines(source: Source) -> Iterator[str]:
+    """Yield the lines of a file in UTF-8, each with its line end and without a byte order mark.
+
+    Raises InputError if the file is not in UTF-8 or cannot be read.
+    """
+    number = 1
     try:
+        first_line = source.binary.readline()
+        if first_line.startswith(_UTF_16):
+            raise InputError("UTF-16", file=source.name, remedy="save it as UTF-8")
+        if first_line:
+            yield first_line.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
         for line in source.binary:
             number += 1
-            if number == 1:
-                if line.startswith(_UTF_16):
-                    raise InputError("UTF-16", file=source.name, remedy="save it as UTF-8")
-                line = line.removeprefix(b"\xef\xbb\xbf")
             yield line.decode("utf-8")
     except UnicodeDecodeError as error:
-        byte = error.object[error.start]
+        problem = f"not UTF-8: byte 0x{error.object[error.start]:02x}"
         place = f"line {number}"
-        raise InputError(
-            f"not UTF-8: byte 0x{byte:02x}", file=source.name, place=place, remedy="save it as UTF-8"
-        ) from None
+        raise InputError(problem, file=source.name, place=place, remedy="save it as UTF-8") from None
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
 
 
-def _with_first(first: str, lines: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from lines
-
-
 def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of each row, as Python's csv module reads them."""
+    """Yield the number of the first line and the cells of each row in CSV, without blank rows.
+
+    `name` is the name of the file. Raises InputError with the line where the quotes are wrong.
+    """
     limit_before = csv.field_size_limit(min(_LARGEST_FIELD, sys.maxsize))
     reader = csv.reader(lines)
     line = 1
@@ -286,7 +327,7 @@ def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
 
 
 def _tsv_cells(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line; nothing is quoted."""
+    """Yield the number and the cells of each line of TSV, without blank lines; quotes have no meaning."""
     for number, text in enumerate(lines, start=1):
         row = text.removesuffix("\n").removesuffix("\r")
         if row:

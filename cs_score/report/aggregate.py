@@ -9,7 +9,7 @@ from cs_score.report.page import Fact, Facts, Page, PageMaker, Section, tables
 
 
 class AggregatePage(PageMaker):
-    """The page of what may be shown of a run in a closed evaluation."""
+    """The page of a run in a closed evaluation, with the values that may be shown there."""
 
     CHARTS: ClassVar = {}
 

@@ -51,13 +51,13 @@ from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 
 _SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-"""The scores of groups and thresholds, and what charts call them."""
+"""The scores of groups and thresholds, with their names in charts."""
 
 MOST_DETAILS: Final = 1000
-"""Mistakes, from the costliest on, whose effects on all measures the page keeps."""
+"""How many of the costliest mistakes have their effects on all measures in the page."""
 
 _MOST_GROUPS: Final = 20
-"""Groups of a dimension that are drawn."""
+"""How many groups of a dimension are drawn."""
 
 _TAUTOLOGICAL: Final = ("category", "judgment")
 """Dimensions that say whether an answer is right: precision is 1 or 0 in each of their groups."""
@@ -137,7 +137,7 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def _scores(self) -> Section:
-        """Return the section of the score asked about, the headline measures and the signature."""
+        """Return the section of the chosen measure's score, the headline measures and the signature."""
         document = self.document
         blocks: list[Block] = [Facts([self._score_fact(self.measure, document.score)], is_main=True)]
         if not self.is_cold_start:
@@ -163,7 +163,7 @@ class AnalysisPage(PageMaker):
         return Fact(measure, f"{score:.4f}", detail)
 
     def _evidence_blocks(self) -> list[Block]:
-        """Return what an analysis of evidence says above its scores: notes, undefined measures, scenarios, policies."""
+        """Return the blocks above the scores of an evidence task: notes, undefined measures, scenarios, policies."""
         blocks: list[Block] = list(self.document.head or ())
         for measure, reason in (self.document.undefined or {}).items():
             blocks.append(f"Undefined: {measure}: {reason}")
@@ -189,7 +189,7 @@ class AnalysisPage(PageMaker):
         return Section("every-score", "Every score", list(table_of("measures", "Every score", rows.values(), headings)))
 
     def _scenario_facts(self) -> Facts:
-        """Return both scenarios of the SF table beside its scores, and the number of answers that nobody assessed."""
+        """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers."""
         scenarios = self.document.scenarios
         explanation = (
             "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
@@ -235,7 +235,7 @@ class AnalysisPage(PageMaker):
         return Section("errors", "Error budget", blocks)
 
     def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
-        """Return the number of mistakes of a kind, which leads to them in the cost list."""
+        """Return the number of mistakes of a kind as a link to these mistakes in the cost list; 0 without a link."""
         return link(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
 
     def _mistakes_of_kind(self, kind: str) -> Target:
@@ -250,7 +250,7 @@ class AnalysisPage(PageMaker):
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
 
     def gain_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of what correcting each kind alone would bring."""
+        """Yield the chart of the gain from correcting each kind of mistakes without the others."""
         rows = []
         for row in self.document.budget:
             rows.append(self._budget_bar(row, 0.0, row.gain or 0.0, _text_of(row.gain, "+.4f")))
@@ -260,7 +260,7 @@ class AnalysisPage(PageMaker):
         yield bars(caption, rows, about=f"Gain in {self.measure}: ")
 
     def step_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of the way from the score to that of the corrected run, one kind after the other."""
+        """Yield the chart of how the score rises when the kinds of mistakes are corrected one after the other."""
         score = self.document.score
         about = f"{self.measure} {score:.4f}; then "
         rows = []
@@ -299,7 +299,7 @@ class AnalysisPage(PageMaker):
         return rows
 
     def _dimensions(self) -> dict[str, Sequence[Any]]:
-        """Return the groups by dimension, slot and hop before all others; dimensions that tell nothing are left out."""
+        """Return the groups by dimension, slot and hop first, without those that only say whether answers are right."""
         names = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
         names.sort(key=lambda name: _FIRST_DIMENSIONS.get(name, len(_FIRST_DIMENSIONS)))
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
@@ -320,7 +320,7 @@ class AnalysisPage(PageMaker):
             yield dots(caption, rows, about=about)
 
     def _group_dots(self, group: Any) -> Dots:
-        """Return the scores of a group, with the interval of its F1; those under the measure if it has no others."""
+        """Return precision, recall and F1 of a group, with the interval of F1; else its score under the measure."""
         scores = {}
         for key, series in _SERIES.items():
             score = getattr(group, key)
@@ -518,7 +518,7 @@ class AnalysisPage(PageMaker):
     # ---- Scenarios, policies, problems
 
     def _scenarios(self) -> Section:
-        """Return the section of the scenarios for answers that nobody assessed, and of the lines of these answers."""
+        """Return the section of the scenarios for unassessed answers, with the lines of these answers."""
         scenarios = self.document.scenarios
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "

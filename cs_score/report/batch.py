@@ -77,7 +77,7 @@ class BatchPage(PageMaker):
         return Page("Leaderboard", f"{run_count} {noun} by {self.document.measure}", sections)
 
     def _policy_text(self, policy: str) -> str:
-        """Return what a title adds if there are several policies: ` (sf)`."""
+        """Return the ending of a title that names the policy, ` (sf)`; empty if there is only one policy."""
         return f" ({policy})" if len(self.document.policies) > 1 else ""
 
     def _address_of_run(self, policy: str, position: int, unit: str | None = None) -> str:
@@ -252,7 +252,7 @@ class BatchPage(PageMaker):
             yield bars(caption, drawn_bars, about="found by so many runs: ")
 
     def _agreement(self) -> Section:
-        """Return the section of how far the answers of two runs are the same, and what several runs find together."""
+        """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
         pair_rows = []
         union_rows = []
         for row in self.document.agreement:
@@ -315,7 +315,7 @@ class BatchPage(PageMaker):
         return grid(caption, f"{'; '.join(texts)}.", rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each policy and part of gold: what more and more runs find together, and agree on."""
+        """Yield a chart for each policy and part of gold: the recall of more and more runs together, and agreement."""
         for policy_number, agreement in enumerate(self.document.agreement):
             for part in dict.fromkeys([shares.part for shares in agreement.systems]):
                 shares_of_part = [shares for shares in agreement.systems if shares.part == part]
@@ -440,7 +440,7 @@ def _plural(part: str) -> str:
 
 
 def _policy_and_part(policy: str, part: str) -> str:
-    """Return what distinguishes the charts of a kind: the policy and the part of gold, either of which may be empty."""
+    """Return the text that distinguishes charts of the same kind: policy and part of gold, if they are not empty."""
     return f"{policy} {part}".strip()
 
 

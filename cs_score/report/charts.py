@@ -42,7 +42,7 @@ _MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7
 
 
 class Caption(Record):
-    """What a chart is called, and what its axes show.
+    """The name and title of a chart, and the titles of its axes.
 
     `name` begins the ids of its elements, so that it is unique on a page. `across` is the title of the axis across,
     with its unit; `upwards` is that of the other axis, or what the rows are. `of` distinguishes a chart from others of
@@ -316,7 +316,7 @@ _APART: Final = 7.0
 """Units between the markers of two series of a row, which would hide each other on one line."""
 
 _HEAD: Final = 24.0
-"""Units above the rows of bars, where the name of the rows stands."""
+"""The height above the rows of bars, in which the name of the rows is written."""
 
 _NOTES: Final = 56.0
 _LEGEND: Final = 28.0
@@ -324,7 +324,7 @@ _BELOW: Final = 42.0
 
 
 class Bar(Record):
-    """A bar from one number to another. `label` names it, `note` is written beside it, `target` is where it leads."""
+    """A bar from one number to another. `label` names it, `note` is written beside it, `target` is its link."""
 
     label: str
     start: float
@@ -439,7 +439,7 @@ Curve: TypeAlias = Sequence[tuple[float, float]]
 """The points of a curve."""
 
 _HIGH: Final = 0.9
-"""Points above this have their number below them, where it does not meet the legend."""
+"""Points above this height have their number below them, so that it does not overlap the legend."""
 
 _MOST_MARKERS: Final = 20
 """Points up to which a curve has markers."""
@@ -511,7 +511,7 @@ def shade(value: float) -> int:
 
 
 class GridRow(NamedTuple):
-    """A row of a grid: its label, and its numbers, None where there is none."""
+    """A row of a grid: its label and its numbers; None for a cell without a number."""
 
     label: str
     values: Sequence[float | None]

@@ -181,19 +181,19 @@ class DifferencePage(PageMaker):
 
 
 def _name_of_unit(unit: Any) -> str:
-    """Return the name of a unit of a difference; units of evidence tell repetitions of an id apart."""
+    """Return the name of a unit of a difference. In evidence tasks, repetitions of an id have different names."""
     return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
 
 
 def _counts(counts: Any) -> Facts:
-    """Return how many answers there are of each outcome; in evidence tasks of each outcome of each part."""
+    """Return the number of answers by outcome; in evidence tasks, by part and outcome."""
     if isinstance(counts, Mapping):
         return Facts([Fact(outcome, str(count)) for outcome, count in counts.items()])
     return Facts([Fact(f"{row.part}: {row.outcome}", str(row.count)) for row in counts if row.count])
 
 
 def _outcome(answer: Any) -> str:
-    """Return what an answer counted as in one of the runs: `RIGHT: CORRECT, class 12 (run.tab line 3)`."""
+    """Return the outcome of an answer in one of the runs: `RIGHT: CORRECT, class 12 (run.tab line 3)`."""
     if answer is None:
         return "not given"
     if hasattr(answer, "judgment"):
@@ -224,7 +224,7 @@ class ComparisonPage(PageMaker):
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 
     def _other_verdicts(self) -> Section:
-        """Return the section that says who differs in the exploratory measures, each of which leads to its section."""
+        """Return the section with the verdicts on the exploratory measures; each measure links to its own section."""
         rows = []
         for measure in self.document.measures:
             if measure.exploratory:

@@ -104,7 +104,7 @@ def checked(value: object, name: str) -> Any:
 
 
 def _has_page(value: Mapping[str, Any]) -> bool:
-    """Return whether a JSON object says that it is a document of a kind that has pages, and of a known task."""
+    """Return whether a JSON object names a kind of document for which there are pages, and a known task."""
     task = value.get("task")
     is_known_task = is_task(task) or task == "table"
     return is_known_task and value.get("kind") in list(_PAGE_MAKERS)

@@ -120,7 +120,7 @@ def _top_words(document: Any) -> list[str]:
 
 
 def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
-    """Return the options of resampling that recorded settings stand for; none without settings."""
+    """Return the options of a command line that lead to the recorded settings of resampling; none without settings."""
     if not settings:
         return []
     words = []

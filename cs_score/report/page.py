@@ -240,7 +240,7 @@ def link(value: str | int, target: Target) -> Cell:
 
 
 def away(value: str | float, address: str, shade: int | None = None) -> Cell:
-    """Return a cell that leads to another page of the folder, or nowhere without an address; `shade` colours it."""
+    """Return a cell that links to another page of the folder, or to none without an address; `shade` colours it."""
     kind = "" if shade is None else f"shade{shade}"
     if not address:
         return Cell(value, kind=kind)
@@ -262,7 +262,7 @@ def unit_of(task: str) -> str:
 
 
 def unit_text(record: Any) -> str:
-    """Return the query or the unit that a record is about; repetitions of an id are told apart."""
+    """Return the query or the unit of a record. If an id is repeated, each repetition has a different text."""
     return str(record.query) if hasattr(record, "query") else unit_name(record)
 
 

@@ -76,10 +76,11 @@ class Layout(Record):
     `is_file` is only for people, and one that is not `for_people` is only a file. In tables for people:
 
     * `shown` are the keys of the columns that are shown; by default all.
-    * `by` is the key of a column. Each value of it has a table of its own, with the value in place of % in the title.
-    * A table with fewer rows than `fewest` is left out.
-    * `most` says which rows of a long table are shown: the first ones (`top`), all rows (`whole`), or rows at equal
-      distances (`spread`).
+    * `split_by` is the key of a column. Each of its values has a table of its own, with the value in place of % in the
+      title.
+    * A table with fewer rows than `min_rows` is left out.
+    * `row_selection` says which rows of a long table are shown: the first ones (`top`), all rows (`whole`), or rows at
+      equal distances (`spread`).
     * `longest` is the largest number of characters of a text; longer texts are cut.
     * `total` returns the number of all rows, for documents that hold only some of them.
     """
@@ -89,11 +90,11 @@ class Layout(Record):
     columns: tuple[Column, ...]
     rows: Rows
     shown: tuple[str, ...] = ()
-    by: str = ""
-    fewest: int = 0
+    split_by: str = ""
+    min_rows: int = 0
     for_people: bool = True
     is_file: bool = True
-    most: Literal["top", "whole", "spread"] = "top"
+    row_selection: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
     longest: int = 40
 
@@ -135,26 +136,26 @@ class Table(Record):
 
     @property
     def part(self) -> str:
-        """The value of the column `by`, if this is the table of one of its values; otherwise an empty text."""
-        if not self.layout.by or not self.rows:
+        """The value of the column `split_by`, if this is the table of one of its values; otherwise an empty text."""
+        if not self.layout.split_by or not self.rows:
             return ""
-        position = self.layout.keys.index(self.layout.by)
+        position = self.layout.keys.index(self.layout.split_by)
         return str(self.rows[0][position])
 
     @property
     def title(self) -> str:
-        """The title of the table, in which the value of the column `by` takes the place of %."""
+        """The title of the table, in which the value of the column `split_by` takes the place of %."""
         title = self.layout.title
-        if self.layout.by and self.rows:
+        if self.layout.split_by and self.rows:
             return title.replace("%", cell(self.part))
         return title
 
     def parts(self) -> Iterator[Table]:
-        """Yield a table with some of the rows for each value of the column `by`; without `by` the table itself."""
-        if not self.layout.by:
+        """Yield a table for each value of the column `split_by`, with its rows; the table itself if there is none."""
+        if not self.layout.split_by:
             yield self
             return
-        position = self.layout.keys.index(self.layout.by)
+        position = self.layout.keys.index(self.layout.split_by)
         rows_by_value: dict[Value, list[tuple[Value, ...]]] = {}
         for row in self.rows:
             rows_by_value.setdefault(row[position], []).append(row)
@@ -170,7 +171,7 @@ class Table(Record):
         keys = self.layout.keys
         positions = []
         for key in self.layout.shown or keys:
-            if key == self.layout.by:
+            if key == self.layout.split_by:
                 continue
             position = keys.index(key)
             if not rows or any(row[position] is not None for row in rows):
@@ -183,9 +184,9 @@ class Table(Record):
 
     def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
         """Return the rows that are shown to people: at most `top`, chosen as the layout says, or all for None."""
-        if top is None or self.layout.most == "whole":
+        if top is None or self.layout.row_selection == "whole":
             return self.rows
-        if self.layout.most == "top":
+        if self.layout.row_selection == "top":
             return self.rows[:top]
         distance = math.ceil(len(self.rows) / top)
         return self.rows[:: max(1, distance)]
@@ -231,7 +232,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
     if not layout.for_people:
         return
     for part in table.parts():
-        if len(part.rows) < layout.fewest:
+        if len(part.rows) < layout.min_rows:
             continue
         shown_columns, rows = part.for_people(top)
         yield ""

@@ -49,7 +49,7 @@ class Printout(Record):
         table_by_name = {}
         for layout in (*self.before, self.main):
             title = layout.title
-            if not layout.by:
+            if not layout.split_by:
                 title = title.replace("%", str(document.measure))
             table_by_name[layout.name] = replace(layout, title=title).table(document)
         return table_by_name
@@ -135,7 +135,7 @@ POWER: Final = Printout(
             Column("needed", "Needed", meaning="units with which it detects the difference asked for"),
         ),
         _power_rows,
-        most="whole",
+        row_selection="whole",
     ),
     _power_sentences,
 )
@@ -204,8 +204,8 @@ SYSTEMS: Final = Layout(
         *headed(name="System", score="Score", low="Low", high="High", note="Note"),
     ),
     _system_rows,
-    by="measure",
-    most="whole",
+    split_by="measure",
+    row_selection="whole",
     longest=200,
 )
 
@@ -248,8 +248,8 @@ PAIRS: Final = Layout(
         "losses",
         "note",
     ),
-    by="measure",
-    most="whole",
+    split_by="measure",
+    row_selection="whole",
     longest=200,
 )
 
@@ -407,12 +407,12 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
     and the signatures. At most `top` systems, pairs and signatures are shown.
     """
-    systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
+    systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), row_selection="top")
     equivalent_pairs = replace(
         PAIRS,
         title="%, tests of equivalence:",
         shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
-        most="top",
+        row_selection="top",
     )
     level = comparison.resampling.level
     equivalence_sentences = _equivalence_sentences(comparison)
@@ -468,14 +468,14 @@ def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
     It shows the only pair or, if there are several, the pairs whose corrected p is at most `level`.
     """
     if len(measure.pairs) == 1:
-        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), most="top")
+        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
     return replace(
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
         shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
         rows=lambda measures: [row for row in _pair_rows(measures) if row["p_adjusted"] <= level],
-        fewest=1,
-        most="top",
+        min_rows=1,
+        row_selection="top",
     )
 
 

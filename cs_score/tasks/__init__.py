@@ -52,29 +52,31 @@ _HOMES: Final = {
     "cs_score.measures.registry": ("Divide", "f1"),
     "cs_score.statistics.units": ("UnitTable",),
     "cs_score.evidence.mode": ("Fault", "Mode", "Part", "ReportRow", "Unit", "report_rows"),
-    "cs_score.evidence.reading": (
-        *("Gold", "as_list", "as_object", "json_document", "json_lines", "located", "member"),
-    ),
+    "cs_score.evidence.reading": ("Gold", "as_list", "as_object", "json_document", "json_lines", "located", "member"),
 }
-"""The names that are loaded when they are first used, by their modules."""
+"""The names of `__all__` that are imported only when they are first used, by their modules."""
 
 COLD_START: Final = "coldstart"
 """The task of command lines that name no task."""
 
 
 class _Tasks(dict[str, str]):
-    """Tasks by name, each as `module:value`. Tasks of other packages are looked up only when they are needed.
+    """Maps the name of each task to its value as `module:value`; it also finds the tasks that other packages offer.
 
-    They are needed for a name that no task of ours has, and for the list of all names.
+    The packages are searched, which takes 20 ms, only for a name that no task of ours has, and for the list of all
+    names. `offers` has the offer of each task of another package, `rivals` the offer of a second package that has a
+    task of the same name.
     """
 
     def __init__(self, own: dict[str, str]) -> None:
+        """Begin with the tasks of this package."""
         super().__init__(own)
         self.offers: dict[str, outside.Offer] = {}
-        self.rivals: dict[str, outside.Offer] = {}  # a second package that offers the task of the first
+        self.rivals: dict[str, outside.Offer] = {}
         self._is_complete = False
 
     def __contains__(self, name: object) -> bool:
+        """Return whether a task has this name; other packages are searched if no task of ours has it."""
         if super().__contains__(name):
             return True
         if self._is_complete or not isinstance(name, str) or not outside.could_be_task(name):
@@ -83,6 +85,7 @@ class _Tasks(dict[str, str]):
         return super().__contains__(name)
 
     def __iter__(self) -> Iterator[str]:
+        """Yield the names of all tasks, those of other packages last."""
         self._complete()
         return super().__iter__()
 
@@ -120,17 +123,17 @@ STAGES: Final[dict[str, str]] = {
 """Stages of tasks by their names in documents; a command line names the task and `--stage`."""
 
 OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
-"""The class that makes a task of a mode."""
+"""The class that makes a task with all its verbs out of a mode."""
 
 
 def mode_named(name: str) -> Mode:
-    """Return the mode of a task of evidence, which is enough for scoring. Raises UsageError for an unknown name."""
+    """Return the mode of an evidence task or of a stage, which is enough for scoring. Raises UsageError for others."""
     mode: Mode = _value_of(name)
     return mode
 
 
 def task_named(name: str) -> Task:
-    """Return the task of a name, with all its verbs. Raises UsageError for an unknown name."""
+    """Return the task with this name and all its verbs, such as `analyze`. Raises UsageError for an unknown name."""
     task: Task
     if name == COLD_START:
         task = _value_of(name)
@@ -163,6 +166,7 @@ def stage_named(task: str, stage: str) -> str:
 
 
 def _value_of(name: str) -> Any:
+    """Return the value in the tables above for a task or stage. Raises UsageError for an unknown or ambiguous name."""
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
     if name in STAGES:
@@ -178,11 +182,20 @@ def _value_of(name: str) -> Any:
 
 
 def _import_value(path: str) -> Any:
+    """Return the value that `module:value` names in this package. Raises UsageError if its room is not installed."""
     module, _, value = path.partition(":")
-    return getattr(importlib.import_module(module), value)
+    try:
+        return getattr(importlib.import_module(module), value)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if not missing.startswith("cs_score."):
+            raise
+        problem = f"this needs {missing}, which this installation lacks; install cs-score as a whole"
+        raise UsageError(problem) from None
 
 
 def __getattr__(name: str) -> Any:
+    """Return a name of `__all__` whose module is loaded only now. Raises AttributeError for any other name."""
     for module, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""The limits that a run has to keep, for `cs-score check`: least scores, and how far it may be below a baseline."""
+"""Checks of a run against limits, for `cs-score check`: minimum scores, and maximum drops below a baseline."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.verification.recorded import any_scores_in
 
 ROUNDING: Final = Decimal("1e-12")
-"""Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
+"""A score that is nearer to a limit than this counts as equal to it, since scores are sums of rounded numbers."""
 
 
 class Limit(Record):
@@ -49,7 +49,7 @@ class Limit(Record):
 
 
 def read_limit(option: str, text: str) -> Limit:
-    """Return the limit that a text such as `SF-AP=0.4` gives. Raises UsageError, which names `option`."""
+    """Return the limit that a text such as `SF-AP=0.4` means. Raises UsageError, with `option`, for other texts."""
     measure, equals, number = text.rpartition("=")
     if not (measure and equals and is_decimal_number(number)):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
@@ -61,9 +61,9 @@ def read_limit(option: str, text: str) -> Limit:
 
 
 class Measured(Record):
-    """The scores of one run by measure, their origin, and the statistics of its units if these are known.
+    """The scores of a run or a baseline by measure, their origin, and the statistics of its units if these are known.
 
-    Messages call it by `name`: a run id, or the file of a baseline. `undefined` has the measures that have no value for
+    `name` is used in messages: a run id, or the file of a baseline. `undefined` has the measures without a value for
     the run, with the reasons.
     """
 
@@ -74,8 +74,8 @@ class Measured(Record):
     undefined: Mapping[str, str] = {}
 
 
-def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
-    """Return the scores of a result. Raises InputError if it does not have exactly one run."""
+def scores_of_result(result: ColdStartResult | EvidenceResult) -> Measured:
+    """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
     if isinstance(result, ColdStartResult):
         if len(result.runs) != 1:
             run_ids = ", ".join([run.run_id for run in result.runs])
@@ -91,9 +91,10 @@ def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
 
 
 def read_baseline(path: str, run_id: str) -> Measured:
-    """Return the scores that an earlier call has stored; of several runs those of the run with this id.
+    """Return the scores that an earlier call has stored; if it stored several runs, those of the run `run_id`.
 
-    `path` is JSON of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything else.
+    `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
+    else.
     """
     file = os.path.join(path, _IN_FOLDER) if os.path.isdir(path) else path
     if file != path and not os.path.exists(file):
@@ -101,7 +102,7 @@ def read_baseline(path: str, run_id: str) -> Measured:
     value = read_document(file, stdin_as_dash=False)
     kind = value.get("kind")
     if kind == "check":
-        return _of_check(record_in(value, Checked, file), file)
+        return _scores_of_check(record_in(value, Checked, file), file)
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = any_scores_in(value, file)
@@ -117,14 +118,17 @@ def read_baseline(path: str, run_id: str) -> Measured:
     return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
 
 
-def _of_check(checked: Checked, file: str) -> Measured:
-    """Return the scores that an earlier check has held against limits; it stores no statistics of units."""
+def _scores_of_check(checked: Checked, file: str) -> Measured:
+    """Return the scores that an earlier check has stored, which are those of the measures with limits.
+
+    A check stores no statistics of units.
+    """
     scores = {check.measure: check.score for check in checked.checks if check.score is not None}
     return Measured(file, checked.origin, scores, None)
 
 
 _IN_FOLDER: Final = "out.json"
-"""The result in a folder that `score -o FOLDER` makes."""
+"""The name of the result in a folder that `score -o FOLDER` has made."""
 
 _MAKE_BASELINE: Final = "make a baseline with cs-score score ... -o FOLDER, for a task of evidence with -o FILE.json"
 
@@ -202,7 +206,7 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What has changed since the lock was written; nothing without a lock."""
+        """The changes since the lock was written; none without a lock."""
         return self.lock.changes if self.lock else ()
 
 
@@ -210,10 +214,10 @@ NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASUR
 
 
 class Gate(Record):
-    """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
+    """The limits for a run: minimum scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    Without any limit the headline measure may not drop. With `significance` a drop counts only where the
-    paired test calls it significant at the level of these settings.
+    If there are no limits, the headline measure must not drop. With `significance`, the settings of a paired test, a
+    drop counts only if the test calls it significant. With `any_baseline` the baseline may be of other gold or options.
     """
 
     minima: Sequence[Limit] = ()
@@ -222,7 +226,7 @@ class Gate(Record):
     any_baseline: bool = False
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
-        """Hold a run against the limits, and return a check of each.
+        """Compare a run with the limits. Return a document with a check of each limit.
 
         Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
         compared.
@@ -232,20 +236,20 @@ class Gate(Record):
         drop_by_measure = _limit_by_measure(self.drops, measures)
         checks = []
         for measure, minimum in minimum_by_measure.items():
-            checks.append(_minimum(measure, run, minimum))
+            checks.append(_check_minimum(measure, run, minimum))
         notes: tuple[Note, ...] = ()
         if baseline is not None:
             if not self.any_baseline:
                 _check_comparable(run, baseline)
             if not minimum_by_measure and not drop_by_measure:
-                drop_by_measure = _no_drops(run, baseline)
-            _check_drops(drop_by_measure, run, baseline)
+                drop_by_measure = _default_drop_limits(run, baseline)
+            _require_scores_of_baseline(drop_by_measure, run, baseline)
             defined_measures = [measure for measure in drop_by_measure if measure in run.scores]
-            tests, notes = self._tested(defined_measures, run, baseline)
+            test_by_measure, notes = self._test_differences(defined_measures, run, baseline)
             for measure, limit in drop_by_measure.items():
-                checks.append(_drop(measure, run, baseline, limit, tests.get(measure)))
-        checked_measures = {check.measure for check in checks}
-        measure = checked_measures.pop() if len(checked_measures) == 1 else ANY_MEASURE
+                checks.append(_check_drop(measure, run, baseline, limit, test_by_measure.get(measure)))
+        measures_of_checks = {check.measure for check in checks}
+        measure = measures_of_checks.pop() if len(measures_of_checks) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)
         baseline_of_document = None
         if baseline is not None:
@@ -261,13 +265,13 @@ class Gate(Record):
             baseline=baseline_of_document,
         )
 
-    def _tested(
+    def _test_differences(
         self, measures: Sequence[str], run: Measured, baseline: Measured
     ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
-        """Test the difference of each measure, and return the tests by measure and the notes on all of them.
+        """Test the difference between run and baseline under each measure. Return the tests by measure, and notes.
 
-        Both are empty where nothing is tested. Raises InputError where the baseline has no statistics of its units, or
-        was scored on other units.
+        Both are empty if no tests are wanted (`significance`) or if there are no measures. Raises InputError if the
+        baseline has no statistics of its units, or was scored on other units.
         """
         settings = self.significance
         if settings is None or not measures:
@@ -279,43 +283,45 @@ class Gate(Record):
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
         formula = measure_formula(run.origin.task, measures)
-        tables = {
-            "the run": UnitTable(run.units.ids, formula.columns, formula.rows(run.units, units_of(run.units.ids))),
-            "the baseline": UnitTable(
-                baseline.units.ids, formula.columns, formula.rows(baseline.units, units_of(baseline.units.ids))
-            ),
-        }
+        table_by_name = {}
+        for name, units_of_system in (("the run", run.units), ("the baseline", baseline.units)):
+            rows = formula.rows(units_of_system, units_of(units_of_system.ids))
+            table_by_name[name] = UnitTable(units_of_system.ids, formula.columns, rows)
         try:
-            comparison = compare_tables(tables, measures, formula.formula, replace(settings, unit=run.units.unit))
+            comparison = compare_tables(
+                table_by_name, measures, formula.formula, replace(settings, unit=run.units.unit)
+            )
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
         aim = Aim(alpha=settings.level)
-        units = comparison.primary.family.clusters or comparison.units
-        tests = {}
-        for compared in comparison.measures:
-            (pair,) = compared.pairs
+        unit_count = comparison.primary.family.clusters or comparison.units
+        noun = run.units.unit if unit_count == comparison.units else "cluster"
+        test_by_measure = {}
+        for comparison_of_measure in comparison.measures:
+            (pair,) = comparison_of_measure.pairs
             design = design_of(pair)
-            tests[compared.measure] = _Test(
+            test_by_measure[comparison_of_measure.measure] = _Test(
                 p=pair.p,
                 level=settings.level,
                 tests=len(measures),
-                units=with_noun(units, run.units.unit if units == comparison.units else "cluster"),
-                detectable=None if design is None or units < 2 else design.detectable_difference(units, aim),
+                units=with_noun(unit_count, noun),
+                detectable=None if design is None or unit_count < 2 else design.detectable_difference(unit_count, aim),
                 has_differences=design is not None,
             )
-        # No limits of scores are shown; that two runs are near-copies is no news in a check.
+        # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
+        # the same is expected here.
         notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
-        if units < FEW:
-            notes.append(
-                Note("FEW_UNITS", f"{with_noun(units)} only: on so few a drop has to be large to be significant")
-            )
-        return tests, (*notes, *_several_tests(len(measures), settings.level))
+        if unit_count < FEW:
+            text = f"{with_noun(unit_count)} only: on so few a drop has to be large to be significant"
+            notes.append(Note("FEW_UNITS", text))
+        notes += _notes_on_several_tests(len(measures), settings.level)
+        return test_by_measure, tuple(notes)
 
 
 def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[str, Decimal]:
     """Return the limit of each measure that a name or a pattern chooses, in the order of `measures`.
 
-    Of several limits for a measure the last one holds. Raises UsageError for a name or a pattern that no measure has.
+    If a measure has several limits, the last one is used. Raises UsageError for a name or a pattern without a measure.
     """
     limit_by_measure = {}
     for limit in limits:
@@ -324,8 +330,8 @@ def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[
     return {measure: limit_by_measure[measure] for measure in measures if measure in limit_by_measure}
 
 
-def _no_drops(run: Measured, baseline: Measured) -> dict[str, Decimal]:
-    """Return a limit of 0 for each measure that must not drop if no limit was given.
+def _default_drop_limits(run: Measured, baseline: Measured) -> dict[str, Decimal]:
+    """Return the limits that are used if the user gave none: a drop of 0 for each of the most important measures.
 
     Raises InputError if run and baseline have no measure in common.
     """
@@ -335,15 +341,18 @@ def _no_drops(run: Measured, baseline: Measured) -> dict[str, Decimal]:
     return dict.fromkeys(measures, Decimal(0))
 
 
-def _check_drops(drop_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> None:
-    """Raise InputError for a limit of a measure of which the run has a score and the baseline has none."""
+def _require_scores_of_baseline(drop_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> None:
+    """Raise InputError if a limit is for a measure that has a score in the run but not in the baseline."""
     for measure in drop_by_measure:
         if measure not in baseline.scores and measure not in run.undefined:
             raise _missing_in_baseline(baseline, measure)
 
 
 def headline_remark(run: Measured, baseline: Measured) -> str | None:
-    """Return which measure stands in for average precision where nothing is asked for; None where nothing has to."""
+    """Return a remark if another measure replaces average precision as the headline measure; None otherwise.
+
+    This happens if the baseline has no average precision; the remark says why.
+    """
     measure = usual_among(run.origin.task, baseline.scores)
     with_ldc = measure.table == LDC_MEAN
     if run.origin.task != COLD_START_MODE or measure == usual(with_ldc=with_ldc):
@@ -354,10 +363,10 @@ def headline_remark(run: Measured, baseline: Measured) -> str | None:
 
 
 class _Test(NamedTuple):
-    """The test of a difference: its two-sided p-value, the level that it is held to, and how many were made together.
+    """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
 
-    `units` are their number with their noun, `detectable` the smallest drop that they show with a probability of 0.8;
-    None where they show none, or do not differ (`has_differences`).
+    `units` is a text such as `"40 queries"`. `detectable` is the smallest drop that so many units detect with a
+    probability of 0.8; None if they detect none, or if no unit differs between run and baseline (`has_differences`).
     """
 
     p: float
@@ -369,7 +378,7 @@ class _Test(NamedTuple):
 
     @property
     def reach(self) -> str:
-        """What so many units can show."""
+        """A clause about the drop that the test can detect: `40 queries show a drop of 0.0312 with probability 0.8`."""
         if not self.has_differences:
             return f"the scores do not differ from unit to unit on {self.units}"
         if self.detectable is None:
@@ -377,8 +386,8 @@ class _Test(NamedTuple):
         return f"{self.units} show a drop of {self.detectable:.4f} with probability 0.8"
 
 
-def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
-    """Return a note where several drops are tested; none otherwise."""
+def _notes_on_several_tests(tests: int, level: float) -> tuple[Note, ...]:
+    """Return a note if several drops are tested without correction; none otherwise."""
     if tests < 2:
         return ()
     text = (
@@ -389,11 +398,11 @@ def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
 
 
 _MOST_NAMED: Final = 5
-"""Measures of a baseline that a message names."""
+"""How many measures of a baseline a message names."""
 
 
 def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
-    """Return the error for a limit of a measure of which the baseline has no score."""
+    """Return the error for a limit of a measure that has no score in the baseline."""
     if measure in baseline.undefined:
         return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
     stored = ", ".join(list(baseline.scores)[:_MOST_NAMED]) or "no score"
@@ -402,18 +411,18 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
 
 
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
-    """Return the measures that must not drop where no limit was given.
+    """Return the measures that must not drop if the user gave no limit; run and baseline have all of them.
 
-    It is the headline measure, which the baseline decides: a run that has lost its average precision does not pass by
-    another measure. A baseline of chosen scores may lack it: then they are the other measures that people are shown
-    first, or else all measures, that both have. A measure that is undefined for the run alone is among them.
+    Usually this is the headline measure of the baseline alone, so that a run that has lost its average precision does
+    not pass by another measure. If the baseline stores chosen scores without the headline measure, they are the other
+    measures that are shown first, or else all measures. A measure may be undefined for the run.
     """
     common_measures = [measure for measure in (*run.scores, *run.undefined) if measure in baseline.scores]
     return headlines_among([run.origin.task], common_measures, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
-    """Raise InputError if a baseline was computed from other gold or with other options than the run."""
+    """Raise InputError if the baseline was computed for another task, from other gold or with other options."""
     ours = run.origin.signature
     theirs = baseline.origin.signature
     if run.origin.task != baseline.origin.task:
@@ -428,14 +437,18 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
 
 
 def _options_in(signature: str) -> str:
-    """Return the part of a signature that says the options of scoring: between the measure and gold."""
+    """Return the part of a signature with the options of scoring, which is between the measure and the gold."""
     return signature.partition("|")[2].partition("|gold:")[0]
 
 
 def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
-    """Return the check of a limit that cannot be kept: its measure has no value for the run."""
-    name = _name_of_minimum(measure, limit) if kind == "min" else _name_of_drop(measure, limit)
-    asked = f"at least {limit} is asked" if kind == "min" else f"at most {limit} below the baseline is allowed"
+    """Return the failed check of a limit whose measure has no value for the run, for the given reason."""
+    if kind == "min":
+        name = _name_of_minimum(measure, limit)
+        requirement = f"at least {limit} is asked"
+    else:
+        name = _name_of_drop(measure, limit)
+        requirement = f"at most {limit} below the baseline is allowed"
     return Check(
         name=name,
         kind=kind,
@@ -447,50 +460,63 @@ def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decima
         drop=None,
         p=None,
         passed=False,
-        message=f"{measure} has no value ({reason}); {asked}",
+        message=f"{measure} has no value ({reason}); {requirement}",
         undefined=reason,
     )
 
 
 def _name_of_minimum(measure: str, limit: Decimal) -> str:
-    """Return the name of the check of a least score."""
+    """Return the name of the check of a minimum score: `SF-AP at least 0.4`."""
     return f"{measure} at least {limit}"
 
 
 def _name_of_drop(measure: str, limit: Decimal) -> str:
-    """Return the name of the check of a drop."""
+    """Return the name of the check of a drop: `SF-AP at most 0.01 below the baseline`."""
     return f"{measure} at most {limit} below the baseline"
 
 
-def _minimum(measure: str, run: Measured, limit: Decimal) -> Check:
-    """Return the check of a least score."""
+def _check_minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+    """Return the check of a minimum score of a run under a measure."""
     if measure in run.undefined:
         return _without_value("min", measure, limit, run.undefined[measure])
     score = run.scores[measure]
-    passed = _exact(score) >= limit - ROUNDING
-    message = f"{measure} is {_shown(score, limit)}; at least {limit} is asked"
     return Check(
-        _name_of_minimum(measure, limit), "min", measure, float(limit), score, None, None, None, None, passed, message
+        name=_name_of_minimum(measure, limit),
+        kind="min",
+        measure=measure,
+        limit=float(limit),
+        score=score,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=_to_decimal(score) >= limit - ROUNDING,
+        message=f"{measure} is {_number_text(score, limit)}; at least {limit} is asked",
     )
 
 
-def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
-    """Return the check of a drop below the baseline; one that the test does not call significant is kept."""
+def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
+    """Return the check of a drop below the baseline under a measure.
+
+    A drop beyond the limit passes as undecided if there is a `test` that does not call it significant.
+    """
     if measure in run.undefined:
         return _without_value("max-drop", measure, limit, run.undefined[measure])
     score = run.scores[measure]
     baseline_score = baseline.scores[measure]
-    drop = _exact(baseline_score) - _exact(score)
+    drop = _to_decimal(baseline_score) - _to_decimal(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
-    distance = "equal to"
     if drop:
-        distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}"
-    message = f"{measure} is {score:.4f}, {distance} the baseline's {baseline_score:.4f}"
+        side = "below" if drop > 0 else "above"
+        position = f"{_number_text(abs(drop), limit)} {side}"
+    else:
+        position = "equal to"
+    message = f"{measure} is {score:.4f}, {position} the baseline's {baseline_score:.4f}"
     if test is not None:
-        among = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
+        number_of_tests = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
         verdict = ", not significant" if is_excused else ""
-        message += f" (p = {test.p:.4f}{among}{verdict}; {test.reach})"
+        message += f" (p = {test.p:.4f}{number_of_tests}{verdict}; {test.reach})"
     return Check(
         name=_name_of_drop(measure, limit),
         kind="max-drop",
@@ -509,13 +535,13 @@ def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test:
     )
 
 
-def _exact(score: float) -> Decimal:
-    """Return a score as a decimal number, exactly as it is printed in full precision."""
+def _to_decimal(score: float) -> Decimal:
+    """Return a score as a decimal number with the digits that Python prints: 0.1 -> `Decimal("0.1")`."""
     return Decimal(repr(score))
 
 
-def _shown(number: float | Decimal, limit: Decimal) -> str:
-    """Return a number with four decimals, or with all if four would put it on another side of the limit."""
+def _number_text(number: float | Decimal, limit: Decimal) -> str:
+    """Return a number with four decimals, or with all of them if rounding would move it across the limit."""
     short = f"{number:.4f}"
     is_on_other_side = Decimal(short).compare(limit) != Decimal(number).compare(limit)
     return str(number) if is_on_other_side else short
@@ -525,14 +551,14 @@ def _shown(number: float | Decimal, limit: Decimal) -> str:
 
 _TITLE: Final = "cs-score check"
 
-# What XML 1.0 has no way to write; all else that is not seen is escaped as for a terminal.
+# Characters that XML 1.0 cannot hold; other invisible characters are escaped as for a terminal.
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _FLAGS: Final = ("undecided", "passed")
 
 
-def _row(check: Check) -> dict[str, object]:
-    """Return the cells of a check."""
+def _cells_of_check(check: Check) -> dict[str, object]:
+    """Return the cells of a check by column, with flags as `true` and `false`."""
     cells: dict[str, object] = to_builtins(check)
     for name in _FLAGS:
         cells[name] = str(cells[name]).lower()
@@ -540,10 +566,10 @@ def _row(check: Check) -> dict[str, object]:
 
 
 def _rows(checked: Checked) -> list[dict[str, object]]:
-    """Return the cells of all checks, and of what has changed since a lock was written."""
+    """Return a row of cells for each check, and for each change since a lock was written."""
     rows = []
     for check in checked.checks:
-        rows.append({**_row(check), "answered": checked.origin.answered})
+        rows.append({**_cells_of_check(check), "answered": checked.origin.answered})
     for change in checked.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
@@ -558,14 +584,14 @@ CHECKS: Final = Layout(
 
 
 def _label(check: Check) -> str:
-    """Return the first word of the line of a check: a limit that is kept for lack of units alone is not simply ok."""
+    """Return the first word of the line of a check: `FAIL`, `ok`, or `ok?` for an undecided check."""
     if not check.passed:
         return "FAIL"
     return "ok? " if check.undecided else "ok  "
 
 
 def checked_text(checked: Checked) -> str:
-    """Return a line for each limit, how many are kept, and the signatures."""
+    """Return the text for people: a line for each limit, how many limits are kept, and the signatures."""
     sentences = [f"{_label(check)}  {check.message}" for check in checked.checks]
     sentences += [f"FAIL  {change.message}" for change in checked.changes]
     sentences += note_sentences(checked.notes)
@@ -592,10 +618,10 @@ def checked_junit(checked: Checked) -> str:
     if checked.lock:
         properties["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
     body = [" <properties>"]
-    body += [f'  <property name="{name}" value="{_xml(value)}"/>' for name, value in properties.items()]
+    body += [f'  <property name="{name}" value="{_escape_for_xml(value)}"/>' for name, value in properties.items()]
     body.append(" </properties>")
     for check in checked.checks:
-        message = _xml(check.message)
+        message = _escape_for_xml(check.message)
         element = ""
         if not check.passed:
             element = f'failure type="{check.kind}" message="{message}">{message}</failure'
@@ -603,56 +629,66 @@ def checked_junit(checked: Checked) -> str:
             element = f"system-out>{message}</system-out"
         body += _case(check.name, element)
     for change in checked.changes:
-        message = _xml(change.message)
+        message = _escape_for_xml(change.message)
         body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
     failures = sum(not check.passed for check in checked.checks) + len(checked.changes)
     return _suite(body, len(checked.checks) + len(checked.changes), failures=failures)
 
 
 def _case(name: str, element: str) -> list[str]:
-    """Return the lines of a test case in JUnit XML, with an element in it unless that is empty."""
-    head = f' <testcase classname="{_TITLE}" name="{_xml(name)}"'
-    return [f"{head}>", f"  <{element}>", " </testcase>"] if element else [f"{head}/>"]
+    """Return the lines of a test case in JUnit XML.
+
+    `element` is an element in the test case without the outer brackets, `"system-out>text</system-out"`, or empty.
+    """
+    head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
+    if not element:
+        return [f"{head}/>"]
+    return [f"{head}>", f"  <{element}>", " </testcase>"]
 
 
 def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) -> str:
-    """Return a test suite in JUnit XML."""
+    """Return a document of JUnit XML with one test suite; `body` has the lines in the suite."""
     head = f'<testsuite name="{_TITLE}" tests="{tests}" failures="{failures}" errors="{errors}">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuite>", ""])
 
 
 def checked_annotations(checked: Checked) -> str:
-    """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up.
+    """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice with a summary.
 
-    A limit that is kept for lack of units alone is a warning.
+    An undecided limit is a warning.
     """
     lines = []
     for check in checked.checks:
         if check.passed and not check.undecided:
             continue
         level = "warning" if check.passed else "error"
-        title = _of_message(check.name).replace(":", "%3A").replace(",", "%2C")
-        lines.append(f"::{level} title={title}::{_of_message(check.message)}")
+        title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{_escape_for_github(check.message)}")
     for change in checked.changes:
-        lines.append(f"::error title=lock%3A {_of_message(change.what)}::{_of_message(change.message)}")
-    summary = _of_message(f"{_summary(checked)} {checked.signature}")
+        lines.append(f"::error title=lock%3A {_escape_for_github(change.what)}::{_escape_for_github(change.message)}")
+    summary = _escape_for_github(f"{_summary(checked)} {checked.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
 
 def error_text(format_: str, message: str) -> str:
-    """Return why nothing could be checked in the format of a name; empty for text, which has it on standard error."""
+    """Return the message of an error that prevented the check, in the format called `format_`.
+
+    It is empty for the formats `text` and `tsv`: their message is on standard error.
+    """
     message = one_line(message)
     if format_ == "json":
         return json_text({"kind": "error", "error": message})
     if format_ == "junit":
-        return _suite(
-            _case("the inputs", f'error type="input" message="{_xml(message)}">{_xml(message)}</error'), 1, errors=1
-        )
-    return f"::error title={_TITLE}::{_of_message(message)}\n" if format_ == "github" else ""
+        xml_message = _escape_for_xml(message)
+        element = f'error type="input" message="{xml_message}">{xml_message}</error'
+        return _suite(_case("the inputs", element), 1, errors=1)
+    if format_ == "github":
+        return f"::error title={_TITLE}::{_escape_for_github(message)}\n"
+    return ""
 
 
 def _summary(checked: Checked) -> str:
-    """Return how many limits are kept, and how many of them only because the test shows nothing."""
+    """Return a sentence with the number of limits that are kept, and of those among them that are undecided."""
     if checked.changes:
         return "The lock does not fit: the run was not scored, and no limit is kept."
     number = len(checked.checks)
@@ -664,19 +700,19 @@ def _summary(checked: Checked) -> str:
     return f"{text}, {undecided} undecided: the drop is beyond the limit, and not significant."
 
 
-def _xml(text: str) -> str:
-    """Return a text for an attribute or an element of XML."""
+def _escape_for_xml(text: str) -> str:
+    """Return a text in one line, escaped for an attribute or an element of XML."""
     text = _NO_XML.sub("\ufffd", one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def _of_message(text: str) -> str:
-    """Return a text for a workflow command of GitHub."""
+def _escape_for_github(text: str) -> str:
+    """Return a text in one line, escaped for a workflow command of GitHub."""
     return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _checked_tsv(checked: Checked) -> str:
-    """Return a row for each limit, separated by tabs."""
+    """Return a table with a row for each limit and tabs between the cells."""
     return b"".join(tsv(CHECKS.table(checked))).decode()
 
 

@@ -9,13 +9,13 @@ from cs_score.base.documents import Json, member_place
 from cs_score.base.records import Record
 
 _NAMING_MEMBERS: Final = ("run_id", "query", "row", "system", "run", "code", "role")
-"""Members that distinguish the entries of an array, in the order in which they are tried."""
+"""The members that may distinguish the entries of an array, in the order in which they are tried."""
 
 _LONGEST_VALUE: Final = 80
-"""Characters of a value that a message shows."""
+"""How many characters of a value a message shows."""
 
 _SHARED_CHARACTERS: Final = 30
-"""Characters that a message shows of two texts before the place where they differ."""
+"""How many equal characters a message shows before the place where two texts differ."""
 
 
 class Difference(Record):
@@ -35,31 +35,31 @@ class Difference(Record):
 def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
     """Yield the values that differ between two JSON values, in the order of the computed one.
 
-    `name` is the place of the values in the whole document.
+    `name` is the place of the values in the whole document, such as `runs[TIDE_KB].scores`.
     """
     if isinstance(recorded, dict) and isinstance(computed, dict):
         for key in computed:
             if key in recorded:
                 yield from differences(recorded[key], computed[key], member_place(name, key))
             else:
-                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
+                yield Difference(member_place(name, key), "nothing", value_text(computed[key]))
         for key in recorded:
             if key not in computed:
-                yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
+                yield Difference(member_place(name, key), value_text(recorded[key]), "nothing")
     elif isinstance(recorded, list) and isinstance(computed, list):
         if len(recorded) != len(computed):
             yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
             return
         for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
             yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
-    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):
-        yield Difference(name or "the whole", shown(recorded), shown(computed))
+    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):  # True == 1 in Python
+        yield Difference(name or "the whole", value_text(recorded), value_text(computed))
 
 
 def _labels(entries: Sequence[Json]) -> list[str]:
-    """Return a label for each entry of an array: the member that names them if all have distinct ones, else a number.
+    """Return a label for each entry of an array: its name if all entries have distinct names, else its position.
 
-    `[{"run_id": "a"}, {"run_id": "b"}]` -> `["a", "b"]`.
+    `[{"run_id": "a"}, {"run_id": "b"}]` -> `["a", "b"]`; `[0.5, 0.7]` -> `["0", "1"]`.
     """
     for member in _NAMING_MEMBERS:
         names: list[str] = []
@@ -82,8 +82,11 @@ def count_numbers(value: Json) -> int:
     return 1 if is_number else 0
 
 
-def shown(value: Json) -> str:
-    """Return a value for a message: numbers in full precision, long texts cut, objects and arrays by their size."""
+def value_text(value: Json) -> str:
+    """Return the text of a JSON value for a message.
+
+    Numbers have full precision, long texts are cut, objects and arrays are described by their size.
+    """
     if isinstance(value, dict):
         return f"an object of {len(value)}"
     if isinstance(value, list):
@@ -102,9 +105,9 @@ def shown(value: Json) -> str:
 
 
 def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
-    """Yield the differences of two texts, line by line, and cell by cell in lines with equally many cells.
+    """Yield the differences between two texts, line by line, or cell by cell if both lines have a cell for each column.
 
-    Cells are called by the first line of the computed text: `line 3, SF-F1`.
+    The first line of the computed text names the columns. A cell is called `line 3, SF-F1`.
     """
     recorded_lines = recorded.split("\n")
     computed_lines = computed.split("\n")
@@ -134,13 +137,13 @@ class _TextPair(NamedTuple):
 
 
 def _text_difference(name: str, texts: _TextPair) -> Difference:
-    """Return the difference of two texts, each shown from a little before the place where they differ."""
+    """Return the difference between two texts, each shown from a few characters before the place where they differ."""
     cut = _cut_common_beginning(texts)
-    return Difference(name, shown(cut.recorded), shown(cut.computed))
+    return Difference(name, value_text(cut.recorded), value_text(cut.computed))
 
 
 def _cut_common_beginning(texts: _TextPair) -> _TextPair:
-    """Return two texts without most of a long beginning that they share: `"...last words before, and the rest"`."""
+    """Return two texts without most of the beginning that they share if it is long: `"...words, and the rest"`."""
     shared_length = 0
     for recorded_character, computed_character in zip(texts.recorded, texts.computed):
         if recorded_character != computed_character:

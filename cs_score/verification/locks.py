@@ -1,4 +1,4 @@
-"""Locks: the bar for a run, fixed in a file before the run exists, and what has changed since it was fixed."""
+"""Locks: files that fix limits and conditions for a run before it exists, and the changes since they were written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cs_score.statistics.options import Note
 from cs_score.verification.checking import Change, Checked, Limit, LockState
 
 SHOWN_DIGITS: Final = 12
-"""Digits of a SHA-256 that a sentence shows; the lock has all of them."""
+"""How many digits of a SHA-256 a sentence shows; the lock has all of them."""
 
 
 class LockedLimit(Record):
@@ -40,7 +40,7 @@ class Lock(Document, frozen=True, kw_only=True, tag="lock"):
 
 
 class LockFile(Record):
-    """A lock that was read, the name of its file, and the SHA-256 of the file by which others know it again."""
+    """A lock that was read, the name of its file, and the SHA-256 of the file, by which others can identify it."""
 
     name: str
     sha256: str
@@ -48,20 +48,20 @@ class LockFile(Record):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits of the lock, as a gate takes them."""
+        """The limits of the lock in the form that a gate takes."""
         return tuple([Limit(limit.measure, Decimal(repr(limit.minimum))) for limit in self.lock.limits])
 
 
 def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
-    """Return the lock of some limits under the conditions of scoring: options, and inputs without a run.
+    """Return the lock that fixes minimum scores and the conditions of scoring: options, and inputs without a run.
 
     Raises UsageError for a limit on a measure that the task lacks.
     """
-    known = names(conditions.task)
+    measures_of_task = names(conditions.task)
     limits = []
     for limit in minima:
-        name, at_sign, hop = limit.measure.partition("@")
-        matches = chosen(known, [name])
+        name, at_sign, hop = limit.measure.partition("@")  # "SF-AP@0"
+        matches = chosen(measures_of_task, [name])
         if len(matches) == 1:
             name = matches[0]  # in the letter case of the table of measures
         limits.append(LockedLimit(f"{name}{at_sign}{hop}", float(limit.value)))
@@ -71,7 +71,7 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
 
 
 def lock_report(path: str, lock: Lock) -> str:
-    """Return what is said once a lock is written: its limits, its signature, and the SHA-256 to publish."""
+    """Return the text that is printed after a lock was written: its limits, signature, and the SHA-256 to publish."""
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
     lines += ["", f"signature  {lock.signature}", f"lock       {path}, SHA-256 {digest_of_text(json_text(lock))}"]
     return "".join([f"{line}\n" for line in lines])
@@ -83,7 +83,7 @@ def digest_of_text(text: str) -> str:
 
 
 def read_lock(path: str) -> LockFile:
-    """Read a lock. Raises InputError for a file that is not there, or is none that `check --write-lock` wrote."""
+    """Read a lock. Raises InputError if the file is missing, or was not written by `check --write-lock`."""
     with open_source(path) as source:
         data = source.read_bytes()
         name = source.name
@@ -95,10 +95,10 @@ def read_lock(path: str) -> LockFile:
 
 
 def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[Change, ...]:
-    """Return what is no longer as the lock has it: the task, the gold, the options of scoring, the limits.
+    """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
-    `conditions` are those of today, without a run; `minima` are the limits that somebody has typed beside the lock,
-    none where its own are meant.
+    `conditions` are the present ones, without a run. `minima` are limits that the user typed in addition to the lock;
+    if there are none, those of the lock are meant.
     """
     locked = lock.lock.origin
     if locked.task != conditions.task:
@@ -117,12 +117,12 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
 
 
 def _contents(inputs: Iterable[InputDigest], role: str) -> list[str]:
-    """Return the SHA-256 of the inputs of a role, in an order that does not depend on how they were named."""
+    """Return the SHA-256 of all inputs with a role, sorted, so that names and order of the files do not matter."""
     return sorted([file.sha256 for file in inputs if file.role == role])
 
 
 def _files(inputs: Iterable[InputDigest], role: str) -> str:
-    """Return the files of a role with the first digits of their SHA-256, such as `pool.tab (SHA-256 1f0c5aae33d1)`."""
+    """Return the files with a role and the first digits of their SHA-256, such as `pool.tab (SHA-256 1f0c5aae33d1)`."""
     texts = [f"{file.name} (SHA-256 {file.sha256[:SHOWN_DIGITS]})" for file in inputs if file.role == role]
     return ", ".join(texts) or "none"
 
@@ -133,11 +133,12 @@ def _limits_by_measure(limits: Sequence[Limit]) -> dict[str, Decimal]:
 
 
 def _limit_texts(limits: Sequence[Limit]) -> str:
+    """Return limits in words: `SF-AP at least 0.4, SF-F1 at least 0.3`."""
     return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
 
 
-def broken(lock: LockFile, conditions: Origin, changes: tuple[Change, ...]) -> Checked:
-    """Return the judgement on a run under changed conditions: it was not scored, and nothing is passed."""
+def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[Change, ...]) -> Checked:
+    """Return the judgement if conditions have changed since the lock: the run was not scored, and has not passed."""
     return Checked(
         task=conditions.task,
         measure=ANY_MEASURE,
@@ -149,8 +150,11 @@ def broken(lock: LockFile, conditions: Origin, changes: tuple[Change, ...]) -> C
     )
 
 
-def kept(lock: LockFile, judgement: Checked) -> Checked:
-    """Return a judgement that names the lock whose limits it was made by, with a note on another version."""
+def add_lock_to_judgement(lock: LockFile, judgement: Checked) -> Checked:
+    """Return a judgement with the name and hash of the lock that has its limits.
+
+    If another version of cs-score wrote the lock, a note says so.
+    """
     notes = judgement.notes
     locked_version = lock.lock.origin.version
     version = judgement.origin.version

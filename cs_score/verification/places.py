@@ -1,4 +1,4 @@
-"""The input files of a recorded result, found by their content wherever they lie now."""
+"""The search for the input files of a recorded result, which are identified by their content."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from cs_score.batch.inputs import InputFile
 from cs_score.coldstart.linking import RUN_SUFFIX
 
 MOST_MENTIONS: Final = 20
-"""Times that a record may name one input: each time it is scored anew, and nobody names a file more often."""
+"""How often a record may name the same input. Each time it is scored again, so a forged record could take hours."""
 
 _ROLES_READ_AS_STORED: Final = frozenset({QUERY_LIST, SAMPLES})
-"""Roles of files that an option names: scoring does not decompress them, and their digest is that of the stored bytes.
-"""
+"""The roles of files that options name: they are not decompressed, and their digest is that of the stored bytes."""
 
 
 class NotFoundError(CsScoreError):
-    """Inputs that are missing or changed: a line for each, without the name of the file that records them."""
+    """An error that has a line for each input that is missing or changed, without the name of the record."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         """Report the lines."""
@@ -46,7 +45,7 @@ class FoundInput(Record, dict=True):
 
     @cached_property
     def _content(self) -> bytes:
-        """The content, which is read once however often the record names the input."""
+        """The content of the file, which is read once even if the record names the input repeatedly."""
         decompress = self.recorded.role not in _ROLES_READ_AS_STORED
         with open_source(self.path, stdin_as_dash=False, decompress=decompress) as source:
             return source.read_bytes()
@@ -59,9 +58,10 @@ class Places:
     """
 
     def __init__(self, files: Sequence[str], record_folder: str, *, is_forced: bool = False) -> None:
-        """Look among `files`, which are files and folders, and where the inputs were, also relative to the record.
+        """Look for inputs among `files`, which are files and folders, and at their recorded paths.
 
-        With `is_forced` the user allows what takes long. Raises InputError for a name that is neither file nor folder.
+        Recorded paths may be relative to the working folder or to `record_folder`. With `is_forced` the user allows
+        verifications that take long. Raises InputError for a name that is neither file nor folder.
         """
         self.is_forced = is_forced
         self._files = list(_expand_folders(files))
@@ -73,7 +73,7 @@ class Places:
         self._file_by_digest: dict[bool, dict[str | None, str]] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
-        """Return a file for each input, the same one for an input that is named repeatedly.
+        """Return the file that was found for each input; the same one for an input that the record names repeatedly.
 
         Raises NotFoundError, which names all inputs without a file, and InputError for an input that is named too
         often.
@@ -98,7 +98,10 @@ class Places:
         return found_inputs
 
     def _find_file(self, recorded: InputDigest) -> str | None:
-        """Return a file with the recorded content, or None: first by the name, then by the content of all files."""
+        """Return a file with the recorded content, or None.
+
+        Files with the name of the input are tried first; then all files are compared by content.
+        """
         candidates = list(self._files_by_name.get(os.path.basename(recorded.name), ()))
         candidates += self._original_files(recorded.name)
         for path in candidates:
@@ -107,12 +110,15 @@ class Places:
         return self._files_by_content(recorded.role).get(recorded.sha256)
 
     def _original_files(self, name: str) -> list[str]:
-        """Return the files that lie where an input was: at its path, and at its path from the record's folder."""
+        """Return the existing files at the recorded path of an input, also relative to the folder of the record."""
         paths = [name, os.path.join(self._record_folder, name)]
         return [path for path in paths if _is_file(path)]
 
     def has_empty_folder(self, name: str) -> bool:
-        """Return whether there is a folder of this name, where it was or beside the record, without a run in it."""
+        """Return whether the folder called `name` exists and holds no run.
+
+        The name may also be relative to the folder of the record.
+        """
         for path in (name, os.path.join(self._record_folder, name)):
             with contextlib.suppress(OSError, ValueError):
                 if os.path.isdir(path):
@@ -120,17 +126,17 @@ class Places:
         return False
 
     def _files_by_content(self, role: str) -> dict[str | None, str]:
-        """Return all files by their digests, as inputs of a role have them; of several with one content the first."""
+        """Return the files by SHA-256 as inputs with a role have it; if several have the same content, the first."""
         is_read_as_stored = role in _ROLES_READ_AS_STORED
         if is_read_as_stored not in self._file_by_digest:
             file_by_digest = {}
-            for path in reversed(self._files):
+            for path in reversed(self._files):  # so that the first of several files is entered last
                 file_by_digest[self._digest(path, role)] = path
             self._file_by_digest[is_read_as_stored] = file_by_digest
         return self._file_by_digest[is_read_as_stored]
 
     def _digest(self, path: str, role: str) -> str | None:
-        """Return the SHA-256 of a file as an input of a role has it; None if the file cannot be read."""
+        """Return the SHA-256 that a file has as an input with a role; None if the file cannot be read."""
         is_read_as_stored = role in _ROLES_READ_AS_STORED
         key = (path, is_read_as_stored)
         if key not in self._digest_by_file:
@@ -142,9 +148,10 @@ class Places:
         return self._digest_by_file[key]
 
     def _complaint(self, recorded: InputDigest) -> str:
-        """Return the line about an input that was not found: it is missing, or another file lies in its place."""
+        """Return the line about an input that was not found: it is missing, or another file has its path."""
         among_files = ""
         if self._files:
+            # It follows "is missing" or "was changed".
             among_files = f", nor has any of the {len(self._files)} files given that content"
         name = f"{recorded.name} ({recorded.role})"
         original_files = self._original_files(recorded.name)
@@ -157,7 +164,7 @@ class Places:
 
 
 def _expand_folders(words: Sequence[str]) -> Iterator[str]:
-    """Yield the files that words name, and all files in the folders that they name, at any depth.
+    """Yield the files that words of a command line name, and all files below the folders that they name.
 
     Raises InputError for a word that names neither.
     """
@@ -181,7 +188,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether there is an ordinary file of this name, which can be read more than once."""
+    """Return whether `path` is an ordinary file, which can be read more than once."""
     try:
         return os.path.isfile(path)
     except ValueError:  # a NUL inside the name, which no file has

@@ -1,4 +1,4 @@
-"""Recorded results, read from JSON files that anybody may have written."""
+"""Functions that read recorded results from JSON files, which may have been edited by anybody."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {"leaderboard": Leaderboard, "b
 
 
 class Recorded(Record):
-    """A file that records a result: its whole JSON (`value`), and the part that says what the result was made from.
+    """A file that records a result: its whole JSON (`value`), and its members as a record (`contents`).
 
-    `place` is the member of the JSON that holds the document: `signature` for the scores of an evidence task that lie
-    beside the official measures, empty otherwise.
+    `place` is the member of the JSON that holds the document. It is `signature` for a file that has the official
+    measures of an evidence task beside the document, empty otherwise.
     """
 
     file: str
     value: Mapping[str, Json]
-    made: Head | BatchRecord
+    contents: Head | BatchRecord
     place: str = ""
 
     def inside(self, name: str) -> str:
@@ -56,7 +56,10 @@ class Recorded(Record):
 
 
 def read_recorded(path: str) -> Recorded:
-    """Return what a file records. Raises InputError for anything but a result of this version of the format."""
+    """Return the record of a result in a JSON file.
+
+    Raises InputError for a file that holds no result, or one of another version of the format.
+    """
     value = read_document(path, stdin_as_dash=False)
     place, document = _find_scores(value)
     kind = str(document.get("kind"))
@@ -80,21 +83,27 @@ def read_recorded(path: str) -> Recorded:
 
 
 def _refuse_several(document: Mapping[str, Json], file: str) -> None:
-    """Raise InputError for the results of several runs of an evidence task, which are recorded one by one."""
+    """Raise InputError if a document has the results of several runs of an evidence task.
+
+    Only the result of a single run can be verified.
+    """
     if document.get("task") != COLD_START_MODE and "runs" in document:
         remedy = "record one: score with --run ID -o FILE.json"
         raise InputError("holds the results of several runs", file=file, remedy=remedy)
 
 
 class _PlacedDocument(NamedTuple):
-    """A document, and the member of a file's JSON that holds it; empty if it is the whole."""
+    """A document, and the member of a file's JSON that holds it; empty if the document is the whole JSON."""
 
     place: str
     document: Mapping[str, Json]
 
 
 def _find_scores(value: Mapping[str, Json]) -> _PlacedDocument:
-    """Return the document of scores in the JSON of a file: evidence tasks put it below the official measures."""
+    """Return the document of scores in the JSON of a file.
+
+    Evidence tasks may put it into the member `signature`, beside the official measures.
+    """
     nested = value.get("signature")
     if "kind" not in value and isinstance(nested, dict):
         return _PlacedDocument("signature", nested)
@@ -102,12 +111,15 @@ def _find_scores(value: Mapping[str, Json]) -> _PlacedDocument:
 
 
 def _type_of_scores(document: Mapping[str, Json]) -> type[ColdStartScores | EvidenceScores]:
-    """Return the type of record for the scores of the task that a document names."""
+    """Return the class of records for the scores of the task that a document names."""
     return ColdStartScores if document.get("task") == COLD_START_MODE else EvidenceScores
 
 
 def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
-    """Return the scores that a JSON object holds, if it is a whole result. Raises InputError for anything else."""
+    """Return the scores of a JSON object that holds a whole result, not chosen scores.
+
+    Raises InputError for anything else.
+    """
     scores = any_scores_in(value, file)
     if isinstance(scores, ColdStartScores) and not _is_whole(scores):
         raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
@@ -115,17 +127,17 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
 
 
 def _is_whole(scores: ColdStartScores) -> bool:
-    """Return whether scores are a whole result: not chosen measures, and with all details of each run."""
-    if scores.measures:
+    """Return whether scores are a whole result: all measures, with all details of each run."""
+    if scores.measures:  # the measures that somebody chose
         return False
     missing_parts = [part for run in scores.runs for part in PARTS if getattr(run, part) is UNSET]
     return not missing_parts
 
 
 def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
-    """Return the scores that a JSON object holds, whether it is a whole result or has chosen measures only.
+    """Return the scores of a JSON object, which holds a whole result or chosen measures only.
 
-    All of it is checked. Raises InputError for anything else.
+    Raises InputError for an object without scores, and if its members contradict each other.
     """
     place, document = _find_scores(value)
     _refuse_several(document, file)
@@ -143,7 +155,7 @@ class _InconsistentMemberError(Exception):
     """A member of recorded scores that contradicts the rest."""
 
     def __init__(self, member: str, problem: str) -> None:
-        """Report the problem of a member: `"signature", "is not that of its origin"`."""
+        """Report the problem of a member, such as `"signature"` and `"is not that of its origin"`."""
         super().__init__(member, problem)
         self.member = member
         self.problem = problem
@@ -178,13 +190,13 @@ def _check_measures_of_runs(scores: ColdStartScores) -> None:
 
 
 def check_task(task: str, file: str, place: str) -> None:
-    """Raise InputError if no task has this name; `place` is where the file names it."""
+    """Raise InputError if no task is called `task`; `place` is the member of the file that names it."""
     if not is_task(task):
         raise InputError(f"is none of {', '.join(TASKS)}", file=file, place=place)
 
 
 def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
-    """Return the members of the options in an origin: name and type, and the usual value if it may be left out."""
+    """Return the name and type of each member of the options in an origin, with a default if it may be left out."""
     needed: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     optional: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for option in SCORING_OPTIONS:
@@ -199,7 +211,10 @@ _ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=
 
 
 def cold_start_options(options: Json, file: str, place: str) -> Options:
-    """Return the options of a Cold Start scoring from the options in its origin. Raises InputError."""
+    """Return the options of a Cold Start scoring from the JSON of the options in its origin.
+
+    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    """
     values = asdict(convert_value(options, _ColdStartOptions, file, place))
     try:
         return options_of_values(values)
@@ -208,9 +223,10 @@ def cold_start_options(options: Json, file: str, place: str) -> Options:
 
 
 def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> Resampling | None:
-    """Return the recorded settings of intervals; None if there are none.
+    """Return the settings of intervals from their JSON; None if there are none.
 
-    Raises InputError for anything else, and for many resamples unless `is_forced`: anybody may have written the file.
+    Raises InputError for invalid settings. It is raised, too, for very many resamples unless `is_forced`, since anybody
+    may have written the file.
     """
     if settings is None:
         return None
@@ -224,5 +240,8 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
 
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
-    """Return the arguments of an evidence task's `score` from the options in its origin. Raises InputError."""
+    """Return the arguments of an evidence task's `score` from the JSON of the options in its origin.
+
+    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    """
     return asdict(convert_value(options, mode_named(task).options, file, place))

@@ -46,7 +46,7 @@ class RescoredRun(NamedTuple):
 
 
 class BatchRuns:
-    """Scores the recorded runs of a batch again. Runs share gold that was read once; each run is scored once."""
+    """Scores recorded runs of a batch again. Gold that several runs share is read once; each run is scored once."""
 
     def __init__(self, places: Places) -> None:
         """Look for inputs among `places`."""
@@ -55,26 +55,26 @@ class BatchRuns:
         self._rescored_by_key: dict[str, RescoredRun] = {}
 
     def score(self, run: Row | Outcome, file: str) -> RescoredRun:
-        """Score a run that is recorded in `file`, as a row of a leaderboard or by a record of its own.
+        """Score a run again, given its row of a leaderboard or its own record, which was read from `file`.
 
-        Raises InputError if nothing says what the run was made from, NotFoundError for inputs that are missing or
+        Raises InputError if the inputs of the run are not recorded, NotFoundError for inputs that are missing or
         changed.
         """
         origin = origin_of_run(run, file)
-        key = _key(run.run, run.policy, origin)
+        key = _cache_key(run.run, run.policy, origin)
         if key not in self._rescored_by_key:
             with paused_collector():
                 self._rescored_by_key[key] = self._score(run, origin, file)
         return self._rescored_by_key[key]
 
     def _score(self, run: Row | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
-        """Find the inputs of a run, read gold unless that was read before, and score the run."""
+        """Find the inputs of a run, read its gold unless another run has the same, and score the run."""
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
         shared_inputs = [found for found in inputs if found is not run_input]
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         shared_origin = replace(origin, inputs=tuple([found.recorded for found in shared_inputs]))
-        gold_key = _key(str(records_problems), run.policy, shared_origin)
+        gold_key = _cache_key(str(records_problems), run.policy, shared_origin)
         if gold_key not in self._gold_by_key:
             resampling = resampling_of(origin.bootstrap, file, "origin.bootstrap", is_forced=self._places.is_forced)
             plan = _make_plan(_RecordedRun(origin, run.policy, file), shared_inputs, resampling, records_problems)
@@ -88,7 +88,7 @@ class BatchRuns:
 
 
 class _RecordedRun(NamedTuple):
-    """What is recorded of a run: its origin, its policy, and the file of the record."""
+    """The origin and the policy of a recorded run, and the file of the record."""
 
     origin: RunOrigin
     policy: str
@@ -96,22 +96,22 @@ class _RecordedRun(NamedTuple):
 
 
 def origin_of_run(run: Row | Outcome, file: str) -> RunOrigin:
-    """Return the inputs and options that a run was made from. Raises InputError if `file` does not record them."""
+    """Return the recorded inputs and options of the scoring of a run. Raises InputError if `file` lacks them."""
     if not run.origin:
         raise InputError(f"has no origin of the run {run.run}", file=file)
     check_task(run.origin.task, file, "origin.task")
     return run.origin
 
 
-def _key(name: str, policy: str, origin: RunOrigin) -> str:
-    """Return a text that is equal for equal names, policies and origins."""
+def _cache_key(name: str, policy: str, origin: RunOrigin) -> str:
+    """Return a text that is the same for equal names, policies and origins, for the keys of dictionaries."""
     return json.dumps([name, policy, to_builtins(origin)], sort_keys=True)
 
 
 def _make_plan(
     run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None, records_problems: bool
 ) -> Plan:
-    """Return the plan of a batch that scores a run as it is recorded, given the inputs that the runs share."""
+    """Return the plan of a batch that scores a run with its recorded options and the inputs that all runs share."""
     origin, policy, file = run
     if origin.task != COLD_START_MODE:
         arguments = evidence_arguments(origin.task, origin.options, file, "origin.options")
@@ -133,10 +133,11 @@ def _make_plan(
 
 
 def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcome:
-    """Return the outcome that would be recorded now of a run with a record of its own.
+    """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
 
-    Its `.params` file counts as unchanged, since nobody knows the words and the folder of the call; so do its pages,
-    which only show what is verified. Raises InputError, NotFoundError.
+    Its `.params` file counts as unchanged, since the words and the folder of the call are not recorded. So do its
+    pages, which only show verified values. Raises InputError if the run cannot be scored, NotFoundError for inputs that
+    are missing or changed.
     """
     rescored = runs.score(outcome, recorded.file).outcome
     file_by_name = {file.name: file for file in outcome.files}
@@ -152,7 +153,7 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
 # ---- The leaderboard and the tables of all runs
 
 TABLES_OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
-"""Tables that cannot be computed without `batch.json`, which alone has the order of the runs."""
+"""The tables that cannot be computed without `batch.json`: only that file records the order of the runs."""
 
 TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES_OF_OVERVIEW, PROBLEMS)
 """The tables of all runs that are not JSON."""
@@ -161,23 +162,24 @@ TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES
 class WholeBatch(BatchRuns):
     """A leaderboard and, if there is one, the `batch.json` beside it, computed again from all runs that they record.
 
-    Runs that failed are taken as they are recorded. Methods raise InputError and NotFoundError for runs that cannot be
-    scored.
+    The recorded outcomes of failed runs are taken over. Methods raise InputError and NotFoundError for runs that cannot
+    be scored.
     """
 
     def __init__(self, places: Places, recorded: Recorded, overview: OverviewDocument | None) -> None:
-        """Compute again the leaderboard that is `recorded`, and the `overview`; look for inputs among `places`."""
+        """Prepare to compute the leaderboard `recorded` and the `overview` again; inputs are found among `places`."""
         super().__init__(places)
         self.recorded = recorded
-        self.board = cast(Leaderboard, recorded.made)
+        self.board = cast(Leaderboard, recorded.contents)
         self._overview = overview
         self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
         self._first_scored_row = self._find_first_scored_row()
 
     def _find_first_scored_row(self) -> Row | None:
-        """Return the first row of a run that was scored and belongs to the overview, whose gold is that of the batch.
+        """Return the first row of the leaderboard with a scored run of the overview; its gold is that of the batch.
 
-        If runs follow several editions of the scorer, only those of one edition are in the overview.
+        If runs follow several editions of the scorer, the overview has only the runs of one edition. Returns None if no
+        run was scored.
         """
         runs_of_overview = None
         if self._overview is not None and self._edition_by_run:
@@ -189,7 +191,7 @@ class WholeBatch(BatchRuns):
 
     @property
     def was_scored(self) -> bool:
-        """Whether any run was scored: otherwise there is no gold, and nobody knows what runs could have found."""
+        """Whether any run was scored. Otherwise no gold is recorded, and there is no overview."""
         return self._first_scored_row is not None
 
     @cached_property
@@ -203,15 +205,15 @@ class WholeBatch(BatchRuns):
         )
 
     def rescored_overview(self) -> object:
-        """Return the `batch.json` that would be recorded now; of a batch in which no run was scored only that."""
+        """Return the `batch.json` that would be recorded now; if no run was scored, only an empty list of runs."""
         if not self.was_scored or self._overview is None:
             return {"runs": []}
         return document_of(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
 
     def rescored_table(self, name: str, recorded_text: str) -> str:
-        """Return the text that one of TABLES would have now; problems of failed runs are taken from the recorded text.
+        """Return the text that the table called `name`, one of TABLES, would have now.
 
-        Nobody can find out again why a run failed.
+        Failed runs are not scored again, so their problems are taken from the recorded text.
         """
         if name == PROBLEMS:
             return self._rescored_problems(recorded_text)
@@ -220,13 +222,13 @@ class WholeBatch(BatchRuns):
 
     @cached_property
     def _gold(self) -> Prepared:
-        """The gold of the batch."""
+        """The gold of the batch, as read for the first scored run."""
         assert self._first_scored_row is not None
         return self.score(self._first_scored_row, self.recorded.file).gold
 
     @cached_property
     def _overview_of_runs(self) -> Overview:
-        """The overview of the runs that follow the edition of the batch."""
+        """The analyses over all runs that follow the same edition of the scorer as the first scored run."""
         assert self._first_scored_row is not None
         edition = self._edition_by_run.get(self._first_scored_row.run)
         outcomes = []
@@ -237,7 +239,7 @@ class WholeBatch(BatchRuns):
 
     @cached_property
     def _ordered_outcomes(self) -> list[Outcome]:
-        """The outcomes of all runs in the order of the batch, and of the policies of each run."""
+        """The outcomes of all runs in the order of the batch, for each run in the order of the policies."""
         outcome_by_key = self._outcomes_of_rows()
         recorded_runs = {run for run, _ in outcome_by_key}
         policies = dict.fromkeys([policy for _, policy in outcome_by_key])
@@ -253,9 +255,10 @@ class WholeBatch(BatchRuns):
         return outcomes
 
     def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
-        """Return the outcome of each run and policy in the leaderboard: scored again, or as recorded if it failed.
+        """Return the outcome of each row of the leaderboard by run and policy.
 
-        Raises InputError for a row of another task, and for a policy in a task that has none.
+        Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
+        task, and for a policy in a task that has none.
         """
         file = self.recorded.file
         task = None
@@ -277,7 +280,7 @@ class WholeBatch(BatchRuns):
         return outcome_by_key
 
     def _rescored_problems(self, recorded_text: str) -> str:
-        """Return the table of problems with the runs in the order in which they are recorded."""
+        """Return the table of problems as it would be now, with the runs in the recorded order."""
         recorded_lines = [f"{line}\n" for line in recorded_text.split("\n")[1:-1]]
         recorded_by_run = _group_by_run(recorded_lines)
         lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_by_run}
@@ -311,7 +314,7 @@ def _failed_outcome(row: Row, task: str) -> Outcome:
 
 
 def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
-    """Return the lines of the table of problems by their first two cells, run and policy."""
+    """Return the lines of the table of problems by run and policy, their first two cells: `"TIDE_KB\\tsf"`."""
     lines_by_run: dict[str, list[str]] = {}
     for line in lines:
         run_and_policy = "\t".join(line.split("\t", 2)[:2])
@@ -320,9 +323,9 @@ def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _order_of_runs(rows: Sequence[Row], known_order: Sequence[str]) -> list[str]:
-    """Return the names of all runs in an order that agrees with `known_order` and with the rows of equal rank.
+    """Return the names of all runs in an order that agrees with `known_order` and with the order of rows of equal rank.
 
-    If these contradict each other the files were edited, and any order shows that.
+    If these orders contradict each other, somebody has edited the files; then any order leads to a difference.
     """
     runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Recorded scores computed again from the input files that were found for them."""
+"""Functions that compute recorded scores again from the input files that were found for them."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class RescoredRuns(NamedTuple):
     intervals: Sequence[ScoreIntervals]
 
     def document(self, head: Head) -> object:
-        """Return the document that would be recorded now: chosen scores if the record has these, else all."""
+        """Return the document that would be recorded now: the measures that the record chose, or all details."""
         if not head.measures:
             return cold_start.document_of(self.result, self.intervals)
         scores = cold_start.document_of(self.result, self.intervals, ())
         return cold_start.chosen_scores(scores, head.measures, head.measure)
 
     def file_texts(self, layout: Layout, params: str) -> dict[str, str]:
-        """Return the text of each file that the call wrote beside the document, by its ending (`sf`, `debug` ...)."""
+        """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`."""
         text_by_ending = {}
         for ending, blocks in file_blocks(self.result, layout, params, self.intervals):
             text_by_ending[ending] = b"".join(blocks).decode("utf-8", "surrogateescape")
@@ -62,9 +62,10 @@ class RescoredRuns(NamedTuple):
 
 
 def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns:
-    """Score the runs of a record again.
+    """Score the runs of a record again, with the recorded options.
 
-    Raises InputError, NotFoundError for inputs that are missing or changed, ScoringStopped.
+    Raises InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed,
+    ScoringStopped if scoring has to stop.
     """
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
@@ -77,9 +78,9 @@ def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns
 
 
 def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], file: str) -> Result:
-    """Return the result of a call of the scorer with recorded options and inputs; `file` is that of the record.
+    """Return the result of scoring with recorded options and inputs; `file` is that of the record.
 
-    Runs that were scored each by itself (option `apart`) are again.
+    If the record says that each run was scored separately (option `apart`), it is so again.
     """
     scoring = cold_start_options(options, file, "origin.options")
     is_validated = options.get("validate") is True
@@ -98,12 +99,15 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
 
 
 def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
-    """Return the inputs that have one of the roles, to be read."""
+    """Return the inputs that have one of the roles, such as `pool`, as open files."""
     return [found.load().open() for found in inputs if found.recorded.role in roles]
 
 
 def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
-    """Prepare and load files on top of gold, as the call that is recorded did. Raises InputError."""
+    """Return the run that the files hold, prepared and loaded on top of gold as in the recorded call.
+
+    Raises InputError if a file cannot be read or linked.
+    """
     settings = PreparationSettings(
         gold.table, gold.options.justifications, gold.validates, only_run_id=gold.only_run_id
     )
@@ -112,24 +116,27 @@ def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None
 
 
 def _load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
-    """Load one run by itself. Raises InputError."""
+    """Return one of several runs, loaded with the pool but without the other runs.
+
+    Raises InputError if it cannot be read or linked.
+    """
     return _load(run.restrict(gold), [*pool, run.file], problems)
 
 
 def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
-    """Return the files that are converted to runs."""
+    """Return those of the files that are knowledge bases, which are converted to runs."""
     return [file for file in files if _is_knowledge_base(file)]
 
 
 def _is_knowledge_base(file: Input) -> bool:
-    """Return whether a file looks like a knowledge base, or by its first line like neither a run nor assessments.
+    """Return whether a file looks like a knowledge base, or its first line is neither of a run nor of assessments.
 
-    In the second case an option has named it as a knowledge base when it was scored.
+    In the second case an option of the recorded call has named it as a knowledge base.
     """
     if converter_for(file) is not None:
         return True
     try:
-        kind_of(file)
+        kind_of(file)  # raises InputError if the first line is of neither kind
     except InputError:
         return True
     return False
@@ -138,8 +145,8 @@ def _is_knowledge_base(file: Input) -> bool:
 def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
     """Return the inputs that options name (a list of queries, samples), by role.
 
-    Raises InputError if an option of the record `file` names a file on this disk that is none of the inputs: it is not
-    opened.
+    Raises InputError if an option of the record `file` names an existing file that is not among the inputs. Anybody may
+    have written the record, so such a file is not opened.
     """
     input_by_role = {}
     for found in inputs:
@@ -156,7 +163,10 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> d
 
 
 def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> object:
-    """Return the document that would be recorded now of scores of predictions. Raises InputError, NotFoundError."""
+    """Score the predictions of a record again, and return the document that would be recorded now.
+
+    Raises InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
+    """
     file = recorded.file
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
@@ -187,13 +197,19 @@ def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "or
 
 
 def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling | None:
-    """Return the settings of the intervals of recorded scores; None if there are none. Raises InputError."""
+    """Return the settings of the intervals of recorded scores; None if the record has no intervals.
+
+    Raises InputError for invalid settings.
+    """
     place = recorded.inside("origin.options.bootstrap")
     return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
 
 
 def only_input(inputs: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
-    """Return the only input that has a role. Raises InputError if there is none or several."""
+    """Return the only input that has a role, such as `run`.
+
+    Raises InputError, which names the `file` and `place` of the record, if no input or several have this role.
+    """
     inputs_of_role = [found for found in inputs if found.recorded.role == role]
     if len(inputs_of_role) != 1:
         raise InputError(f"has {len(inputs_of_role)} of the role {role}", file=file, place=place)

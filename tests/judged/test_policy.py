@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, check_labels, guessed_side, read_policy
+from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, check_labels, guess_side, read_policy
 
 _LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text not in (UNASSESSED, DUPLICATE)
@@ -79,5 +79,5 @@ def test_a_label_is_never_wrong_because_nobody_named_it() -> None:
     [("Correct", "right"), ("1", "right"), ("UNSUPPORTED", "wrong"), ("n/a", "ignore"), ("not_supported", "wrong")],
 )
 def test_common_labels_are_guessed(label: str, side: str) -> None:
-    assert guessed_side(label) == side
-    assert guessed_side("plausible") is None
+    assert guess_side(label) == side
+    assert guess_side("plausible") is None

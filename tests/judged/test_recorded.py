@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.judged.counting import UnitCount, judged_lines
+from cs_score.judged.counting import UnitCount, judge_lines
 from cs_score.judged.faults import SIDES
 from cs_score.judged.pool import MODE
 from tests.evidence.command import cs_score
@@ -48,7 +48,7 @@ def test_case_that_is_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
                 assert counts[column] == pytest.approx(expected["units"][unit.id][name], abs=TOLERANCE)
     lines = {}
     for unit in result.units:
-        for line in judged_lines(unit.prediction, unit.gold):
+        for line in judge_lines(unit.prediction, unit.gold):
             lines[str(line.line.number)] = [line.label, line.class_name, SIDES[line.value]]
     assert lines == expected["lines"]
 

@@ -34,7 +34,7 @@ GAINS: Final = Layout(
         Column("note", "Remark", meaning="why there is none"),
     ),
     lambda document: document["gains"],
-    by="side",
+    split_by="side",
 )
 DOCUMENT: Final[dict[str, Any]] = {
     "gains": [

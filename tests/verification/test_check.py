@@ -22,7 +22,7 @@ from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import Aim, SignDesign
 from cs_score.statistics.sign_test import Shares
-from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_result, read_limit
+from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine
@@ -109,7 +109,7 @@ def answered(name: str, right: Sequence[int], *, units: int = 40) -> Measured:
         [{"_id": str(at), "answer": "a", "supporting_facts": []} for at in range(units)],
         {"answer": {str(at): "a" if at in right else "b" for at in range(units)}, "sp": {}},
     )
-    return replace(of_result(score), name=name)
+    return replace(scores_of_result(score), name=name)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ BUDGET: Final = Layout(
     "The score if one kind of mistakes alone were corrected, and cumulated:",
     columns("kind", "count", "gain", "score", "cumulated", "note", "reason", gain=Format.GAIN),
     _budget_rows,
-    most="whole",
+    row_selection="whole",
 )
 COSTLIEST_SLOTS: Final = Layout(
     "slots",
@@ -160,7 +160,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
         "groups", "By %, the most mistakes first:",
         columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _group_rows,
         shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
-        by="dimension", fewest=2,  # one group is the whole table
+        split_by="dimension", min_rows=2,  # one group is the whole table
     ),
     Layout(
         "confusions", "Lines by slot and category:", columns("slot", *CATEGORIES),
@@ -179,7 +179,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "reliability",
         "Reliability: assessed lines in ten bins of equal size by confidence, and the share that was judged correct:",
-        columns("lines", "low", "high", "confidence", "right"), _reliability_rows, most="whole",
+        columns("lines", "low", "high", "confidence", "right"), _reliability_rows, row_selection="whole",
     ),
     Layout(  # for people they stand beside the score
         "scenarios",
@@ -195,12 +195,12 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "policies", "The scores under the policy %, and the difference to those of the policy in force:",
         columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN), _policy_rows,
-        by="policy", most="whole",
+        split_by="policy", row_selection="whole",
     ),
     Layout(
         "sweep", "The scores without the lines whose confidence is below a threshold:",
         columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN), lambda analysis: analysis.sweep,
-        most="spread",
+        row_selection="spread",
     ),
 )  # fmt: skip
 """The tables in the order of the text, a row for each: a new section is added here."""
@@ -270,18 +270,22 @@ UNITS: Final = Layout(
     lambda difference: difference.units,
 )
 GROUPS: Final = Layout(
-    "groups", "By %:", (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES), _group_share_rows, by="dimension"
+    "groups",
+    "By %:",
+    (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES),
+    _group_share_rows,
+    split_by="dimension",
 )
 LARGEST_GROUPS: Final = replace(
     GROUPS,
     title="Groups by the size of their contribution:",
     rows=_largest_group_shares,
     shown=("contribution", "dimension", "group", "n", "a", "b"),
-    by="",
+    split_by="",
 )
 RULES: Final = Layout(
     "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rule_rows,
-    fewest=1, longest=100,
+    min_rows=1, longest=100,
 )  # fmt: skip
 DIFFERENCE_LAYOUTS: Final[tuple[Layout, ...]] = (
     UNITS,
@@ -292,8 +296,8 @@ DIFFERENCE_LAYOUTS: Final[tuple[Layout, ...]] = (
         "Answers that counted differently:",
         (Column("value"), *_SIDES, Column("query")),
         _answer_rows,
-        fewest=1,
+        min_rows=1,
     ),
-    Layout("classes", "Classes that one of the two has found:", columns("outcome", "class"), _class_rows, fewest=1),
+    Layout("classes", "Classes that one of the two has found:", columns("outcome", "class"), _class_rows, min_rows=1),
 )
 """The tables of a difference, a file each."""

@@ -33,39 +33,39 @@ _BUDGET: Final = Layout(
     "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
     columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
     lambda analysis: analysis.budget,
-    most="whole",
+    row_selection="whole",
 )
 _CONFUSIONS: Final = Layout(
     "confusions",
     "Labels of gold beside those predicted, by %:",
     columns("of", "gold", "predicted", "count"),
     lambda analysis: analysis.confusions,
-    by="of",
-    fewest=1,
+    split_by="of",
+    min_rows=1,
 )
 _SCENARIOS: Final = Layout(
     "scenarios",
     "Scenarios for answers that nobody has assessed (no limits):",
     columns("scenario", "score", "assumption"),
     lambda analysis: analysis.scenarios or (),
-    fewest=1,
-    most="whole",
+    min_rows=1,
+    row_selection="whole",
 )
 _POLICIES: Final = Layout(
     "policies",
     "The score under other policies, and the difference to that in force:",
     columns("policy", "score", "difference", "reason", difference=Format.GAIN),
     lambda analysis: analysis.policies or (),
-    fewest=1,
-    most="whole",
+    min_rows=1,
+    row_selection="whole",
 )
 _OUTCOMES: Final = Layout(
     "outcomes",
     "Parts by outcome:",
     columns("part", "outcome", "count"),
     lambda difference: [row for row in difference.outcomes if row.count],
-    fewest=1,
-    most="whole",
+    min_rows=1,
+    row_selection="whole",
 )
 
 
@@ -81,7 +81,7 @@ def _group_rows(document: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
 
 
 _COMPARED_GROUPS: Final = Layout(
-    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _group_rows, by="dimension"
+    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _group_rows, split_by="dimension"
 )
 
 
@@ -111,11 +111,11 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
         f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
         (_CONTRIBUTION, name, *_SIDES),
         _differing_unit_rows,
-        fewest=1,
+        min_rows=1,
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
     shortened_answers = Layout(
-        "answers", "What was judged differently:", answer_columns, _answer_rows, fewest=1, is_file=False
+        "answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1, is_file=False
     )
     whole_answers = replace(
         shortened_answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True
@@ -144,7 +144,7 @@ def _costliest_layout(mode: Mode) -> Layout:
             Column("reason"),
         ),
         _mistake_rows,
-        fewest=1,
+        min_rows=1,
         is_file=False,
         total=_count_mistakes,
     )
@@ -190,7 +190,7 @@ def _groups_layout(mode: Mode) -> Layout:
         ),
         _group_rows,
         shown=("group", "units", *numbers),
-        by="dimension",
+        split_by="dimension",
     )
 
 
@@ -417,7 +417,7 @@ class _View:
         for layout in self._layouts[type(document)]:
             if layout.name in _ROWS_ON_SCREEN:
                 rows = unit_rows if layout.name == "units" else _ROWS_ON_SCREEN[layout.name]
-                shown_layout = _with_one_table(layout) if layout.by else layout
+                shown_layout = _with_one_table(layout) if layout.split_by else layout
                 lines += text(shown_layout.table(document), rows, self._width)
         return lines
 
@@ -488,12 +488,12 @@ def _with_one_table(layout: Layout) -> Layout:
     The groups with the largest share come first.
     """
     keys = layout.shown or layout.keys
-    other_keys = [key for key in keys if key != layout.by]
+    other_keys = [key for key in keys if key != layout.split_by]
     return replace(
         layout,
         title="Groups with the largest share:",
-        by="",
-        shown=(layout.by, *other_keys),
+        split_by="",
+        shown=(layout.split_by, *other_keys),
         rows=partial(_rows_by_share, layout),
     )
 

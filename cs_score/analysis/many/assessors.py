@@ -374,7 +374,7 @@ _AGREEMENT_LAYOUT: Final = Layout(
         Column("units", "Units", meaning="units that these answers belong to"),
     ),
     lambda assessors: assessors.agreement,
-    most="whole",
+    row_selection="whole",
 )
 
 _LABELS_LAYOUT: Final = Layout(
@@ -382,8 +382,8 @@ _LABELS_LAYOUT: Final = Layout(
     "Labels of the first assessor by those of the second",
     (Column("first", "First"), Column("second", "Second"), Column("count", "Answers")),
     lambda assessors: assessors.labels or (),
-    fewest=1,
-    most="whole",
+    min_rows=1,
+    row_selection="whole",
 )
 
 _DIFFERING_LAYOUT: Final = Layout(
@@ -391,7 +391,7 @@ _DIFFERING_LAYOUT: Final = Layout(
     "Answers that have another label from each",
     (Column("unit", "Unit"), Column("answer", "Answer"), Column("first", "First"), Column("second", "Second")),
     lambda assessors: assessors.differing or (),
-    fewest=1,
+    min_rows=1,
 )
 
 ASSESSORS_PRINTOUT: Final = Printout(
@@ -413,7 +413,7 @@ ASSESSORS_PRINTOUT: Final = Printout(
         ),
         _rows_of_runs,
         shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
-        most="whole",
+        row_selection="whole",
     ),
     _notes,
     (_AGREEMENT_LAYOUT, _LABELS_LAYOUT, _DIFFERING_LAYOUT),

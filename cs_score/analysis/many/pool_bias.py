@@ -337,7 +337,7 @@ POOL_BIAS_PRINTOUT: Final = Printout(
             Column("f1_optimistic", "all right", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer right"),
         ),
         _rows_of_runs,
-        most="whole",
+        row_selection="whole",
     ),
     _notes,
 )

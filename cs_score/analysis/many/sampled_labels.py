@@ -8,7 +8,7 @@ docs/statistics/sampled-pools.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.many.sampled_pools import (
     AnswerNumbers,
@@ -20,13 +20,19 @@ from cs_score.analysis.many.sampled_pools import (
     estimate_runs,
 )
 from cs_score.base.errors import UsageError
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Input
 from cs_score.evidence.mode import Result
 from cs_score.evidence.reading import read
-from cs_score.judged.lines import JudgedFile
-from cs_score.judged.policy import check_labels
-from cs_score.judged.pool import Pool
-from cs_score.judged.sampled import SampledAnswer, sampled_answers
+
+if TYPE_CHECKING:
+    from cs_score.judged import policy as policies
+    from cs_score.judged import sampled as samples
+    from cs_score.judged.lines import JudgedFile
+    from cs_score.judged.sampled import SampledAnswer
+else:  # other commands of this module's users work without the room of judged answers
+    policies = Late("cs_score.judged.policy")
+    samples = Late("cs_score.judged.sampled")
 
 MEASURE: Final = "micro-p"
 """The measure that is estimated."""
@@ -44,13 +50,13 @@ def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | 
     Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
     UsageError for the result of a task whose answers have no labels.
     """
-    mode = result.mode
-    if not isinstance(mode, Pool):
+    mode: Any = result.mode
+    if not mode.has_policies:
         raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
     if file is None:
         return None
     second_labels: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
-    check_labels(mode.policy, second_labels.count_by_label, second_labels.name)
+    policies.check_labels(mode.policy, second_labels.count_by_label, second_labels.name)
     return second_labels
 
 
@@ -66,7 +72,7 @@ def estimate_from_labels(
     runs = {}
     for name, result in results.items():
         items = []
-        for answer in sampled_answers(result.units, second):
+        for answer in samples.sampled_answers(result.units, second):
             items.append(_item(answer, result, inclusion, number_by_answer, has_predictions=second is not None))
         sums: Any = dict(zip(result.table.columns, result.table.sums()))
         runs[name] = SampledRunItems(

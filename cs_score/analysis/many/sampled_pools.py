@@ -499,7 +499,7 @@ _STRATA_LAYOUT: Final = Layout(
         *headed(answers="Answers", assessed="Known"),
     ),
     _rows_of_strata,
-    most="whole",
+    row_selection="whole",
 )
 
 SAMPLED_POOL_PRINTOUT: Final = Printout(
@@ -520,8 +520,8 @@ SAMPLED_POOL_PRINTOUT: Final = Printout(
             *("run", "answers", "assessed", "score", "estimate"),
             *("low", "high", "population_low", "population_high"),
         ),
-        by="measure",
-        most="whole",
+        split_by="measure",
+        row_selection="whole",
     ),
     _notes,
     (_STRATA_LAYOUT,),

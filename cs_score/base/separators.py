@@ -1,0 +1,70 @@
+r"""Write and read lists of names such as `right=A:B,wrong=C`, in which a name may contain the separators themselves.
+
+A backslash stands before each separator that belongs to a name: the label `yes, mostly` is written `yes\, mostly`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SEPARATORS: Final = ",:="
+"""The characters that separate names in the values of options such as `--policy` and `--columns`."""
+
+
+def escape_separators(name: str) -> str:
+    r"""Return a name with a backslash before each separator and each backslash.
+
+    >>> print(escape_separators("yes, mostly"))
+    yes\, mostly
+    """
+    escaped_name = name
+    for character in ("\\", *SEPARATORS):
+        escaped_name = escaped_name.replace(character, f"\\{character}")
+    return escaped_name
+
+
+def split_unescaped(text: str, separator: str) -> list[str]:
+    r"""Return the parts of a text between the separators that have no backslash before them.
+
+    The parts keep all their backslashes, so that each can be split once more at another separator.
+
+    >>> for part in split_unescaped(r"a\,b,c", ","):
+    ...     print(part)
+    a\,b
+    c
+    """
+    parts = [""]
+    is_escaped = False
+    for character in text:
+        if character == separator and not is_escaped:
+            parts.append("")
+        else:
+            parts[-1] += character
+        is_escaped = character == "\\" and not is_escaped
+    return parts
+
+
+def unescape_separators(text: str) -> str:
+    r"""Return the name that `escape_separators` has written as this text.
+
+    A backslash before any other character belongs to the name, and so does one at the end.
+
+    >>> print(unescape_separators(r"yes\, mostly"))
+    yes, mostly
+    """
+    name = ""
+    follows_backslash = False
+    for character in text:
+        if not follows_backslash:
+            if character == "\\":
+                follows_backslash = True
+            else:
+                name += character
+            continue
+        follows_backslash = False
+        if character != "\\" and character not in SEPARATORS:
+            name += "\\"
+        name += character
+    if follows_backslash:
+        name += "\\"
+    return name

@@ -1,0 +1,87 @@
+"""Compute the measures of judged answers from the sums of the counts of their units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cs_score.base.runtime import Late
+from cs_score.judged.counting import UnitCount
+from cs_score.measures.registry import Divide, Ratio, f1
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")  # only comparisons of runs compute with arrays
+
+MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
+"""The measures in the order in which `measures_of_sums` returns their values."""
+
+
+def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
+    """Return the value of each measure in the order of `MEASURES`.
+
+    `sums` has for each count the sum over all units; a sum is a number, or an array with a sum for each resample.
+    Micro averages divide sums over all answers, macro averages are means over the units that want an answer. `divide`
+    divides two sums and returns 0 for 0/0; it may also return a `Ratio` of both, which is not divided yet.
+    """
+    return (
+        divide(sums.right, sums.answered),
+        divide(sums.found, sums.wanted),
+        _micro_f1(sums, divide),
+        divide(sums.precision, sums.is_wanting),
+        divide(sums.recall, sums.is_wanting),
+        divide(sums.f1, sums.is_wanting),
+        divide(sums.is_answered, sums.units),
+        divide(sums.average_precision, sums.is_wanting),
+    )
+
+
+def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
+    """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`."""
+    precision = divide(sums.right, sums.answered)
+    recall = divide(sums.found, sums.wanted)
+    is_ratio = isinstance(precision, Ratio)
+    if is_ratio and not _are_equal(sums.right, sums.found):
+        return _ratio_of_micro_f1(sums)
+    return f1(precision, recall, divide)
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Return whether two numbers are equal, or two arrays of one shape in every element."""
+    is_equal = first == second
+    if hasattr(is_equal, "all"):
+        return bool(is_equal.all())
+    return bool(is_equal)
+
+
+def _ratio_of_micro_f1(counts: Any) -> Ratio:
+    """Return micro F1 as a ratio to which each unit adds a numerator and a denominator.
+
+    It serves counts in which right answers and found classes differ: those with weights, and those in which duplicates
+    count as right. The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
+
+    With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
+    2 (a r_u + c c w f_u) / (a + c w) to the numerator and a_u + c w_u to the denominator. The sums of both make F1, and
+    a small change of a unit changes their quotient as much as it changes F1.
+    """
+    right = np.asarray(counts.right, np.float64)
+    answered = np.asarray(counts.answered, np.float64)
+    found = np.asarray(counts.found, np.float64)
+    wanted = np.asarray(counts.wanted, np.float64)
+    sum_of_right = _sum_over_units(right)
+    sum_of_answered = _sum_over_units(answered)
+    sum_of_found = _sum_over_units(found)
+    sum_of_wanted = _sum_over_units(wanted)
+
+    has_ratio = (sum_of_right > 0) & (sum_of_found > 0)
+    right_per_found = np.where(has_ratio, sum_of_right, 1.0) / np.where(has_ratio, sum_of_found, 1.0)
+    denominator_of_unit = answered + right_per_found * wanted
+    denominator = sum_of_answered + right_per_found * sum_of_wanted
+    divisor = np.where(denominator > 0, denominator, 1.0)
+    numerator_of_unit = 2 * (sum_of_answered * right + right_per_found**2 * sum_of_wanted * found) / divisor
+    return Ratio(numerator_of_unit, denominator_of_unit)
+
+
+def _sum_over_units(counts: np.ndarray) -> Any:
+    """Return the sum along the first axis, which is that of the units; a single number is its own sum."""
+    return counts.sum(axis=0) if counts.ndim else counts

@@ -1,0 +1,199 @@
+"""Pair the units of assessments with the answers of a run, and say which answers and columns are not used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError, UsageError
+from cs_score.evidence.mode import Pair
+from cs_score.evidence.reading import quoted
+from cs_score.judged.counting import Rules, UnitGold
+from cs_score.judged.lines import JudgedFile, Line
+
+COLUMNS_OF_GOLD: Final = ("class", "wanted", "weight")
+"""The columns that only assessments have; they are not read in a run beside assessments."""
+
+COLUMNS_OF_RUNS: Final = ("confidence", "run")
+"""The columns that only runs have; they are not read in assessments."""
+
+LinesByUnit = Mapping[str, Sequence[Line]]
+"""The lines of each unit in the order of the file, by the id of the unit."""
+
+_NO_GROUPS: Final[Mapping[str, str]] = {}
+
+
+# ---- Files that cannot be scored
+
+
+def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
+    """Raise InputError if a run cannot be scored without assessments, because it has no labels or has weights.
+
+    `label_heading` is what the user calls the column of the labels.
+    """
+    if not run.line_count:
+        raise InputError("no line below the header: nothing is judged", file=run.name)
+    if "label" not in run.filled_columns:
+        remedy = "give the assessments with --gold FILE, or say what the column is called: --columns label=NAME"
+        raise InputError(_no_label_column(run, label_heading), file=run.name, remedy=remedy)
+    if "weight" in run.filled_columns:
+        remedy = "weights are read of assessments: give them with --gold FILE"
+        raise InputError("a run with labels has no weights (column weight)", file=run.name, remedy=remedy)
+
+
+def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
+    """Raise an error if assessments and run are swapped, or have columns that exclude each other.
+
+    `label_heading` is what the user calls the column of the labels. Raises UsageError for swapped files, InputError for
+    a file that has to be changed.
+    """
+    if "label" not in assessments.filled_columns:
+        if "label" in run.filled_columns:
+            right_order = f"write --gold {run.name} --predictions {assessments.name}"
+            raise UsageError(f"the files are swapped: {run.name} has the labels; {right_order}")
+        remedy = "say what it is called: --columns label=NAME"
+        raise InputError(_no_label_column(assessments, label_heading), file=assessments.name, remedy=remedy)
+    if "label" in run.filled_columns:
+        remedy = "leave out --gold, or take the column label out of the run"
+        raise InputError("both files have labels", file=run.name, remedy=remedy)
+    if "wanted" in assessments.filled_columns and "weight" in assessments.filled_columns:
+        problem = "columns wanted and weight do not go together"
+        raise InputError(problem, file=assessments.name, remedy="leave one of them out")
+
+
+def _no_label_column(file: JudgedFile, label_heading: str) -> str:
+    """Return the message that a file has no column of labels, with the columns that it has."""
+    return f"no column {label_heading}; there are {', '.join(file.columns[:20])}"
+
+
+# ---- Units and answers
+
+
+def units_of_file(file: JudgedFile) -> LinesByUnit:
+    """Return the lines of each unit of a file, those of all its runs together; units are in the order of the file."""
+    if len(file.units_by_run) == 1:
+        [lines_by_unit] = file.units_by_run.values()
+        return lines_by_unit
+    lines_of_all_runs: dict[str, list[Line]] = {}
+    for lines_by_unit in file.units_by_run.values():
+        for unit, lines in lines_by_unit.items():
+            lines_of_all_runs.setdefault(unit, []).extend(lines)
+    return lines_of_all_runs
+
+
+class DistinctAnswers(NamedTuple):
+    """The answers of a run without the lines that repeat an earlier one, and the number of these lines."""
+
+    lines_by_unit: LinesByUnit
+    repetition_count: int
+
+
+def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnswers:
+    """Return the answers of a run without lines that repeat the answer and the evidence of an earlier line of the unit.
+
+    `file` is the name of the run's file. Raises InputError if a repeated line has another label than the first one.
+    """
+    shortened_units: dict[str, Sequence[Line]] = {}
+    repetition_count = 0
+    for unit, lines in lines_by_unit.items():
+        if len(lines) == 1:
+            continue
+        distinct_lines = _drop_repeated_lines(lines, unit, file)
+        if len(distinct_lines) < len(lines):
+            repetition_count += len(lines) - len(distinct_lines)
+            shortened_units[unit] = distinct_lines
+    if not shortened_units:
+        return DistinctAnswers(lines_by_unit, 0)
+    return DistinctAnswers({**lines_by_unit, **shortened_units}, repetition_count)
+
+
+def _drop_repeated_lines(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
+    """Return the lines of a unit, of equal answers with equal evidence only the first one.
+
+    Raises InputError if a later one has another label.
+    """
+    first_lines: dict[tuple[str, str], Line] = {}
+    for line in lines:
+        first_line = first_lines.setdefault((line.answer, line.evidence), line)
+        if first_line.label != line.label:
+            raise InputError(
+                f"repeats the answer of line {first_line.number}, {quoted(first_line.label)}, as {quoted(line.label)}",
+                file=file,
+                place=f"line {line.number}, unit {quoted(unit)}",
+                remedy="correct one of the two, or name runs in a column run",
+            )
+    return list(first_lines.values())
+
+
+def pair_with_assessments(
+    assessments: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules
+) -> Iterator[Pair]:
+    """Yield the id, the gold and the answers of each unit of the assessments; a unit without answers has none.
+
+    `units` are the lines of the assessments by unit, `answers` those of the run.
+    """
+    for unit, assessed_lines in units.items():
+        yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers.get(unit, ())
+
+
+def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules) -> Iterator[Pair]:
+    """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels themselves.
+
+    `units` are the lines of all runs of the file by unit, `answers` those of the run that is scored. The gold has no
+    assessments: it says how many answers the unit wants, and its groups.
+    """
+    for unit in units:
+        yield unit, _gold_of_unit(unit, (), run, rules), answers.get(unit, ())
+
+
+def _gold_of_unit(unit: str, assessed_lines: Sequence[Line], file: JudgedFile, rules: Rules) -> UnitGold:
+    """Return the gold of a unit, with the number of wanted answers and the groups that the file gives it."""
+    wanted_count = file.wanted_by_unit.get(unit)
+    groups = file.groups_by_unit.get(unit, _NO_GROUPS)
+    return UnitGold(unit, assessed_lines, wanted_count, groups, rules)
+
+
+# ---- Notices
+
+
+def notices_of_unread_columns(assessments: JudgedFile, run: JudgedFile) -> list[str]:
+    """Return a notice for each file with columns that are not read, because they belong in the other file."""
+    notices = []
+    columns_of_run = [column for column in COLUMNS_OF_GOLD if column in run.columns]
+    if columns_of_run:
+        notices.append(f"{run.name}: not read, as assessments should have it: {', '.join(columns_of_run)}")
+    columns_of_assessments = [column for column in COLUMNS_OF_RUNS if column in assessments.columns]
+    if columns_of_assessments:
+        notices.append(f"{assessments.name}: not read, as a run should have it: {', '.join(columns_of_assessments)}")
+    return notices
+
+
+def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> list[str]:
+    """Return notices about answers that are not scored: those for units without assessments, and repetitions.
+
+    `units` are the units of the assessments.
+    """
+    notices = []
+    unassessed_units = [unit for unit in answers.lines_by_unit if unit not in units]
+    if unassessed_units:
+        answer_count = sum(len(answers.lines_by_unit[unit]) for unit in unassessed_units)
+        names = ", ".join(one_line(unit, 40) for unit in unassessed_units[:3])
+        if len(unassessed_units) > 3:
+            names += ", ..."
+        were = "was" if answer_count == 1 else "were"
+        of_units = number_with_noun(len(unassessed_units), "unit")
+        answers_text = number_with_noun(answer_count, "answer")
+        notices.append(f"{answers_text} of {of_units} without assessments {were} left out: {names}")
+    if answers.repetition_count:
+        repeat = "repeat earlier lines and were"
+        if answers.repetition_count == 1:
+            repeat = "repeats an earlier line and was"
+        lines_text = number_with_noun(answers.repetition_count, "line")
+        notices.append(f"{lines_text} {repeat} left out (same unit, answer and evidence)")
+    return notices
+
+
+def number_with_noun(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural except for 1: (1540, "answer") -> "1,540 answers"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
