@@ -102,7 +102,7 @@ def json_line(value: Json) -> str:
 def infinity_as_input_error(value: Json) -> Iterator[None]:
     """Raise InputError instead of the ValueError that `json` raises in the block for a number that is not finite.
 
-    `value` is what the block writes as JSON; the error names the place of the number in it: `runs[2].score`.
+    `value` is the value that the block writes as JSON; the error names the place of the number in it: `runs[2].score`.
     """
     try:
         yield

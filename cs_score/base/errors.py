@@ -19,7 +19,7 @@ class CsScoreError(Exception):
         return getattr(self, "__notes__", ())
 
     def add_remarks(self, remarks: Iterable[str]) -> None:
-        """Add remarks to the error, without those that it has already. A traceback shows them, too."""
+        """Add remarks to the error, unless it has them already. A traceback shows them, too."""
         for remark in remarks:
             if remark not in self.remarks:
                 self.add_note(remark)

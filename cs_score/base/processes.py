@@ -217,7 +217,7 @@ class Pool(Generic[T, R]):
 
 
 def _work_on_items(connection: Connection, inherited_ends: list[Connection], work: Callable[[Any], Any]) -> None:
-    """Do the work for one item after the other. This is what a worker process runs until its owner ends it.
+    """Do the work for one item after the other. A worker process runs this function until its owner ends it.
 
     Items are received by `connection`, and an answer is sent back for each: whether the work succeeded, and its result
     or exception. `inherited_ends` are the owner's ends of pipes; they have to be closed here, since a pipe ends only

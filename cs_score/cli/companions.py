@@ -80,7 +80,11 @@ VALIDATE_RUN: Final = Program(
     name="validate-run",
     options=(
         Option("-allow_comments", "Cut off comments at the end of lines"),
-        Option("-depth S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+        Option(
+            "-depth S:D",
+            "Pooling: A:D keeps the best D nodes of the run, B:D those of each query (D x D of the second hop); 0 "
+            "keeps all",
+        ),
         DOCUMENTS,
         _GROUND_TRUTH,
         _FEW_JUSTIFICATIONS,

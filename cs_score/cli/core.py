@@ -926,6 +926,9 @@ WITHOUT_NEED: Final = ("--verbose", "-v")
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
 """Options that name input files in other programs; here the files are words without an option."""
 
+UNIT_OPTIONS: Final = ("--query", "--queries", "--claim", "--question", "--instance", "--topic", "--id", "--item")
+"""What others call the option --unit of explain."""
+
 VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "compare", "--diff": "diff"}
 """Options that people type although they mean a command, with the name of that command."""
 
@@ -947,6 +950,7 @@ def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
     """Return advice on what to write instead of an option that the command does not have; empty without advice."""
     return (
         _advice_on_evaluators_option(command, name, typed)
+        or _advice_on_unit_option(command, name)
         or _advice_on_other_task(command, name)
         or _advice_on_other_command(command, name)
     )
@@ -970,11 +974,26 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
     return ""
 
 
+def _advice_on_unit_option(command: Command, name: str) -> str:
+    """Return how one unit is chosen or explained, where `name` is what others call --unit; empty else."""
+    verb, task = command.verb_and_task
+    if name not in UNIT_OPTIONS or nearest(name, command.option_by_spelling, cutoff=0.9):
+        return ""
+    if "--unit" in command.option_by_spelling:
+        return f"{name} is called --unit here: {command.full_name} --unit ID ..."
+    if not verb or not COMMANDS[verb].by_task:
+        return ""
+    task_word = "" if task == COLD_START else f" {task}"
+    return f"{name}: one unit is explained by cs-score explain{task_word} --unit ID ..."
+
+
 def _advice_on_other_task(command: Command, name: str) -> str:
     """Return advice if an option is a plain word here, a command, or an option of other tasks; otherwise empty."""
     verb, task = command.verb_and_task
     if not verb or not COMMANDS[verb].by_task:
         return ""
+    if name == "--predictions" and task != COLD_START and "--gold" in command.option_by_spelling:
+        return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
     if name in FILE_OPTIONS and task == COLD_START:
         return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
     own_names = {option.long for option in command.options}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     csv, shlex = Late("csv"), Late("shlex")
 
-_GUIDE: Final = "(see docs/reference/input-files.md)"
+_GUIDE: Final = "(page input-files of the documentation)"
 
 _PROGRAM_BY_ENDING: Final = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc"}
 _COMPRESSIONS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
@@ -151,10 +151,16 @@ def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
 
 
 def _why_wrong_width(width: int) -> str:
-    """Return the reason that no layout has this number of columns, with the numbers that layouts have."""
-    *widths, widest = sorted({len(schema.columns) for schema in SCHEMAS})
+    """Return the reason that no layout has this number of columns, with the numbers that runs and assessments have."""
     columns = "1 column" if width == 1 else f"{width} columns"
-    return f"it has {columns}, where layouts have {', '.join(map(str, widths))} or {widest} {_GUIDE}"
+    runs = _widths_of(FileKind.RUN)
+    return f"it has {columns}, where runs have {runs} and assessments {_widths_of(FileKind.ASSESSMENTS)} {_GUIDE}"
+
+
+def _widths_of(kind: FileKind) -> str:
+    """Return the numbers of columns that files of a kind may have, such as `7, 8 or 9`."""
+    *widths, widest = sorted(len(schema.columns) for schema in SCHEMAS if schema.kind is kind)
+    return f"{', '.join(map(str, widths))} or {widest}"
 
 
 def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:

@@ -542,7 +542,11 @@ class Loading:
                 return f"an earlier line gives the answer; the id is written in small letters: {small_id}"
             return "no earlier line has given the answer that it asks about; parent lines must come first"
         if parts.prefix and self.table.would_expand_to(parts.short):
-            return f"it is an entry point of an LDC query: score with -expand {parts.prefix.rpartition('_')[0]}"
+            base = parts.prefix.rpartition("_")[0]
+            return (
+                f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
+                f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
+            )
         return "no query file defines it; are the query files and -expand the right ones?"
 
     def _edition_with_other_hashes(self) -> str:

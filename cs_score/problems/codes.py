@@ -136,7 +136,7 @@ UNKNOWN_SLOT_NAME error: Unknown slot name: %s
 # Lines of runs and assessments
 DUPLICATE_LINE warning: Following line appears more than once in the submission therefore all copies but one will be
         removed: %s
-    The same line stands in the file more than once.
+    The file has the same line more than once.
     two equal lines
     Remove the copies.
     All copies but the first are left out.
@@ -272,7 +272,7 @@ WRONG_SLOT_NAME warning column=SLOT_NAME: Slot %s is not the requested slot for 
     The line is left out; lines that ask about its answer are left out with it.
 # Runs and whole evaluations
 AP_ABOVE_ONE condition
-    An average precision above 1: a run that was not validated is being scored.
+    An average precision is above 1, which happens where a run is scored that was not validated.
     two lines of one node in one document
     Validate the run with the same -justifications, or score with --validate.
     The scoring ends.
@@ -373,7 +373,7 @@ ILLEGAL_NODE_TYPE error column=OBJECT: Illegal node type: %s
     :Entity_1 type PERSON
     Use PER, ORG, GPE, FAC, LOC, STRING or an event type.
 INCOMPATIBLE_NODE_NAME error: Node name %s is not compatible with type %s
-    The name of a node and its type contradict each other, by a type line or by a predicate that the node stands beside.
+    The name of a node and its type contradict each other, by a type line or by a predicate that the node is used with.
     :Entity_1 type STRING, or :Entity_2 as the object of per:title
     Name entities :Entity..., strings :String..., events :Event..., in these letters.
     NOT_WRITTEN The node does not get the type.
@@ -412,9 +412,9 @@ MULTIPLE_MENTIONS_NO_CANONICAL error text=none: Node %s has more than one named/
 MULTIPLE_STRINGS_FOR_PROV error column=OBJECT: Multiple strings provided for provenance: %s (%s)
     Mentions at one place have different texts.
     "Ann" and "Anne" both at ENG_1:3-5
-    Write the text that stands there.
+    Write the text that the document has there.
 MULTITYPED_ENTITY error text=none: Node %s has more than one type: %s
-    A node has several types, or stands beside a predicate that does not suit its type.
+    A node has several types, or is used with a predicate that does not suit its type.
     :Entity_1 type PER, and :Entity_1 org:website :String_1
     Correct the type or the predicate.
 NOT_A_VALIDATED_KB condition
@@ -458,7 +458,7 @@ ILLEGAL_PREDICATE error column=PREDICATE: Illegal predicate: %s
     Use a predicate of the inventory, in lower case, or define your own with -predicates.
     DROPPED
 ILLEGAL_PREDICATE_TYPE error column=PREDICATE: Illegal predicate type: %s
-    What stands before the colon of a predicate is no node type.
+    The word before the colon of a predicate is no node type.
     person:children
     Write per, org, gpe, fac, loc, string or an event type, or nothing.
     DROPPED
@@ -472,7 +472,7 @@ ILLEGAL_USER_PREDICATES condition
     per children per kids
     See the message.
 MISSING_FILLER_STRING_PROV error column=PROVENANCE: Filler string missing in provencance: %s
-    A relation to a string does not say where the string stands.
+    A relation to a string does not say where in the document the string is.
     :Entity_1 per:title :String_1 with ENG_1:1-20 only
     Put the place of the string first: ENG_1:3-5;ENG_1:1-20.
 MISSING_INVERSE warning text=none: No inverse relation asserted for %s(%s, %s)
@@ -496,7 +496,7 @@ PREDICATE_ALIAS warning text=1 column=PREDICATE: Use of %s predicate; %s replace
     Write the name that replaces it.
     The right name is used.
 STRING_USED_FOR_ENTITY error: Expecting a node, but got string %s
-    A text in quotes stands where a node must be.
+    A text in quotes is given where a node must be.
     :Entity_1 per:title "boss"
     Make a node :String_1 with the text as its mention.
     DROPPED
@@ -526,7 +526,7 @@ UNEXPECTED_BASE_FILLER error text=none column=PROVENANCE: %s is not an allowed v
     ENG_1:1-20;NIL;NIL
     Give the span of the base filler as the second part behind the filler string.
 UNEXPECTED_PROVENANCE error column=PROVENANCE: Only PREDICATE_JUSTIFICATION is expected in the provenance: %s
-    A mention has no span, or other parts than the one that says where it stands.
+    A mention has no span, or other parts than the one that says where it is in the document.
     NIL, or ENG_1:3-5;ENG_1:1-20 for a mention
     Write one span.
 UNEXPECTED_REALIS error text=1 column=PREDICATE: Unexpected value of realis (expected %s, got %s)

@@ -247,7 +247,7 @@ def _split_into_digits(
     """Return the statistics (units, systems, k) as digits (units, systems, k + split columns), as ExactStatistics has.
 
     The first digit of a value of the `split_columns` is value / 2^exponent, rounded to an integer. The second one is
-    what the rounding left, times 2^digit_bits and rounded to an integer.
+    the remainder, times 2^digit_bits and rounded to an integer.
     """
     scaled = np.ldexp(statistics[..., split_columns], -exponents)
     first_digits = np.rint(scaled)

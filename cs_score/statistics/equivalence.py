@@ -104,8 +104,8 @@ def t_equivalence_p(difference: float, deviation: float, units: int, margin: flo
 def binary_equivalence_p(wins: int, losses: int, units: int, margin: float) -> float:
     """Return the larger p-value of two score tests (Nam's): that a system is worse than the other by the margin.
 
-    The units are right or wrong. `wins` are those that only the second system has right, `losses` those that only the
-    first has. No two systems can differ by more than 1: with a margin of 1 or more p is 0.
+    The units are right or wrong. `wins` counts the units that only the second system has right, `losses` the units
+    that only the first has. No two systems can differ by more than 1: with a margin of 1 or more p is 0.
     """
     if margin >= 1:
         return 0.0

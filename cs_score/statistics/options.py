@@ -89,8 +89,8 @@ class Resampling(Record):
     def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> SettledResampling:
         """Return the settings with the methods that fit these units, and how the units are drawn in clusters.
 
-        If no method was named, intervals are percentile intervals, below 20 units BCa intervals. Those of differences
-        are then paired t intervals below 20 units; only several systems have any (`has_differences`). `units` are the
+        If no method was named, intervals are percentile intervals, below 20 units BCa intervals. For differences
+        of systems (`has_differences`) they are paired t intervals below 20 units. `units` are the
         ids of the units. Raises InputError for units without a cluster.
         """
         design = self.clusters.design(units) if self.clusters else None
@@ -144,7 +144,7 @@ def _whole_number(value: object, name: str, *, at_least: int) -> int:
 def _percentage(value: object) -> float:
     """Return a confidence from 50 to 99.99 as float.
 
-    Raises UsageError for another value. The message suggests what the user may have meant: 95 for 0.95, 0.05 and 5.
+    Raises UsageError for another value. The message suggests a likely value: 95 for 0.95, 0.05 and 5.
     """
     try:
         number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
@@ -268,8 +268,8 @@ class Family(Record):
         """Return the smallest p-value that any result could have had, given the number of units that are not 0/0.
 
         The units with 0/0 change nothing. Let r be the number of ways to exchange the systems in one unit: 2 for a
-        pair, n! for n systems. Of all r^units exchanges at least r are as extreme as the observed result, those that
-        treat all units alike. So the share of extreme ones is at least r^(1 - units).
+        pair, n! for n systems. Of all r^units exchanges at least r are as extreme as the observed result: the same
+        exchange is made in all units. So the share of extreme ones is at least r^(1 - units).
         """
         ways = math.factorial(self.systems) if self.correction == "hsd" else 2
         smallest_share = min(1.0, float(ways) ** (1 - units))

@@ -166,8 +166,8 @@ def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
     """Raise InputError, with the names of units of both, if a system answers no unit of the gold standard.
 
-    Most likely it is the run of another data set. `ids` are the units that the system answers, `gold` those of the gold
-    standard.
+    Most likely it is the run of another data set. `ids` are the units that the system answers, `gold` the units of the
+    gold standard.
     """
     answered_ids = list(ids)
     gold_ids = frozenset(gold)

@@ -64,6 +64,11 @@ REFUSED: Final = """
 2 | analyze --boostrap 9 $COLD | unknown switch --boostrap; did you mean --bootstrap?
 2 | score --resum $COLD | --resum is no option of cs-score score, but --resume of batch
 2 | score --resume $COLD | --resume is no option of cs-score score, but of batch
+2 | explain --query x $COLD | --query is called --unit here: cs-score explain --unit ID
+2 | score --query x $COLD | --query: one unit is explained by cs-score explain --unit ID
+2 | score scifact gold.jsonl pred.jsonl --claim 3 | --claim: one unit is explained by cs-score explain scifact --unit ID
+2 | compare scifact --gold gold.jsonl --predictions pred.jsonl | --predictions is not needed; write cs-score compare
+255 | validate-run q.xml run.tab.txt | cs-score validate-queries -expand -query_base ISLE26 QUERIES.xml NEW.xml
 1 | scifact folder pred.jsonl | Could not open folder: Is a directory
 1 | score $X q.xml pool.tab bad.tab.gz | bad.tab.gz: cannot be read: Not a gzipped file
 2 | score --policy kbb $COLD | no policy called kbb; there are kb, sf; did you mean kb?

@@ -134,7 +134,7 @@ def test_queries_that_are_not_called_so_are_known(tmp_path: Path) -> None:
         ("run.tab", b"%PDF-1.7\n\xff", "it is a PDF"),
         ("run.tab", zipped(b"", "[Content_Types].xml"), "a document of an office program"),
         ("run.tab", RUN.replace(b"Al", b"\xff"), "other letters of it are UTF-8, so this one is damaged"),
-        ("run.tab", b"word\n", "it has 1 column, where layouts have 7, 8, 9, 10 or 11"),
+        ("run.tab", b"word\n", "it has 1 column, where runs have 7, 8 or 9 and assessments 8, 10 or 11"),
         ("run.tab", RUN.replace(b"0.9", b".9"), "column 8, '.9', is no CONFIDENCE"),
         ("queries.xml", b"<!DOCTYPE html>\n<html>", "queries.xml: it is a web page (HTML)"),
         ("queries.xml", b"<queries/>", 'queries.xml: there is no <query id="...">...</query> in it'),

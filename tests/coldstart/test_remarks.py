@@ -90,7 +90,7 @@ def test_a_category_that_is_named_twice_is_told(both: Inputs, switches: tuple[st
     ("change", "said"),
     [
         (lambda line: line.replace(b"\t", b","), "its columns are separated by commas and not by tabs"),
-        (lambda line: line + b"\tx\ty\tz", "it has 12 columns, where layouts have 7, 8, 9, 10 or 11"),
+        (lambda line: line + b"\tx\ty\tz", "it has 12 columns, where runs have 7, 8 or 9 and assessments 8, 10 or 11"),
         (lambda line: line.replace(line.split(b"\t")[7], b".5"), "column 8, '.5', is no CONFIDENCE"),
         (lambda line: b"FULL_QUERY_ID\tSLOT_NAME\tRUNID\n" + line, "this line is a header; take it out"),
     ],
