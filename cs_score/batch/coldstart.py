@@ -404,7 +404,7 @@ class _Attempt(Record):
     # -- The outcome
 
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
-        """Yield the scores of each run id, with intervals if there are `limits`, and what the run found."""
+        """Yield the scores of each run id with its findings, and with intervals if there are `limits`."""
         for position, run in enumerate(result.runs):
             yield RunScores(
                 run_id=run.run_id,
@@ -416,13 +416,13 @@ class _Attempt(Record):
             )
 
     def _measures_to_record(self, run: RunResult, limits: Sequence[ScoreIntervals]) -> list[Any]:
-        """Return the measures whose statistics by unit are recorded: only resampling needs those of all measures."""
+        """Return the measures whose statistics by unit are recorded; only resampling needs all measures."""
         return list(summary_scores(run)) if limits else [unit_measure(self.prepared.gold)]
 
     def _make_outcome(
         self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
     ) -> Outcome:
-        """Return an outcome whose problems are those that validation has found, then those of scoring.
+        """Return an outcome with the problems of validation, followed by the problems of scoring.
 
         It has failed if there is an `error`. `fields` are further fields of the outcome.
         """
@@ -446,7 +446,7 @@ class _Attempt(Record):
         )
 
     def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
-        """Return the problems of the run itself with their details: those that are not problems of gold.
+        """Return the problems of the run itself, without the problems of gold, with their details.
 
         Validation's problems and the `error` that ended the scoring are among them. Returns None if problems keep no
         details in this batch.

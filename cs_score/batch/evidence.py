@@ -62,7 +62,7 @@ class _PreparedEvidence(Prepared):
 
     @property
     def evaluation(self) -> Evaluation:
-        """What the tables over all runs need to know of gold: a unit counts as found by each headline measure."""
+        """The properties of gold that tables over all runs need; a unit counts as found by each headline measure."""
         headline = self.plan.headline()
         return Evaluation(
             mode=self.plan.task,

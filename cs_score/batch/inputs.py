@@ -167,7 +167,7 @@ def _read_list(list_file: str) -> Iterator[_ListedWord]:
 
 
 def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
-    """Return the files that a word names: those of a folder, those that a pattern matches, or the file itself.
+    """Return the files that a word names: the files of a folder, all matches of a pattern, or the file itself.
 
     Raises InputError if a folder or a pattern has none.
     """

@@ -281,7 +281,7 @@ def _leading_columns(board: Leaderboard) -> list[Column]:
 
 
 def _score_columns(measure: str, *, is_resampled: bool) -> list[Column]:
-    """Return the column of the scores by a measure, followed by those of the limits if runs have intervals."""
+    """Return the column of the scores by a measure, followed by columns of the limits if runs have intervals."""
     columns = [Column(measure, measure)]
     if is_resampled:
         columns += [Column(f"{measure}:low", "Low"), Column(f"{measure}:high", "High")]
@@ -402,7 +402,7 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     """Return the leaderboard for a terminal: its first `most` rows, notes, the first `most` failures, signatures.
 
-    Of the scores it has only those that rank the runs.
+    The only scores in it are those by the ranking measure.
     """
     layout = leaderboard_layout(board)
     hidden_keys = {*board.headline[1:], "errors", "warnings", "effect_size"}

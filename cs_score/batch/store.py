@@ -316,7 +316,7 @@ def clear_leftovers(folder: str) -> None:
 
 
 def _remove_files(paths: Iterable[str]) -> None:
-    """Remove files, and ignore those that cannot be removed."""
+    """Remove files; errors are ignored."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)

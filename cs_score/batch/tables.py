@@ -23,7 +23,7 @@ from cs_score.tables.layout import Layout, Table, columns, tsv
 
 
 def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
-    """Return the overview of the runs of one edition: the answers that each found, and those that they share.
+    """Return the overview of the runs of one edition: the answers of each run, and how much they agree.
 
     Rankings in it are by the headline measures of the leaderboard.
     """

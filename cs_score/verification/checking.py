@@ -119,9 +119,9 @@ def read_baseline(path: str, run_id: str) -> Measured:
 
 
 def _scores_of_check(checked: Checked, file: str) -> Measured:
-    """Return the scores that an earlier check has stored, which are those of the measures with limits.
+    """Return the scores that an earlier check has stored.
 
-    A check stores no statistics of units.
+    It stores only the measures with limits, and no statistics of units.
     """
     scores = {check.measure: check.score for check in checked.checks if check.score is not None}
     return Measured(file, checked.origin, scores, None)

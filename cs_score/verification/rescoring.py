@@ -124,7 +124,7 @@ def _load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: Proble
 
 
 def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
-    """Return those of the files that are knowledge bases, which are converted to runs."""
+    """Return the knowledge bases among the files, which are converted to runs."""
     return [file for file in files if _is_knowledge_base(file)]
 
 
