@@ -251,6 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("standard output was closed before everything was written", failed)
     except (OSError, ImportError) as error:  # no descriptors, no working folder, a full device
         return _complain(_reason(error), failed)
+    except SyntaxError:
+        pass  # reported below: short of memory, Python's parser reports faults in modules that have none
     except MemoryError:
         pass  # reported below: the traceback holds memory until the `except` clause ends
     except KeyboardInterrupt:
