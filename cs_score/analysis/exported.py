@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import replace
-from cs_score.base.separators import split_unescaped, unescape_separators
+from cs_score.base.separators import read_column_names
 from cs_score.base.sources import Delimited, Input, name_of, open_source, plain_name, read_delimited
 
 COLUMNS: Final = ("unit", "system", "measure", "score", "numerator", "denominator", "cluster", "stratum")
@@ -31,19 +31,7 @@ def read_names(text: str) -> dict[str, str]:
     `text` is the value of `--columns`; an empty text gives no names. Raises UsageError for a column that we do not
     have, and for a column without a name.
     """
-    own_name_by_column: dict[str, str] = {}
-    if not text:
-        return own_name_by_column
-    for pair in split_unescaped(text, ","):
-        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
-        column = parts[0]
-        if column not in COLUMNS:
-            columns = ", ".join(COLUMNS)
-            raise UsageError(f"--columns: nothing is called {column}; there are {columns}{nearest(column, COLUMNS)}")
-        if len(parts) != 2 or not parts[1]:
-            raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
-        own_name_by_column[column] = parts[1]
-    return own_name_by_column
+    return dict(read_column_names(text, COLUMNS, unknown="nothing is called"))
 
 
 def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:

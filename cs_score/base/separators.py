@@ -5,7 +5,10 @@ A backslash stands before each separator that belongs to a name: the label `yes,
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Final
+
+from cs_score.base.errors import UsageError, nearest
 
 SEPARATORS: Final = ",:="
 """The characters that separate names in the values of options such as `--policy` and `--columns`."""
@@ -68,3 +71,21 @@ def unescape_separators(text: str) -> str:
     if follows_backslash:
         name += "\\"
     return name
+
+
+def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of the value of `--columns`: one of our `columns`, and the name that a file has for it.
+
+    "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`, an empty text no pair.
+    Raises UsageError for a pair without a name, and for a column that is not ours; `unknown` begins that message.
+    """
+    if not text:
+        return
+    for pair in split_unescaped(text, ","):
+        column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        if column not in columns:
+            our_columns = ", ".join(columns)
+            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{nearest(column, columns)}")
+        if len(names) != 1 or not names[0]:
+            raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
+        yield column, names[0]

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, Final, NoReturn, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError, nearest
-from cs_score.base.separators import split_unescaped, unescape_separators
+from cs_score.base.separators import read_column_names
 from cs_score.base.sources import Source, plain_name, reason_of
 from cs_score.evidence.reading import kind_of, quoted
 
@@ -44,21 +44,10 @@ def read_headings(text: str) -> Headings:
     without a meaning or a heading, and for one that is named twice.
     """
     heading_by_column: dict[str, str] = {}
-    if not text:
-        return heading_by_column
-    for part in split_unescaped(text, ","):
-        column_and_heading = [unescape_separators(piece) for piece in split_unescaped(part, "=")]
-        column = column_and_heading[0]
-        if column not in COLUMNS:
-            columns = ", ".join(COLUMNS)
-            raise UsageError(
-                f"--columns: no column has the meaning {column}; there are {columns}{nearest(column, COLUMNS)}"
-            )
-        if len(column_and_heading) != 2 or not column_and_heading[1]:
-            raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
+    for column, heading in read_column_names(text, COLUMNS, unknown="no column has the meaning"):
         if column in heading_by_column:
             raise UsageError(f"--columns names {column} twice")
-        heading_by_column[column] = column_and_heading[1]
+        heading_by_column[column] = heading
     return heading_by_column
 
 
