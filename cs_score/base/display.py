@@ -150,6 +150,11 @@ def align_columns(
     return lines
 
 
+def number_with_noun(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural except for 1: (1540, "answer") -> "1,540 answers"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
     """Return the first `most` items as text, and the number of the others: `a, b, c and 2 more`."""
     texts = [str(item) for item in items]

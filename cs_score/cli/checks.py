@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.display import one_line
+from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.runtime import Late
@@ -205,13 +205,7 @@ def _lines_of_verdict(verdict: Verdict) -> list[str]:
         texts.append(f"... and {len(differences) - MOST_VALUES} more")
     conclusion = "reproduced"
     if differences:
-        conclusion = f"differs from its record in {_count_text(len(differences), 'value')}"
-    texts.append(f"{conclusion} ({_count_text(verdict.compared, verdict.unit)} compared)")
+        conclusion = f"differs from its record in {number_with_noun(len(differences), 'value')}"
+    texts.append(f"{conclusion} ({number_with_noun(verdict.compared, verdict.unit)} compared)")
     texts.extend(f"note: {note}" for note in verdict.notes)
     return [one_line(f"{verdict.file}: {text}") for text in texts]
-
-
-def _count_text(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 value`, `2,000 values`."""
-    text = f"{number:,} {noun}"
-    return text if number == 1 else f"{text}s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from cs_score.base.display import one_line
+from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence.mode import Pair
 from cs_score.evidence.reading import quoted
@@ -192,8 +192,3 @@ def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> l
         lines_text = number_with_noun(answers.repetition_count, "line")
         notices.append(f"{lines_text} {repeat} left out (same unit, answer and evidence)")
     return notices
-
-
-def number_with_noun(number: float, noun: str) -> str:
-    """Return a number with its noun, in the plural except for 1: (1540, "answer") -> "1,540 answers"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

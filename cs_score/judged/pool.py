@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Self
 
 from msgspec import Meta
 
-from cs_score.base.display import one_line
+from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
@@ -34,7 +34,6 @@ from cs_score.judged.counting import (
 from cs_score.judged.explaining import explanation_of
 from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
 from cs_score.judged.lines import JudgedFile, Line, read_judged
-from cs_score.judged.pairing import number_with_noun
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_labels, read_policy
 from cs_score.judged.tables import FORMATS, Headings, read_headings
 from cs_score.measures.registry import Divide, divide
