@@ -96,6 +96,17 @@ class MissingExtraError(CsScoreError):
         return f"this needs the package {self.package}: pip install 'cs-score[{self.extra}]'"
 
 
+def missing_part_message(error: ImportError, needed_by: str = "this") -> str:
+    """Return the message that a part of cs-score is not installed; empty if the error is not about such a part.
+
+    `needed_by` names what needs the part, such as a command.
+    """
+    part = error.name or ""
+    if not isinstance(error, ModuleNotFoundError) or not part.startswith("cs_score."):
+        return ""
+    return f"{needed_by} needs {part}, which this installation lacks; install cs-score as a whole"
+
+
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the end of a message that suggests up to three names for a misspelt word: `; did you mean A, B or C?`
 

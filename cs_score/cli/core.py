@@ -28,7 +28,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, UsageError, nearest
+from cs_score.base.errors import CsScoreError, UsageError, missing_part_message, nearest
 from cs_score.base.outputs import (
     Existing,
     OutputPlan,
@@ -1176,12 +1176,10 @@ def _load_for_task(name: str, task: str) -> Command:
     try:
         module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
     except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if not missing.startswith("cs_score."):
+        message = missing_part_message(error, needed_by=name)
+        if not message:
             raise
-        raise UsageError(
-            f"{name} needs {missing}, which this installation lacks; install cs-score as a whole"
-        ) from None
+        raise UsageError(message) from None
     make = getattr(module, re.sub("[- ]", "_", name or "bare"))
     command: Command = make(task or name)
     return command

@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, OutputError, UsageError, nearest
+from cs_score.base.errors import CsScoreError, OutputError, UsageError, missing_part_message, nearest
 from cs_score.base.sources import pipes_are_kept
 from cs_score.cli.core import (
     ABOUT,
@@ -287,8 +287,8 @@ def interrupted() -> int:
 
 def _reason(error: OSError | ImportError) -> str:
     """Return a message for an error of the operating system or the installation, for people."""
-    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cs_score."):
-        return f"this needs {error.name}, which this installation lacks; install cs-score as a whole"
+    if isinstance(error, ImportError) and missing_part_message(error):
+        return missing_part_message(error)
     if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
         return _NO_MEMORY
     try:

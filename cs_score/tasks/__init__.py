@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, nearest
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, missing_part_message, nearest
 from cs_score.base.records import Record
 from cs_score.tasks import outside
 
@@ -187,11 +187,10 @@ def _import_value(path: str) -> Any:
     try:
         return getattr(importlib.import_module(module), value)
     except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if not missing.startswith("cs_score."):
+        message = missing_part_message(error)
+        if not message:
             raise
-        problem = f"this needs {missing}, which this installation lacks; install cs-score as a whole"
-        raise UsageError(problem) from None
+        raise UsageError(message) from None
 
 
 def __getattr__(name: str) -> Any:
