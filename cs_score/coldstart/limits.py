@@ -239,12 +239,12 @@ def _single_valued_groups(nodes: Mapping[str, Sequence[Response]]) -> list[_Riva
     A group are all nodes below one node. The first line of the node with the shortest name decides whether the slot of
     the group takes one value.
     """
-    single_parents = {_parent_node(node) for node, lines in nodes.items() if lines[0].query.is_single_valued}
+    single_parents = {parent_node(node) for node, lines in nodes.items() if lines[0].query.is_single_valued}
     if not single_parents:
         return []
     nodes_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        parent = _parent_node(node)
+        parent = parent_node(node)
         if parent in single_parents:
             nodes_by_parent[parent].append(node)
     groups = []
@@ -255,6 +255,6 @@ def _single_valued_groups(nodes: Mapping[str, Sequence[Response]]) -> list[_Riva
     return groups
 
 
-def _parent_node(node: str) -> str:
+def parent_node(node: str) -> str:
     """Return the FQ id of the node above a node, at the first hop the query: `Q:E1:C1` -> `Q:E1`, `Q:E1` -> `Q`."""
     return node.rpartition(":")[0]

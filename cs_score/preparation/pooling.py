@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
+from cs_score.coldstart.limits import parent_node
 from cs_score.coldstart.lines import Response, node_confidence
 from cs_score.coldstart.queries import follow_on_id
 from cs_score.coldstart.tab_files import leading_number
@@ -124,7 +125,7 @@ def _nodes_by_root(
         confidence = confidence_by_node[name]
         level = level_by_node[name]
         if level == 1:
-            parent = _parent(name)
+            parent = parent_node(name)
             confidence *= confidence_by_node.get(parent, 0.0)
             if parent not in lines_left or parent == name:
                 # The parent has no lines at the first hop; its confidence is 0, so that it is taken last.
@@ -149,7 +150,7 @@ def _taken_nodes(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> 
             second_hop = [node.name for node in nodes if node.level == 1]
             taken_nodes.update(first_hop[: depth.node_count])
             for name in second_hop[: depth.node_count**2]:  # the parents of these nodes are taken, too
-                taken_nodes.update((name, _parent(name)))
+                taken_nodes.update((name, parent_node(name)))
         return taken_nodes
     # Scheme A takes nodes root by root, roots sorted as text (rule depth-over-all-queries).
     all_nodes: list[_Node] = []
@@ -157,14 +158,9 @@ def _taken_nodes(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> 
         all_nodes += nodes_by_root[root]
     first_hop = [node.name for node in all_nodes if node.level == 0]
     taken_nodes.update(first_hop[: depth.node_count])
-    second_hop = [node.name for node in all_nodes if node.level == 1 and _parent(node.name) in taken_nodes]
+    second_hop = [node.name for node in all_nodes if node.level == 1 and parent_node(node.name) in taken_nodes]
     taken_nodes.update(second_hop[: depth.node_count**2])
     return taken_nodes
-
-
-def _parent(name: str) -> str:
-    """Return the FQ id of the node above a node: `Q:E1:C1` -> `Q:E1`."""
-    return name.rpartition(":")[0]
 
 
 # ---- apply-k

@@ -20,6 +20,7 @@ from cs_score.analysis.coldstart.run_files import LinkedLine
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
+from cs_score.coldstart.limits import parent_node
 from cs_score.coldstart.lines import Response, load_order, node_confidence
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
@@ -124,7 +125,7 @@ class QueryLines:
                 if node.name not in self._node_by_name:
                     self._node_by_name[node.name] = node
                     if node.level:
-                        self._children_by_parent[_parent_of(node)].append(node.name)
+                        self._children_by_parent[parent_node(node.name)].append(node.name)
 
     @cached_property
     def _has_plain_nodes(self) -> bool:
@@ -268,7 +269,7 @@ class QueryLines:
         children = self._children_by_parent.get(node.name, ())
         if any(child not in losses.vanishing_nodes for child in children):
             return None
-        parent = _parent_of(node)
+        parent = parent_node(node.name)
         if node.level and parent not in self._links.nodes:
             return None
         if node.name in losses.vanishing_nodes:
@@ -291,11 +292,6 @@ class QueryLines:
 def _index_of(line: LinkedLine) -> int | None:
     """Return the index of a response; None for a skipped line, which has no index."""
     return line.index if isinstance(line, Response) else None
-
-
-def _parent_of(node: RankedNode) -> str:
-    """Return the name of a node's parent: `CS17_ENG_0001:E1:E2` -> `CS17_ENG_0001:E1`."""
-    return node.name.rpartition(":")[0]
 
 
 class _Losses(NamedTuple):
