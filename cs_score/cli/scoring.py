@@ -210,6 +210,11 @@ class RunsScored(Record):
     result: Result
     intervals: Sequence[ScoreIntervals]
 
+    @property
+    def resampling(self) -> Resampling | None:
+        """The settings of the intervals, None if they are not asked for."""
+        return self.call.resampling
+
     def write(self) -> None:
         """Write the tables and the JSON that the call asks for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
@@ -244,6 +249,8 @@ class PredictionsScored(Record):
     """The result of each system, by its name."""
     intervals: Mapping[str, ScoreIntervals]
     """The intervals of each system, by its name; empty without --bootstrap."""
+    resampling: Resampling | None
+    """The settings of the intervals, None without --bootstrap."""
     unit_file: str | None
     """The file into which --per-item writes the statistics of each unit, or None."""
 
@@ -664,10 +671,10 @@ def _score_predictions(task: str, line: Line) -> PredictionsScored:
     intervals_by_name = {}
     if resampling is not None:
         intervals_by_name = {name: intervals(result, resampling) for name, result in results.items()}
-    return PredictionsScored(results, intervals_by_name, unit_file)
+    return PredictionsScored(results, intervals_by_name, resampling, unit_file)
 
 
-def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
+def _unit_table(task: str, scored: RunsScored | PredictionsScored) -> Iterable[bytes]:
     """Return the lines of the table of `--per-unit`: numerator and denominator of each unit of each run."""
     results: dict[str, Any]
     if isinstance(scored, RunsScored):
@@ -676,7 +683,7 @@ def _unit_table(task: str, scored: RunsScored | PredictionsScored, resampling: R
         results = {task: scored.result}
     else:
         results = dict(scored.results)
-    clusters = UNSET if resampling is None else resampling.clusters
+    clusters = UNSET if scored.resampling is None else scored.resampling.clusters
     return layout.tsv(comparison.per_unit(task_named(task), results, clusters))
 
 
@@ -762,7 +769,7 @@ def score(task: str, line: Line) -> int:
         scored.write()
         unit_file = line.get("--per-unit")
         if unit_file is not None:
-            storage.write_packed(unit_file, _unit_table(task, scored, read_resampling(line)))
+            storage.write_packed(unit_file, _unit_table(task, scored))
     terminal.print_text(text)
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
