@@ -7,14 +7,17 @@
     print(run.scores["LDC-MEAN-ALL-Macro-F1"])
 
 The names in `__all__` are the public API, and stable (docs/python/index.md); all modules below are private. A name is
-loaded when it is first used, so that importing the package costs next to nothing, and so that the command can care for
-signals before anything is imported.
+loaded when it is first used, so that importing the package costs next to nothing. In the process of the command
+`cs-score` the package cares for signals before anything else: Ctrl-C finds no module of ours at work, however early.
 """
 
+import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
+
     from cs_score.api.batches import Leaderboard, batch
     from cs_score.api.evidence import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
     from cs_score.api.findings import Analysis, Comparison, Difference, Explanation
@@ -30,6 +33,27 @@ if TYPE_CHECKING:
     from cs_score.coldstart.result import ScoringStopped
 
     __version__: str
+
+
+def _leave(number: int, frame: "FrameType | None") -> None:
+    """End the process with the exit status of a signal, without any cleaning up."""
+    os._exit(128 + number)
+
+
+def _leave_at_once_on_signals() -> None:
+    """Let signals end the process, as long as there is nothing to clean up."""
+    # `signal` makes classes of the names of all signals when it is imported; this one is part of the interpreter.
+    import _signal  # type: ignore[import-not-found]
+
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # ignored already, as for a background job of a script
+            _signal.signal(number, _leave)
+
+
+# The script that pip installs imports this package before it calls anything. For a library's user, signals stay as
+# they are. The name is read without a method of `os.path`, of which a signal would show the lines.
+if sys.argv and sys.argv[0].replace("\\", "/").rpartition("/")[2] in ("cs-score", "cs-score.exe", "cs-score-script.py"):
+    _leave_at_once_on_signals()
 
 __all__ = [
     "Analysis",

@@ -1,35 +1,17 @@
 """Run the command `cs-score`, which is also `python -m cs_score`: its streams, its signals, its end.
 
-Until signals are cared for, nothing is imported that the interpreter has not loaded by itself, not even `typing`:
-Ctrl-C finds no module of ours at work, however early it comes.
+In the script that pip installs, the package has cared for signals before this module is read; `python -m cs_score` does
+so at the beginning of `console`.
 """
 
 import os
 import sys
 
+from cs_score import _leave_at_once_on_signals
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import NoReturn
-
-
-def _leave(number: int, frame: "FrameType | None") -> None:
-    os._exit(128 + number)
-
-
-def _leave_at_once_on_signals() -> None:
-    """Let signals end the process, as long as there is nothing to clean up."""
-    # `signal` makes classes of the names of all signals when it is imported; this one is part of the interpreter.
-    import _signal  # type: ignore[import-not-found]
-
-    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
-        if _signal.getsignal(number) != _signal.SIG_IGN:  # ignored already, as for a background job of a script
-            _signal.signal(number, _leave)
-
-
-# The script that pip installs works on its own name once it has imported this module, and then calls `console`.
-if os.path.basename(sys.argv[0]) in ("cs-score", "cs-score.exe", "cs-score-script.py"):
-    _leave_at_once_on_signals()
 
 
 def console() -> "NoReturn":
