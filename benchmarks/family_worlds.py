@@ -19,7 +19,7 @@ import numpy as np
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.families import family_tests, holm
 from cs_score.statistics.options import Correction, Resampling
-from cs_score.statistics.resampling import Systems
+from cs_score.statistics.resampling import ResampledSystems
 
 SETS: Final = 600
 DRAWS: Final = 1000
@@ -85,7 +85,7 @@ def mean(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
 def adjusted_p(values: Floats, correction: Correction, seed: int) -> tuple[list[float], list[float]]:
     """Return the p-values of all pairs of systems, each by itself and corrected, given values (units, systems)."""
     rows = [np.stack([column, np.ones(len(column))], axis=1) for column in values.T]
-    systems = Systems(rows, mean, Resampling(DRAWS, seed, correction=correction))
+    systems = ResampledSystems(rows, mean, Resampling(DRAWS, seed, correction=correction))
     tests = family_tests(systems, list(combinations(range(len(rows)), 2)))
     return tests.p[0], tests.p_adjusted[0]
 

@@ -24,7 +24,7 @@ from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import units_for_t_test
-from cs_score.statistics.resampling import Systems, bootstrap_intervals
+from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals
 from cs_score.statistics.samples import SampledItems, estimate_score, score_with_limits
 from cs_score.statistics.sign_test import Shares, SignTest
 from cs_score.statistics.units import Clusters, UnitTable
@@ -216,7 +216,7 @@ def _held(world: World, method: IntervalMethod | None, units: int, sets: int) ->
     counts = [0, 0, 0, 0]
     for seed in range(sets):
         matrices = _two_systems(world, units, seed)
-        systems = Systems(matrices, _ratio, Resampling(1000, seed, method=method or UNSET))
+        systems = ResampledSystems(matrices, _ratio, Resampling(1000, seed, method=method or UNSET))
         intervals = [systems.difference(0, 1, 0)]
         if method is not None:  # that of scores is one of the named methods
             intervals.append(systems.score(0, 0))

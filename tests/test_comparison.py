@@ -14,7 +14,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.statistics.options import Resampling
 from cs_score.tasks import task_named
 from tests.documents import copy_samples
@@ -41,7 +41,7 @@ def run(right: Sequence[int]) -> list[Json]:
     ]
 
 
-def results(**systems: Sequence[int]) -> dict[str, Result]:
+def results(**systems: Sequence[int]) -> dict[str, ScoredPredictions]:
     return {name: scifact.MODE.score(GOLD, run(right)) for name, right in systems.items()}
 
 

@@ -19,7 +19,7 @@ from cs_score.cli import topics
 from cs_score.tasks import (
     OWN_TASKS,
     Fault,
-    Gold,
+    InputContent,
     Mode,
     Part,
     Record,
@@ -89,7 +89,7 @@ class Sums(Mode):
     def predictions(self, source: Source) -> Any:
         return json_document(source)
 
-    def paired(self, gold: Any, predictions: Gold, options: Any) -> Any:
+    def paired(self, gold: Any, predictions: InputContent, options: Any) -> Any:
         return [(name, number, predictions.content.get(name)) for name, number in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Any:

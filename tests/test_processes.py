@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError
+from cs_score.base.processes import NoWorkerError, ProcessPool, WorkerDiedError
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -28,7 +28,7 @@ def no_worker_left() -> Iterator[None]:
     assert not left
 
 
-def _all(pool: Pool[int, Any], futures: Collection[Future[Any]]) -> list[Any]:
+def _all(pool: ProcessPool[int, Any], futures: Collection[Future[Any]]) -> list[Any]:
     left = len(futures)
     while left:
         left -= len(pool.wait())
@@ -36,7 +36,7 @@ def _all(pool: Pool[int, Any], futures: Collection[Future[Any]]) -> list[Any]:
 
 
 def test_results_and_exceptions_come_back() -> None:
-    with Pool[int, Any](3, lambda item: 6 // item) as pool:
+    with ProcessPool[int, Any](3, lambda item: 6 // item) as pool:
         futures = [pool.submit(item) for item in (1, 2, 3, 0)]
         with pytest.raises(ZeroDivisionError):
             _all(pool, futures)
@@ -45,7 +45,7 @@ def test_results_and_exceptions_come_back() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_worker_that_is_killed_while_it_waits_for_work_costs_nothing(number: signal.Signals) -> None:
-    with Pool[int, Any](2, lambda item: os.getpid()) as pool:
+    with ProcessPool[int, Any](2, lambda item: os.getpid()) as pool:
         for _ in range(5):
             for pid in set(_all(pool, [pool.submit(item) for item in range(4)])):
                 os.kill(pid, number)
@@ -55,7 +55,7 @@ def test_a_worker_that_is_killed_while_it_waits_for_work_costs_nothing(number: s
 
 
 def test_a_worker_that_is_killed_at_its_work_is_told_and_replaced() -> None:
-    with Pool[int, Any](2, lambda item: os.kill(os.getpid(), item)) as pool:
+    with ProcessPool[int, Any](2, lambda item: os.kill(os.getpid(), item)) as pool:
         deadly, harmless = pool.submit(signal.SIGKILL), pool.submit(0)
         with pytest.raises(WorkerDiedError):
             _all(pool, [deadly, harmless])
@@ -66,7 +66,7 @@ def test_a_worker_that_is_killed_at_its_work_is_told_and_replaced() -> None:
 
 def test_a_worker_that_is_killed_while_it_hands_over_is_told() -> None:
     """More than a pipe holds, so that it is killed in the middle of what its owner reads then."""
-    with Pool[int, Any](2, lambda item: b"x" * item) as pool:
+    with ProcessPool[int, Any](2, lambda item: b"x" * item) as pool:
         future = pool.submit(1 << 22)
         assert pool.wait(0) == []
         [child] = multiprocessing.active_children()
@@ -86,7 +86,7 @@ def test_ctrl_c_while_workers_are_started_leaves_none(monkeypatch: pytest.Monkey
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(multiprocessing.Process, "start", interrupted)
-    with Pool[int, None](2, time.sleep) as pool:
+    with ProcessPool[int, None](2, time.sleep) as pool:
         pool.submit(60)
         with pytest.raises(KeyboardInterrupt):
             pool.wait(10)
@@ -103,9 +103,9 @@ def test_where_no_process_can_be_made_the_others_do_the_work(monkeypatch: pytest
         start(process)
 
     monkeypatch.setattr(multiprocessing.Process, "start", limited)
-    with Pool[int, Any](3, abs) as pool:
+    with ProcessPool[int, Any](3, abs) as pool:
         assert _all(pool, [pool.submit(-item) for item in range(5)]) == [0, 1, 2, 3, 4]
-    with Pool[int, Any](3, abs) as pool:
+    with ProcessPool[int, Any](3, abs) as pool:
         pool.submit(1)
         with pytest.raises(NoWorkerError, match=r"^no worker process can be started: Resource"):
             pool.wait()
@@ -115,7 +115,7 @@ def test_workers_end_when_their_owner_is_killed() -> None:
     """Its workers hold pipes of each other's; none may keep another one alive."""
     reading, writing = os.pipe()
     if (owner := os.fork()) == 0:
-        with Pool[int, None](3, _tell(writing)) as pool:
+        with ProcessPool[int, None](3, _tell(writing)) as pool:
             for _ in range(3):
                 pool.submit(60)
             pool.wait()

@@ -112,6 +112,16 @@ def test_no_circle_among_the_parts_of_a_folder(folder: str) -> None:
     _check_order((one, other) for one, other in parts if one != other)
 
 
+def test_each_class_has_a_name_of_its_own() -> None:
+    files_by_class: dict[str, list[str]] = {}
+    for name, path in _modules().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                files_by_class.setdefault(node.name, []).append(name)
+    repeated = {name: files for name, files in files_by_class.items() if len(files) > 1}
+    assert repeated == {}
+
+
 def test_functions_are_short_or_say_why_not() -> None:
     """Their complexity is measured by ruff (rule C901), which counts length in statements only."""
     long = {

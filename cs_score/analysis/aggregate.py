@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.coldstart.budget import KINDS
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import find_faults
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.evidence.examination import Examination
 from cs_score.base.documents import Document
 from cs_score.base.errors import UsageError
@@ -76,7 +76,7 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
         return self.scores[0]
 
 
-def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling) -> Aggregate:
+def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resampling) -> Aggregate:
     """Return the summary of a Cold Start run for participants of a closed evaluation.
 
     The score by `measure` comes first, even if it is undefined for the run; None means the headline measure. Raises
@@ -95,7 +95,7 @@ def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling
     )
 
 
-def _count_mistakes_of_run(scored: Scored) -> dict[str, int]:
+def _count_mistakes_of_run(scored: AnalysedRun) -> dict[str, int]:
     """Return the number of wrong lines and missed classes of a Cold Start run, by the kinds of the error budget."""
     count_by_category: Counter[str | None] = Counter()
     for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
@@ -104,7 +104,7 @@ def _count_mistakes_of_run(scored: Scored) -> dict[str, int]:
     return {name: count_by_category[kind.category] for name, kind in KINDS.items()}
 
 
-def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: Resampling) -> Aggregate:
+def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, resampling: Resampling) -> Aggregate:
     """Return the summary of the predictions of an evidence task for participants of a closed evaluation.
 
     The score by `measure` comes first.
@@ -119,7 +119,7 @@ def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: 
     return replace(aggregate, answered=result.origin.answered or UNSET)
 
 
-def _count_mistakes_of_predictions(result: evidence.Result, measure: str) -> dict[str, int]:
+def _count_mistakes_of_predictions(result: evidence.ScoredPredictions, measure: str) -> dict[str, int]:
     """Return the number of mistakes of each kind among the predictions, kinds without mistakes included."""
     count_by_kind = {_without_label(kind): 0 for kind in result.mode.kinds}
     for entry in Examination(result, measure).entries:

@@ -19,9 +19,9 @@ from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import Delimited, Input, InputDigest, open_source
 from cs_score.measures.registry import SumsFormula
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_of_table
-from cs_score.tasks.task import Statistics
+from cs_score.tasks.task import UnitStatistics
 
 TASK: Final = "table"
 """The name of the task in documents about such a table."""
@@ -76,11 +76,11 @@ class AnyTable(Record):
         """Return no measures: every system of a table has a score by every measure."""
         return {}
 
-    def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
+    def statistics(self, result: str, measures: Sequence[str]) -> UnitStatistics:
         """Return the numerators and denominators of a system's units by all measures; `result` is the system's name."""
         table = self.table_by_system[result]
         origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
-        return Statistics(unit="unit", table=table, answered=table.ids, known=table.ids, origin=origin)
+        return UnitStatistics(unit="unit", table=table, answered=table.ids, known=table.ids, origin=origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
         """Return the function that computes the scores by these measures from sums over units.
@@ -339,7 +339,7 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
 # ---- Comparing
 
 
-def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
+def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> SystemComparison:
     """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
 
     `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for a single system.

@@ -17,10 +17,10 @@ from cs_score.measures.registry import MEASURES, chosen, find, headlines_among, 
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.statistics.results import MeasureComparison, SystemComparison
 from cs_score.statistics.units import Clusters, UnitTable, align_systems, require_gold_units, unique_ids
 from cs_score.tables.layout import Layout, Row, Table, columns
-from cs_score.tasks.task import Comparable, Statistics
+from cs_score.tasks.task import Comparable, UnitStatistics
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def compare(
     primary: str | None = None,
     common: bool = False,
     **choices: Any,
-) -> Comparison:
+) -> SystemComparison:
     """Return the comparison of several systems by the measures of a task.
 
     `results` are the results by the name of the system. `measures` are names or patterns (`*_f1`), all measures if none
@@ -198,13 +198,13 @@ def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
 
 def _statistics_of_systems(
     task: Comparable, results: Mapping[str, Any], scope: _Scope, selection: _Selection
-) -> dict[str, Statistics]:
+) -> dict[str, UnitStatistics]:
     """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
 
     Raises InputError for a system that answers no unit of gold.
     """
     measures = selection.shared_measures or scope.shared_measures
-    systems: dict[str, Statistics] = {}
+    systems: dict[str, UnitStatistics] = {}
     for name, result in results.items():
         systems[name] = task.statistics(result, measures)
     for name, system in systems.items():
@@ -217,12 +217,12 @@ def _compare_selection(
     results: Mapping[str, Any],
     scope: _Scope,
     selection: _Selection,
-    systems: Mapping[str, Statistics],
+    systems: Mapping[str, UnitStatistics],
     settings: Resampling,
     *,
     common: bool,
     **choices: Any,
-) -> Comparison:
+) -> SystemComparison:
     """Return the comparison of all systems by the shared measures, and of the complete systems by the partial ones.
 
     `systems` are the statistics of all systems by name. With `common` only the units that all systems have are
@@ -230,7 +230,7 @@ def _compare_selection(
     """
     tables = {name: system.table for name, system in systems.items()}
     units = align_systems(tables, common=common)
-    shared_comparison: Comparison | None = None
+    shared_comparison: SystemComparison | None = None
     if selection.shared_measures:
         shared_comparison = compare_tables(
             tables,
@@ -281,11 +281,11 @@ def _rows_of_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
 
 
 def _join_comparisons(
-    shared_comparison: Comparison | None,
-    partial_comparison: Comparison,
+    shared_comparison: SystemComparison | None,
+    partial_comparison: SystemComparison,
     selection: _Selection,
     system_names: tuple[str, ...],
-) -> Comparison:
+) -> SystemComparison:
     """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
 
     `system_names` are all systems. Those that `partial_comparison` lacks have no rank by its measures.
@@ -307,7 +307,7 @@ def _join_comparisons(
     return replace(primary_comparison, measure=selection.primary, systems=system_names, measures=tuple(measures))
 
 
-def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparison) -> Origin:
+def _origin_of(system: UnitStatistics, name: str, primary: str, comparison: SystemComparison) -> Origin:
     """Return the origin of a system's scores by the primary measure.
 
     It names the units of the system that were left out because other systems lack them, if there are any.
@@ -321,7 +321,7 @@ def _origin_of(system: Statistics, name: str, primary: str, comparison: Comparis
     return origin.with_option("common", {"units": comparison.units, "dropped": dropped}, f"common={digest}")
 
 
-def _notes_on_undefined(scope: _Scope, comparison: Comparison) -> list[Note]:
+def _notes_on_undefined(scope: _Scope, comparison: SystemComparison) -> list[Note]:
     """Return notes on the systems that have no score by some measures, and on how these are compared instead."""
     if comparison.primary.unranked:
         return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
@@ -330,7 +330,7 @@ def _notes_on_undefined(scope: _Scope, comparison: Comparison) -> list[Note]:
     return undefined_notes(scope.undefined, "; nothing is compared by these")
 
 
-def first_measure(comparison: Comparison) -> Comparison:
+def first_measure(comparison: SystemComparison) -> SystemComparison:
     """Return a comparison with the primary measure alone, as people are shown it first."""
     return replace(comparison, measures=(comparison.primary,))
 

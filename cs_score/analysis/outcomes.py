@@ -24,7 +24,7 @@ from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
-from cs_score.statistics.results import Comparison, Interval, PairedSystems
+from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
 from cs_score.statistics.units import UnitTable
 from cs_score.statistics.verdicts import effect_in_words, verdict_of
 
@@ -39,7 +39,7 @@ Both: TypeAlias = tuple[bool, bool]
 """Whether something is true of A, and whether it is true of B."""
 
 
-class Outcome(StrEnum):
+class PairOutcome(StrEnum):
     """The outcome of an answer in two results: it may be right in one of them, and wrong or missing in the other."""
 
     RIGHT_IN_BOTH = "right in both"
@@ -51,21 +51,21 @@ class Outcome(StrEnum):
     MISSED = "missed in both"
 
 
-_OUTCOME_BY_RIGHT: Final[Mapping[Both, Outcome]] = {
-    (True, True): Outcome.RIGHT_IN_BOTH,
-    (True, False): Outcome.RIGHT_IN_A,
-    (False, True): Outcome.RIGHT_IN_B,
+_OUTCOME_BY_RIGHT: Final[Mapping[Both, PairOutcome]] = {
+    (True, True): PairOutcome.RIGHT_IN_BOTH,
+    (True, False): PairOutcome.RIGHT_IN_A,
+    (False, True): PairOutcome.RIGHT_IN_B,
 }
 
-_OUTCOME_BY_WRONG: Final[Mapping[Both, Outcome]] = {
-    (True, True): Outcome.WRONG_IN_BOTH,
-    (True, False): Outcome.WRONG_IN_A,
-    (False, True): Outcome.WRONG_IN_B,
-    (False, False): Outcome.MISSED,
+_OUTCOME_BY_WRONG: Final[Mapping[Both, PairOutcome]] = {
+    (True, True): PairOutcome.WRONG_IN_BOTH,
+    (True, False): PairOutcome.WRONG_IN_A,
+    (False, True): PairOutcome.WRONG_IN_B,
+    (False, False): PairOutcome.MISSED,
 }
 
 
-def outcome_of(is_right: Both, is_wrong: Both) -> Outcome:
+def outcome_of(is_right: Both, is_wrong: Both) -> PairOutcome:
     """Return the outcome of an answer, from whether it is right, and whether it is wrong, in A and in B.
 
     An answer that is right in A and wrong in B is `right in A only`; one that is neither anywhere is `missed in both`.
@@ -232,7 +232,7 @@ _COMPARED_FIELDS: Final = (
 """The fields of a difference that are null where the two could not be compared unit by unit."""
 
 
-def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[Comparison | None, Note | None]:
+def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[SystemComparison | None, Note | None]:
     """Return the comparison of both sides unit by unit and None; or None and a note on why they cannot be compared.
 
     Raises InputError for a faulty file of the settings, such as a file of clusters.
@@ -250,7 +250,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[Compari
         return None, Note("NO_UNITS", f"no interval: {error.problem}")
 
 
-def _verdict_on(sides: Sides, comparison: Comparison, pair: PairedSystems) -> str:
+def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
     """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
     return verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)

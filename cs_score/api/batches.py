@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
 from cs_score.api.runs import switches_of
-from cs_score.api.shown import Document, member
+from cs_score.api.shown import ShownDocument, member
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import name_of
 from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
@@ -20,14 +20,14 @@ from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
 from cs_score.batch.plan import BatchOptions
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy
-from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.measures.registry import find
 from cs_score.report.documents import page_maker
 from cs_score.statistics.options import Correction, IntervalMethod
 from cs_score.tables.layout import Table
 
 
-class Leaderboard(Document):
+class Leaderboard(ShownDocument):
     """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
 
     Its only table has a column for each measure, and the limits of intervals in columns such as `SF-AP:low` and
@@ -127,7 +127,7 @@ def batch(
         arguments.files_of(pool, "pool"),
         scoring,
         policies,
-        switches=tuple(switches_of(scoring, Layout())),
+        switches=tuple(switches_of(scoring, ColumnLayout())),
         resampling=resampling,
         validates=validate,
         page=page,

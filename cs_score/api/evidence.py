@@ -19,7 +19,7 @@ from cs_score.base.runtime import Late
 from cs_score.base.separators import escape_separators
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
-from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
+from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
-    from cs_score.evidence.mode import Result
+    from cs_score.evidence.mode import ScoredPredictions
     from cs_score.judged import policy as policies
     from cs_score.statistics.results import ScoreIntervals
 else:
@@ -52,7 +52,7 @@ class ScoredFiles(NamedTuple):
     options: Mapping[str, Any]
 
 
-class EvidenceResult(AnyResult["Result"]):
+class EvidenceResult(AnyResult["ScoredPredictions"]):
     """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa`, `pool` and `load`.
 
     It has two tables. `units` has the statistics of each claim, instance or question, as `--per-item` writes them;
@@ -62,7 +62,9 @@ class EvidenceResult(AnyResult["Result"]):
     _default = "units"
     _needed = "the predictions, which JSON does not hold; score their file"
 
-    def __init__(self, document: Scores, result: Result | None = None, files: ScoredFiles | None = None) -> None:
+    def __init__(
+        self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None
+    ) -> None:
         """Show the scores of `document`. Unless it was loaded from JSON, `result` and `files` say how it was scored."""
         super().__init__(document)
         self._source = result
@@ -321,7 +323,7 @@ def _check_options(function: str, options: Iterable[str], known_options: Sequenc
             raise UsageError(f"{function} takes {', '.join(known_options) or 'no options'}, not {name}")
 
 
-def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
+def loaded_evidence(scores: PredictionScores, name: str) -> EvidenceResult:
     """Return the result that a stored document holds.
 
     Raises InputError if the document lacks the statistics of the units; the message calls the document `name`.

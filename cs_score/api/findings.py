@@ -10,7 +10,7 @@ from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import json_text as finding_json
 from cs_score.analysis.outcomes import shortened
 from cs_score.api.arguments import checked
-from cs_score.api.shown import LONGEST_TEXT, WIDTH, Document, member
+from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import to_builtins
@@ -38,7 +38,7 @@ def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
     return tuple([note.text for note in notes])
 
 
-class _Finding(Document):
+class _Finding(ShownDocument):
     """An explanation, analysis or difference of one result or two under a measure."""
 
     _cited = ("measure", "signature")
@@ -166,7 +166,7 @@ class Difference(_Finding):
 Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
 
 
-class Comparison(Document):
+class Comparison(ShownDocument):
     """Two or more systems on the same units, under every measure; made by `compare` and `load`."""
 
     _default = "systems"

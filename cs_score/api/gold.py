@@ -17,16 +17,14 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import Gold as Prepared
-from cs_score.coldstart.gold import RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import ColdStartGold, RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
 from cs_score.coldstart.options import CallArguments, Policy, path_of
 from cs_score.coldstart.queries import is_query_file, load_queries
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.pooling import Depth
-from cs_score.preparation.runs import Limits as RunLimits
-from cs_score.preparation.runs import Preparation, check_run, load_prepared
+from cs_score.preparation.runs import Preparation, RunLimits, check_run, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import RecordingLog
 from cs_score.tables.layout import Table
@@ -39,7 +37,7 @@ class Gold(Record, eq=False):
     copy gives the same scores.
     """
 
-    _prepared: Prepared
+    _prepared: ColdStartGold
     # The files of the pool if its follow-on lines answer queries that only runs have: they are read after each run.
     _pool: tuple[Input, ...] = ()
 

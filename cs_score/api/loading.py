@@ -15,7 +15,7 @@ from cs_score.api.shown import refuse_incomplete
 from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
-from cs_score.coldstart.documents import Scores
+from cs_score.coldstart.documents import RunScoresDocument
 from cs_score.report.documents import checked as checked_document
 from cs_score.verification.recorded import scores_in
 
@@ -76,6 +76,6 @@ def _load_result(value: Mapping[str, Any], name: str) -> Any:
     Raises InputError for an invalid document; the message calls it `name`.
     """
     scores = scores_in(value, name)
-    if isinstance(scores, Scores):
+    if isinstance(scores, RunScoresDocument):
         return loaded_result(scores, name)
     return loaded_evidence(scores, name)

@@ -28,7 +28,7 @@ from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Comparison
 from cs_score.api.results import AnyResult, task_of
 from cs_score.api.runs import RunResult
-from cs_score.api.shown import WIDTH, Document, member
+from cs_score.api.shown import WIDTH, ShownDocument, member
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
@@ -39,7 +39,7 @@ from cs_score.coldstart.scorer import runs_of
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics import planning
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.results import Comparison as ComparisonDocument
+from cs_score.statistics.results import SystemComparison
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import CURVE, POWER, Printout
 
@@ -47,7 +47,7 @@ Results: TypeAlias = Mapping[str, RunResult] | Mapping[str, EvidenceResult]
 """Results of the same task, by the names of their systems."""
 
 
-class Statistics(Document):
+class Statistics(ShownDocument):
     """A document of statistics, which is printed as the command of the same name prints it."""
 
     _printout: ClassVar[Printout]
@@ -162,7 +162,7 @@ def power(
         document = comparison._document
     else:
         [file] = arguments.files_of(comparison or (), "comparison")
-        document = record_in(read_document(file), ComparisonDocument, name_of(file))
+        document = record_in(read_document(file), SystemComparison, name_of(file))
     return Power(planning.plan_from_comparison(document, measure, aim))
 
 

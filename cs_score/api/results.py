@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from cs_score.api.arguments import Together, checked, resampling_of
-from cs_score.api.shown import Document, member, rows_of
+from cs_score.api.shown import ShownDocument, member, rows_of
 from cs_score.api.tables import INTERVALS
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
@@ -28,7 +28,7 @@ _MOST_REMARKS: Final = 5
 Source = TypeVar("Source")
 
 
-class AnyResult(Document, Generic[Source]):
+class AnyResult(ShownDocument, Generic[Source]):
     """A result of any task.
 
     A result that was scored keeps its source, from which it can be scored again. A result that was loaded from JSON has

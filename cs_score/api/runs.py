@@ -22,12 +22,11 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart import outputs
-from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
+from cs_score.coldstart.documents import RunScoresDocument, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
 from cs_score.coldstart.resampling import bootstrap
-from cs_score.coldstart.result import Result
-from cs_score.coldstart.result import RunResult as OneRun
+from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.measures.registry import COLD_START_MODE, headline
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
-    from cs_score.coldstart.documents import RunScores
+    from cs_score.coldstart.documents import RunScoresRecord
     from cs_score.statistics.results import ScoreIntervals
     from cs_score.verification import recorded
 else:  # scoring has no use for them
@@ -63,7 +62,7 @@ class ScoredLines:
         loaded: Run,
         policy: Policy,
         limits: Justifications,
-        earlier_results: Sequence[OneRun] = (),
+        earlier_results: Sequence[ScoredRun] = (),
         *,
         accounts: Sequence[str] = (),
     ) -> None:
@@ -121,7 +120,9 @@ class RunResult(AnyResult[ScoredLines]):
     _default = "rows"
     _needed = "the lines of the run, which JSON does not hold; score its files"
 
-    def __init__(self, lines: ScoredLines | None, stored: Scores | None = None, options: Options | None = None) -> None:
+    def __init__(
+        self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
+    ) -> None:
         """Show the scores of `lines` or, if the result was loaded from JSON, a stored document and its options."""
         self._source = lines
         self._stored = stored
@@ -281,7 +282,7 @@ class RunResult(AnyResult[ScoredLines]):
         return one_line(f"<{text}>")
 
     @property
-    def _only_run(self) -> RunScores:
+    def _only_run(self) -> RunScoresRecord:
         """The stored or computed scores of the only run. Raises UsageError if the files held no run or several."""
         runs = self._document.runs
         if len(runs) == 1:
@@ -294,7 +295,7 @@ class RunResult(AnyResult[ScoredLines]):
         """Raise UsageError if the files held no run or several."""
         _ = self._only_run  # the property raises the error
 
-    def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.Scored:
+    def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.AnalysedRun:
         """Return the scored run that an analysis works on: the run with the id `run`, or the only one.
 
         Raises UsageError, which names `method`, for a loaded result and if it is not clear which run is meant.
@@ -304,7 +305,7 @@ class RunResult(AnyResult[ScoredLines]):
         if not is_only_run:
             return scored_runs.score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
-        return scored_runs.Scored(
+        return scored_runs.AnalysedRun(
             run=lines.run,
             run_id=self.run_id,
             policy=self.policy,
@@ -323,11 +324,11 @@ class RunResult(AnyResult[ScoredLines]):
         return intervals(self._scored("intervals").result, settings)[0]
 
     @cached_property
-    def _document(self) -> Scores:
+    def _document(self) -> RunScoresDocument:
         """The document with the scores; unless the result was loaded, it has no further details of the runs."""
         return self._document_with()
 
-    def _document_with(self, *parts: str, all_problems: bool = False) -> Scores:
+    def _document_with(self, *parts: str, all_problems: bool = False) -> RunScoresDocument:
         """Return the document with the details of its runs that `parts` name, such as `tables` and `responses`.
 
         Problems with limits on justifications are included with `all_problems` only. The document of a loaded result is
@@ -356,7 +357,7 @@ class RunResult(AnyResult[ScoredLines]):
 class _TableSource(NamedTuple):
     """The function that makes a table of a result, and the parts of the document that it needs."""
 
-    table_of: Callable[[Scores], Table]
+    table_of: Callable[[RunScoresDocument], Table]
     parts: tuple[str, ...] = ()
     needs_all_problems: bool = False
 
@@ -373,7 +374,7 @@ _TABLES: Final[Mapping[str, _TableSource]] = {
 """The tables of a result by name."""
 
 
-def loaded_result(scores: Scores, name: str) -> RunResult:
+def loaded_result(scores: RunScoresDocument, name: str) -> RunResult:
     """Return the result that a stored document holds.
 
     Raises InputError for impossible options; the message calls the document `name`.
@@ -384,13 +385,13 @@ def loaded_result(scores: Scores, name: str) -> RunResult:
 # ---- The files of a result
 
 
-def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.Layout:
+def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.ColumnLayout:
     """Return the layout of the score tables with the columns `fields`; None: the usual ones.
 
     Raises UsageError for an unknown column.
     """
     names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
-    layout = outputs.Layout(names, tabs)
+    layout = outputs.ColumnLayout(names, tabs)
     try:
         outputs.check_fields(layout.fields)
     except InputError as error:
@@ -399,7 +400,7 @@ def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.Layout:
 
 
 def _write_files(
-    result: Result, layout: outputs.Layout, prefix: str, error_file: str | os.PathLike[str] | None
+    result: Result, layout: outputs.ColumnLayout, prefix: str, error_file: str | os.PathLike[str] | None
 ) -> list[str]:
     """Write the files of a result, `PREFIX.sf` and so on, and the problem report if a file is named for it.
 
@@ -427,7 +428,7 @@ def _write_files(
     return [output.path for output in planned]
 
 
-def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
+def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
     """Return the result with a bootstrap of exactly those scores that its tables show, as the reference has it."""
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:
@@ -441,7 +442,7 @@ def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
     return replace(result, runs=tuple(runs))
 
 
-def switches_of(options: Options, layout: outputs.Layout) -> list[str]:
+def switches_of(options: Options, layout: outputs.ColumnLayout) -> list[str]:
     """Return the switches of a command line with these options, such as `["-runids", "A:B", "-tabs"]`.
 
     Switches for the policy and its limits are not among them.

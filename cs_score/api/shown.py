@@ -112,7 +112,7 @@ def rows_of(table: Table) -> list[dict[str, Any]]:
     return [dict(zip(table.layout.keys, row)) for row in table.rows]
 
 
-class Document(Shown):
+class ShownDocument(Shown):
     """An object that shows the values of a document, the record that a command writes as JSON."""
 
     _cited: ClassVar[tuple[str, ...]] = ()
@@ -139,7 +139,7 @@ class _Member(property):
         `convert` computes the value of the property from the member; None: the value is the member itself.
         """
 
-        def value_of_member(shown: Document) -> Any:
+        def value_of_member(shown: ShownDocument) -> Any:
             value = getattr(shown._document, self._name, None)
             if value is UNSET:
                 value = None
@@ -168,7 +168,7 @@ def _names_of_members(kind: type) -> list[str]:
     return [name for name in dir(kind) if isinstance(getattr(kind, name), _Member)]
 
 
-def refuse_incomplete(shown: Document, file: str) -> None:
+def refuse_incomplete(shown: ShownDocument, file: str) -> None:
     """Raise InputError if the document that was read from `file` lacks a value that its methods need.
 
     All members, texts and tables are computed once to find out.

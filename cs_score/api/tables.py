@@ -13,8 +13,8 @@ from cs_score.measures.registry import parse
 from cs_score.tables.layout import Column, Layout, Rows, Table, columns
 
 if TYPE_CHECKING:
-    from cs_score.coldstart.documents import Scores
-    from cs_score.evidence.report import Scores as EvidenceScores
+    from cs_score.coldstart.documents import RunScoresDocument
+    from cs_score.evidence.report import PredictionScores
     from cs_score.problems.log import Occurrence
     from cs_score.statistics.results import ScoreIntervals
     from cs_score.statistics.units import Units
@@ -33,7 +33,7 @@ def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
 # ---- Averages
 
 
-def _score_rows(document: Scores) -> Iterable[Mapping[str, Any]]:
+def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
     """Return a row for each run, average and hop: `{"average": "SF-ALL-Micro", "hop": "0", "P": .5, "R": .4, ...}`."""
     row_by_key: dict[tuple[str, str, str], dict[str, Any]] = {}
     for run in document.runs:
@@ -59,7 +59,7 @@ _COUNTS: Final = (
 _TO_BE_FOUND: Final = "classes to be found"
 
 
-def _table_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of the score tables of each run, a query or an equivalence class each, without averages."""
     for run in document.runs:
         for table_name, table in (run.tables or {}).items():
@@ -82,7 +82,7 @@ ROWS: Final = _layout(
 # ---- Queries
 
 
-def _query_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _query_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each run and query: the sums of its rows in the SF table, and its average precision."""
     for run in document.runs:
         counts_by_query = _counts_by_query(run)
@@ -136,7 +136,7 @@ QUERIES: Final = _layout(
 # ---- Responses
 
 
-def _response_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _response_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each response of each run, with the place of the assessment that it matched."""
     for run in document.runs:
         for response in run.responses or ():
@@ -166,7 +166,7 @@ RESPONSES: Final = _layout(
 # ---- Rankings
 
 
-def _ranking_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each node of each ranking; a ranking without nodes has one row without rank."""
     for run in document.runs:
         if not run.average_precision:
@@ -196,7 +196,7 @@ RANKINGS: Final = _layout(
 # ---- Problems of a scoring
 
 
-def _problem_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _problem_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each place of each problem; a problem without places has one row without file and line."""
     for problem in document.problems or ():
         for place in problem.places:
@@ -218,7 +218,7 @@ PROBLEMS: Final = _layout(
 # ---- Units
 
 
-def units_of_runs(document: Scores) -> Table:
+def units_of_runs(document: RunScoresDocument) -> Table:
     """Return the table of the statistics of each unit that resampling draws, for each run.
 
     The averages of a run are computed from the sums of these statistics.
@@ -233,7 +233,7 @@ def units_of_runs(document: Scores) -> Table:
     return _table_of_units(("run_id", "id", *statistics), rows)
 
 
-def units_of_predictions(document: EvidenceScores) -> Table:
+def units_of_predictions(document: PredictionScores) -> Table:
     """Return the table of the statistics of each claim, instance or question.
 
     Every measure is computed from the sums of these statistics.

@@ -53,26 +53,33 @@ class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
 DocumentKind = TypeVar("DocumentKind", bound=Document)
 
 KINDS: Final[Mapping[str, Sequence[str]]] = {
-    "batch": ("batch.documents:Overview",),
+    "batch": ("batch.documents:BatchOverview",),
     "batch-run": ("batch.documents:Outcome",),
-    "analysis": ("analysis.coldstart.analysis:Analysis", "analysis.evidence.documents:Analysis"),
+    "analysis": ("analysis.coldstart.analysis:RunAnalysis", "analysis.evidence.documents:EvidenceAnalysis"),
     "aggregate": ("analysis.aggregate:Aggregate",),
-    "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
-    "comparison": ("statistics.results:Comparison",),
-    "power": ("statistics.planning:Power",),
-    "assessors": ("analysis.many.assessors:Assessors",),
-    "sampled-pool": ("analysis.many.sampled_pools:SampledPool",),
-    "pool-bias": ("analysis.many.pool_bias:PoolBias",),
+    "difference": ("analysis.coldstart.difference:RunDifference", "analysis.evidence.documents:EvidenceDifference"),
+    "comparison": ("statistics.results:SystemComparison",),
+    "power": ("statistics.planning:PowerPlan",),
+    "assessors": ("analysis.many.assessors:AssessorComparison",),
+    "sampled-pool": ("analysis.many.sampled_pools:SampledPoolDocument",),
+    "pool-bias": ("analysis.many.pool_bias:PoolBiasDocument",),
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
-    "score": ("coldstart.documents:Scores", "evidence.report:Scores", "evidence.report:ScoresOfRuns"),
+    "score": (
+        "coldstart.documents:RunScoresDocument",
+        "evidence.report:PredictionScores",
+        "evidence.report:ScoresOfRuns",
+    ),
     "check": ("verification.checking:Checked",),
     "bundle": ("bundle.settings:Bundle",),
     "lock": ("verification.locks:Lock",),
     "verification": ("verification.verifying:Verification",),
-    "leaderboard": ("batch.documents:Leaderboard",),
-    "explanation": ("analysis.coldstart.explanation.document:Explanation", "analysis.evidence.documents:Explanation"),
+    "leaderboard": ("batch.documents:LeaderboardDocument",),
+    "explanation": (
+        "analysis.coldstart.explanation.document:RunExplanation",
+        "analysis.evidence.documents:EvidenceExplanation",
+    ),
 }
 """The records of each kind of document, `module:class`, that of Cold Start first; loaded when they are asked for."""
 

@@ -68,7 +68,7 @@ class _Worker(Struct, Generic[R]):
     future: Future[R] | None = None
 
 
-class Pool(Generic[T, R]):
+class ProcessPool(Generic[T, R]):
     """At most `jobs` worker processes, each of which calls `work(item)` for one item after the other.
 
     With one job this process itself does the work. Workers are started when there is something to do, and a worker that
@@ -82,7 +82,7 @@ class Pool(Generic[T, R]):
         self._pending: deque[tuple[Future[R], T]] = deque()
         self._workers: dict[Connection, _Worker[R]] = {}
 
-    def __enter__(self) -> Pool[T, R]:
+    def __enter__(self) -> ProcessPool[T, R]:
         # The garbage collector leaves all present objects alone. In workers it would otherwise copy their memory.
         gc.freeze()
         return self

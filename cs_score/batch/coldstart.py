@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from cs_score.analysis.coldstart.scored import Scored as AnalysedRun
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.many.overview import (
     Evaluation,
     TargetIndex,
@@ -28,16 +28,16 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
-from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.inputs import BatchRunFile, InputFile
 from cs_score.batch.layout import RESERVED_NAMES, page_name
-from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, outcome_of
+from cs_score.batch.plan import Plan, Prepared, RunFiles, ScoredInBatch, outcome_of
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
-from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
+from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
-from cs_score.coldstart.outputs import Layout
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
@@ -64,7 +64,7 @@ class ColdStartPlan(Plan, kw_only=True):
     pool: tuple[InputFile, ...]
     options: Options
     policies: tuple[NamedPolicy, ...]
-    layout: Layout = Layout()
+    layout: ColumnLayout = ColumnLayout()
     with_json: bool = False
     switches: tuple[str, ...] = ()
     folder: str = ""
@@ -204,7 +204,7 @@ class PreparedColdStart(Prepared):
             union_scores=partial(score_found_targets, self.gold, self.target_index),
         )
 
-    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
         """Return the inputs and options from which the scores and files of a run under a policy are made."""
         prepared = self._for_edition(run.edition)
         if prepared is not self:
@@ -225,7 +225,7 @@ class PreparedColdStart(Prepared):
             self._prepared_by_edition[edition] = self.plan.editions[edition].prepare()
         return self._prepared_by_edition[edition]
 
-    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
         """Score a run under some policies; yield its outcome and its files under each, failed or not.
 
         The run is loaded once for all policies in a row that have the same limits on justifications.
@@ -236,8 +236,8 @@ class PreparedColdStart(Prepared):
             yield from prepared._score_under_limits(run, limits, list(group))
 
     def _score_under_limits(
-        self, run: RunFile, limits: Justifications, policies: Sequence[NamedPolicy]
-    ) -> Iterator[Scored]:
+        self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+    ) -> Iterator[ScoredInBatch]:
         """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
         loaded_run = _LoadedRun(self, run, limits)
         try:
@@ -265,7 +265,7 @@ class _LoadedRun:
     ends with an error.
     """
 
-    def __init__(self, prepared: PreparedColdStart, run: RunFile, limits: Justifications) -> None:
+    def __init__(self, prepared: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
         """Prepare to load `run` under `limits` on justifications."""
         self.accounts: list[PreparedRun] = []
         # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
@@ -321,7 +321,7 @@ class _LoadedRun:
             return score_runs(self._only_run, options.policy, log)
         return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
 
-    def _load_one(self, gold: Gold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
+    def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file, and return it. Raises InputError if that fails."""
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
@@ -361,12 +361,12 @@ class _Attempt(Record):
     """
 
     prepared: PreparedColdStart
-    run: RunFile
+    run: BatchRunFile
     accounts: list[PreparedRun]
     policy: NamedPolicy
     log: ProblemLog
 
-    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> Scored:
+    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
         A run without any line that could be scored has failed, but has files, since a call for it alone writes them.
@@ -387,9 +387,9 @@ class _Attempt(Record):
         else:
             error = InputError("no line of it could be scored", file=self.run.file.name)
             outcome = self._make_outcome(result.problems, error, remarks=remarks)
-        return Scored(outcome, self._files_and_pages(result, limits, loaded_runs))
+        return ScoredInBatch(outcome, self._files_and_pages(result, limits, loaded_runs))
 
-    def stopped(self, error: InputError) -> Scored:
+    def stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error, with the files of such a call.
 
         Its problems are those that a call for this run alone would have met before the error.
@@ -399,7 +399,7 @@ class _Attempt(Record):
         remarks = () if partial_result is None else tuple(partial_result.warnings)
         outcome = self._make_outcome(problems, error, remarks=remarks)
         report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
-        return Scored(outcome, self._files_of_stopped(report, partial_result))
+        return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
 
     # -- The outcome
 
@@ -415,7 +415,7 @@ class _Attempt(Record):
                 undefined=run.undefined or UNSET,
             )
 
-    def _measures_to_record(self, run: RunResult, limits: Sequence[ScoreIntervals]) -> list[Any]:
+    def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
         """Return the measures whose statistics by unit are recorded; only resampling needs all measures."""
         return list(summary_scores(run)) if limits else [unit_measure(self.prepared.gold)]
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.overview import Agreement, Difficulty, Findings, System, UnitScores
-from cs_score.analysis.many.rankings import Limits, Stability
+from cs_score.analysis.many.rankings import RankingLimits, Stability
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
@@ -96,7 +96,7 @@ class Outcome(Document, kw_only=True, tag="batch-run"):
     digest: str = ""
 
 
-class Row(Record, kw_only=True):
+class LeaderboardRow(Record, kw_only=True):
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
@@ -138,7 +138,7 @@ class Row(Record, kw_only=True):
         return (None, None) if interval is None else (interval.low, interval.high)
 
 
-class Leaderboard(Document, kw_only=True, tag="leaderboard"):
+class LeaderboardDocument(Document, kw_only=True, tag="leaderboard"):
     """Runs by policy and rank. `measures` are all measures that any row has, the one that ranks first; `headline` are
     those that readable tables show; `families` are the tests of rows by policy, `verdicts` what they say in words,
     `notes` are on them.
@@ -151,7 +151,7 @@ class Leaderboard(Document, kw_only=True, tag="leaderboard"):
     families: dict[str, Family] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    rows: tuple[Row, ...]
+    rows: tuple[LeaderboardRow, ...]
 
     @property
     def has_policies(self) -> bool:
@@ -196,14 +196,14 @@ class RankedRow(Record):
     run: str
     run_id: str
     score: float | None
-    interval: Limits | None
+    interval: RankingLimits | None
     tier: int | None
     p_above: float | None
     p_baseline: float | UnsetType | None = UNSET
     undefined: dict[str, str] | UnsetType = UNSET
 
 
-class Overview(Document, kw_only=True, tag="batch"):
+class BatchOverview(Document, kw_only=True, tag="batch"):
     """What the runs of a batch say together. Lists by run are in the order of `runs`, which are named by their place.
 
     `unit_measure` is the measure of `queries`; `verdicts` has by policy what the tests say in words; `pages` says that

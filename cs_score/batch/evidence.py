@@ -16,10 +16,10 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.signature import GOLD
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import OK, RunOrigin, RunScores
-from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.inputs import BatchRunFile, InputFile
 from cs_score.batch.layout import RESERVED_NAMES, page_name
-from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, outcome_of
-from cs_score.evidence.mode import Mode, Result, intervals
+from cs_score.batch.plan import Plan, Prepared, RunFiles, ScoredInBatch, outcome_of
+from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
@@ -73,20 +73,20 @@ class _PreparedEvidence(Prepared):
             target_measures=headline,
         )
 
-    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
         """Return the inputs and options that the scores of predictions with this digest are made from."""
         gold_digest = self.digests[0] if self.digests else None
         mode = self._mode.with_options(self._options_of(run))
         origin = mode.origin(asdict(mode.chosen), gold_digest, digest)
         return self.run_origin(origin, mode.unit)
 
-    def _options_of(self, run: RunFile) -> Mapping[str, object]:
+    def _options_of(self, run: BatchRunFile) -> Mapping[str, object]:
         """Return the options of scoring a run, which choose its system where its file holds several."""
         if not run.system:
             return self.plan.options
         return {**self.plan.options, self._mode.option_of_systems: run.system}
 
-    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
         """Score a file of predictions; yield its outcome with the files that the command writes and what it prints.
 
         Evidence tasks have no policies, so there is one outcome.
@@ -96,7 +96,7 @@ class _PreparedEvidence(Prepared):
             result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
-            yield Scored(outcome_of(plan.task, run, "", failure=str(error)))
+            yield ScoredInBatch(outcome_of(plan.task, run, "", failure=str(error)))
             return
         origin = self.origin(run, result.origin.inputs[-1], "")
         scores = RunScores(
@@ -116,9 +116,9 @@ class _PreparedEvidence(Prepared):
             runs=(scores,),
             remarks=tuple(result.notices),
         )
-        yield Scored(outcome, self._files(result, limits))
+        yield ScoredInBatch(outcome, self._files(result, limits))
 
-    def _files(self, result: Result, limits: ScoreIntervals | None) -> RunFiles:
+    def _files(self, result: ScoredPredictions, limits: ScoreIntervals | None) -> RunFiles:
         """Yield the name and the content of each file of scored predictions."""
         yield "out.json", _as_printed([json_text(result, limits, with_units=True)])
         texts = [table_text(result)]
@@ -137,7 +137,7 @@ _UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
 """Characters of the name of a system that the folder of its run does not have."""
 
 
-def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen_systems: Sequence[str] = ()) -> list[RunFile]:
+def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Sequence[str] = ()) -> list[BatchRunFile]:
     """Return a run for each system of files that hold several, in the order of the files.
 
     If systems are chosen, the others are left out. A run has the name of its system, preceded by the name of the file
@@ -145,7 +145,7 @@ def runs_of_systems(mode: Mode, runs: Sequence[RunFile], chosen_systems: Sequenc
     read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
     that no file holds.
     """
-    expanded_runs: list[RunFile] = []
+    expanded_runs: list[BatchRunFile] = []
     names: set[str] = set()
     for run in runs:
         systems = [] if run.file.name == "-" else mode.systems_of_file(run.file.name)

@@ -18,12 +18,12 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.batch import store
-from cs_score.batch.documents import FAILED, Leaderboard, Outcome
-from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.documents import FAILED, LeaderboardDocument, Outcome
+from cs_score.batch.inputs import BatchRunFile, InputFile
 from cs_score.batch.layout import INDEX, PROBLEMS, is_page
 from cs_score.batch.leaderboard import make_leaderboard
 from cs_score.batch.lock import locked
-from cs_score.batch.plan import BatchOptions, Plan, Prepared, Scored
+from cs_score.batch.plan import BatchOptions, Plan, Prepared, ScoredInBatch
 from cs_score.batch.progress import Progress
 from cs_score.batch.tables import document_of, files_of, overview_of, problem_lines, write_problem_report
 from cs_score.batch.workers import Job, Scorer, dask_backend, local_backend, run_jobs
@@ -33,11 +33,13 @@ class BatchResult(Record):
     """The outcomes of a batch, its leaderboard, and how many of the outcomes (`kept`) come from an earlier batch."""
 
     outcomes: tuple[Outcome, ...]
-    leaderboard: Leaderboard
+    leaderboard: LeaderboardDocument
     kept: int
 
 
-def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
+def run_batch(
+    plan: Plan, runs: Sequence[BatchRunFile], options: BatchOptions, remark: Callable[[str], None]
+) -> BatchResult:
     """Score all runs and write their files and the tables of the batch into the folder `options.out`.
 
     A run that cannot be scored has a failed outcome, and the other runs are still scored. `remark` prints a line.
@@ -70,7 +72,7 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
         return BatchResult(outcomes, board, kept)
 
 
-def _edition_by_run(plan: Plan, runs: Iterable[RunFile], *, may_differ: bool) -> dict[str, str]:
+def _edition_by_run(plan: Plan, runs: Iterable[BatchRunFile], *, may_differ: bool) -> dict[str, str]:
     """Return the edition of the scorer that each run follows; an empty dictionary if all follow the same.
 
     Raises UsageError if they differ and may not.
@@ -105,7 +107,7 @@ def _ranking_measure(requested: str | None, hops_by_measure: Mapping[str, Sequen
     raise UsageError(f"--measure {requested}: no run can have this measure here; there are {', '.join(choices)}")
 
 
-def _remark_missing_ranks(board: Leaderboard, remark: Callable[[str], None]) -> None:
+def _remark_missing_ranks(board: LeaderboardDocument, remark: Callable[[str], None]) -> None:
     """Print a remark if runs have scores, but none has one by the measure that ranks them."""
     has_scores = any(row.scores for row in board.rows)
     has_ranks = any(board.measure in row.scores for row in board.rows)
@@ -113,7 +115,9 @@ def _remark_missing_ranks(board: Leaderboard, remark: Callable[[str], None]) -> 
         remark(f"no run has a score {board.measure}, so none has a rank")
 
 
-def _write_tables(prepared: Prepared, outcomes: Sequence[Outcome], board: Leaderboard, options: BatchOptions) -> None:
+def _write_tables(
+    prepared: Prepared, outcomes: Sequence[Outcome], board: LeaderboardDocument, options: BatchOptions
+) -> None:
     """Write the leaderboard and all other tables of a batch, and its problems if `options` ask for them.
 
     They appear together or not at all. Only the leaderboard has runs that follow another edition than the batch.
@@ -154,7 +158,7 @@ class _Batch:
     """
 
     def __init__(
-        self, prepared: Prepared, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]
+        self, prepared: Prepared, runs: Sequence[BatchRunFile], options: BatchOptions, remark: Callable[[str], None]
     ) -> None:
         """Prepare to score `runs` against gold as `prepared`; `remark` prints a line."""
         self._prepared = prepared
@@ -205,7 +209,7 @@ class _Batch:
             names = some([os.path.relpath(folder, out) for folder in other_folders])
             self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
-    def _digest_for_resuming(self, run: RunFile) -> InputDigest | None:
+    def _digest_for_resuming(self, run: BatchRunFile) -> InputDigest | None:
         """Return the digest of a run's file, by which its earlier outcome is recognised; None without `--resume`.
 
         It is also None for a file that cannot be read: the worker that reads it again reports the reason.
@@ -215,7 +219,7 @@ class _Batch:
                 return run.file.digest(RUN)
         return None
 
-    def _earlier_outcome(self, run: RunFile, digest: InputDigest, policy: str) -> Outcome | None:
+    def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
 
         A run is scored again if its record or one of its files was changed, or if details of its problems or its pages
@@ -268,12 +272,12 @@ class _Batch:
                 jobs_to_send.append(replace(job, run=replace(job.run, file=file)))
         return jobs_to_send
 
-    def _store_all(self, results: Iterable[Scored]) -> None:
+    def _store_all(self, results: Iterable[ScoredInBatch]) -> None:
         """Store the outcomes and files of runs as they are scored."""
         for scored in results:
             self._store(scored)
 
-    def _store(self, scored: Scored) -> None:
+    def _store(self, scored: ScoredInBatch) -> None:
         """Store the outcome of a run, and write the files that came with it into the output folder.
 
         A failed outcome is stored instead if the worker read other inputs than this process (its machine may have

@@ -87,7 +87,7 @@ class InputFile(Record):
 # ---- The runs
 
 
-class RunFile(Record):
+class BatchRunFile(Record):
     """A run of a batch: its name, which is unique and can be that of a folder, and its file.
 
     `edition` is the edition of the scorer that this run follows; empty for that of the batch. `system` is the name of
@@ -103,7 +103,7 @@ class RunFile(Record):
 class FoundRuns(NamedTuple):
     """The runs of a batch in their order, and remarks for the user on files given twice and on names."""
 
-    runs: list[RunFile]
+    runs: list[BatchRunFile]
     remarks: list[str]
 
 
@@ -147,7 +147,7 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     remarks += _remarks_on_names(name_by_path)
     runs = []
     for path, edition in word_by_absolute_path.values():
-        runs.append(RunFile(name_by_path[path], InputFile(path), edition))
+        runs.append(BatchRunFile(name_by_path[path], InputFile(path), edition))
     return FoundRuns(runs, remarks)
 
 

@@ -16,7 +16,7 @@ from cs_score.analysis.many.rankings import RowTests, TestedRow, compare_rows, m
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
-from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
+from cs_score.batch.documents import LeaderboardDocument, LeaderboardRow, Outcome, RunScores, family_lines, limit_lines
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.options import Family, Note, Resampling, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
@@ -27,7 +27,7 @@ from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text
 class _RankedRun(NamedTuple):
     """A row of the leaderboard, and the scores of the run that it was made from."""
 
-    row: Row
+    row: LeaderboardRow
     run: RunScores
 
 
@@ -37,7 +37,7 @@ def make_leaderboard(
     measure: str,
     headline: Sequence[str],
     edition_by_run: Mapping[str, str] | None = None,
-) -> Leaderboard:
+) -> LeaderboardDocument:
     """Return the leaderboard that ranks the outcomes of a batch by `measure`, separately for each policy.
 
     Runs without a score come last. If runs have intervals, rows get tiers and p-values. `headline` are the further
@@ -45,7 +45,7 @@ def make_leaderboard(
     is tested then.
     """
     edition_by_run = edition_by_run or {}
-    rows: list[Row] = []
+    rows: list[LeaderboardRow] = []
     families: dict[str, Family] = {}
     verdicts: dict[str, str] = {}
     notes: dict[Note, None] = {}
@@ -73,7 +73,7 @@ def make_leaderboard(
     all_measures = dict(shown_measures)
     for row in rows:
         all_measures |= dict.fromkeys(row.scores)
-    return Leaderboard(
+    return LeaderboardDocument(
         task=task,
         measure=measure,
         measures=tuple(all_measures),
@@ -115,9 +115,9 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
     return ranked_runs
 
 
-def _make_row(outcome: Outcome, run: RunScores, measure: str, rank: int | None) -> Row:
+def _make_row(outcome: Outcome, run: RunScores, measure: str, rank: int | None) -> LeaderboardRow:
     """Return the row of one run id of an outcome, without tests."""
-    return Row(
+    return LeaderboardRow(
         rank=rank,
         policy=outcome.policy,
         run=outcome.run,
@@ -175,7 +175,7 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str, resam
     return compare_rows(labels, tables, measure_formula(task, [measure]), settings)
 
 
-def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Sequence[str]) -> Resampling:
+def _with_baseline_label(resampling: Resampling, rows: Sequence[LeaderboardRow], labels: Sequence[str]) -> Resampling:
     """Return settings in which the baseline is the label of a row, if the user named its run, file or run id."""
     if not resampling.baseline or resampling.baseline in labels:
         return resampling
@@ -185,7 +185,7 @@ def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Se
     return resampling
 
 
-def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled: bool) -> Row:
+def _with_test(row: LeaderboardRow, test: TestedRow, family: Family | None, *, is_resampled: bool) -> LeaderboardRow:
     """Return a row with the result of its test.
 
     If any row of a policy has columns of tests, all rows have them; their values are None for a row without a test.
@@ -199,7 +199,7 @@ def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled
     return replace(row, effect_size=test.effect_size, wins=test.wins, ties=test.ties, losses=test.losses)
 
 
-def distinct_labels(systems: Sequence[System | Row]) -> list[str]:
+def distinct_labels(systems: Sequence[System | LeaderboardRow]) -> list[str]:
     """Return a label for each run of a batch; no two labels are alike.
 
     The label is the run id if it is unique. Otherwise it is the name of the run, followed by the run id if the file has
@@ -237,7 +237,7 @@ _HIDDEN_KEYS: Final = frozenset({"file", "signature", "failure", "wins", "ties",
 """Columns that readable tables leave out: they are for programs, or too wide."""
 
 
-def leaderboard_layout(board: Leaderboard) -> Layout:
+def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     """Return the table of a leaderboard.
 
     Files for programs have every column. Readable tables have the score that ranks, with its limits, the headline
@@ -270,7 +270,7 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
     )
 
 
-def _leading_columns(board: Leaderboard) -> list[Column]:
+def _leading_columns(board: LeaderboardDocument) -> list[Column]:
     """Return the columns before the scores; edition and answered units have one only if a row has a value there."""
     columns = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
     if any(row.edition for row in board.rows):
@@ -288,7 +288,7 @@ def _score_columns(measure: str, *, is_resampled: bool) -> list[Column]:
     return columns
 
 
-def _test_columns(board: Leaderboard, *, is_resampled: bool) -> list[Column]:
+def _test_columns(board: LeaderboardDocument, *, is_resampled: bool) -> list[Column]:
     """Return the columns of the tests of rows: p-values against a baseline or tiers, then sizes of the differences."""
     columns = []
     if any(family.baseline for family in board.families.values()):
@@ -301,7 +301,7 @@ def _test_columns(board: Leaderboard, *, is_resampled: bool) -> list[Column]:
     return columns
 
 
-def _values_of_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
+def _values_of_rows(board: LeaderboardDocument) -> Iterator[dict[str, Any]]:
     """Yield the values of each row by the key of the column: `rank`, `SF-F1`, `SF-F1:low`, `units` (2/0/1) ..."""
     for row in board.rows:
         values: dict[str, Any] = {}
@@ -319,7 +319,7 @@ def _values_of_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
 # ---- The sentences below it
 
 
-def _notes(board: Leaderboard) -> list[str]:
+def _notes(board: LeaderboardDocument) -> list[str]:
     """Return the sentences below a leaderboard: verdicts and tests, how intervals were found, missing scores, notes."""
     explanations: list[str] = []
     for row in board.rows:
@@ -335,7 +335,7 @@ def _notes(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _undefined_scores(board: Leaderboard) -> list[str]:
+def _undefined_scores(board: LeaderboardDocument) -> list[str]:
     """Return a sentence for each run that has no value of some measures, and so no rank by them."""
     lines = []
     for row in board.rows:
@@ -344,17 +344,17 @@ def _undefined_scores(board: Leaderboard) -> list[str]:
     return lines
 
 
-def _failures(board: Leaderboard) -> list[str]:
+def _failures(board: LeaderboardDocument) -> list[str]:
     """Return a sentence for each run that was not scored to its end: `run (policy): reason`."""
     return [f"{_name_with_policy(row, board)}: {row.failure}" for row in board.rows if row.failure is not None]
 
 
-def _name_with_policy(row: Row, board: Leaderboard) -> str:
+def _name_with_policy(row: LeaderboardRow, board: LeaderboardDocument) -> str:
     """Return the name of a row's run, followed by its policy if the leaderboard has several: `run (sf)`."""
     return f"{row.run} ({row.policy})" if board.has_policies else row.run
 
 
-def signatures(board: Leaderboard) -> list[str]:
+def signatures(board: LeaderboardDocument) -> list[str]:
     """Return for each policy the signature that the scores of its runs share, as a line that can be cited."""
     lines = []
     for row in board.rows:
@@ -366,12 +366,12 @@ def signatures(board: Leaderboard) -> list[str]:
 # ---- Its formats
 
 
-def _tsv_text(board: Leaderboard) -> str:
+def _tsv_text(board: LeaderboardDocument) -> str:
     """Return the leaderboard as a table with tabs between the cells, with every column."""
     return b"".join(tsv(leaderboard_layout(board).table(board))).decode()
 
 
-def _markdown_text(board: Leaderboard) -> str:
+def _markdown_text(board: LeaderboardDocument) -> str:
     """Return the leaderboard as a Markdown table with a list of notes, failures and signatures below it."""
     items = [f"- {escape_markdown(line)}" for line in _notes(board) + _failures(board)]
     items += [f"- `{signature}`" for signature in signatures(board)]
@@ -381,7 +381,7 @@ def _markdown_text(board: Leaderboard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _latex_text(board: Leaderboard) -> str:
+def _latex_text(board: LeaderboardDocument) -> str:
     """Return the leaderboard as a LaTeX tabular with a paragraph for each note and signature below it."""
     lines = [r"% \usepackage{booktabs}"]
     lines += latex(leaderboard_layout(board).table(board))
@@ -390,7 +390,7 @@ def _latex_text(board: Leaderboard) -> str:
     return "\n".join(lines) + "\n"
 
 
-WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
+WRITERS: Final[dict[str, Callable[[LeaderboardDocument], str]]] = {
     "tsv": _tsv_text,
     "json": json_text,
     "md": _markdown_text,
@@ -399,7 +399,7 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 """The functions that make the files of a leaderboard, by the ending of the file."""
 
 
-def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
+def leaderboard_text(board: LeaderboardDocument, most: int = 10) -> str:
     """Return the leaderboard for a terminal: its first `most` rows, notes, the first `most` failures, signatures.
 
     The only scores in it are those by the ranking measure.

@@ -11,7 +11,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, State
-from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.inputs import BatchRunFile, InputFile
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
@@ -22,14 +22,14 @@ RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
 """The name and the content of each file of a run. The content is computed while it is written."""
 
 
-class Scored(Record):
+class ScoredInBatch(Record):
     """The outcome of a run under a policy, and those of its files that are not yet written."""
 
     outcome: Outcome
     files: RunFiles = ()
 
 
-def outcome_of(task: str, run: RunFile, policy: str, state: State = FAILED, **fields: Any) -> Outcome:
+def outcome_of(task: str, run: BatchRunFile, policy: str, state: State = FAILED, **fields: Any) -> Outcome:
     """Return the outcome of a run, a failed one unless `state` is given; `fields` are further fields of the record."""
     return Outcome(task=task, run=run.name, file=run.file.name, policy=policy, state=state, **fields)
 
@@ -140,14 +140,14 @@ class Prepared:
         return dict.fromkeys(self.plan.measures(), ())
 
     @abstractmethod
-    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
         """Score a run independently of all others, and yield its outcome under each policy.
 
         The outcome of a run that cannot be scored is a failed one.
         """
 
     @abstractmethod
-    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
         """Return the inputs and options from which the scores and files of a run are made; `digest` is its file's."""
 
     def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:

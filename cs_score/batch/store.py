@@ -23,7 +23,7 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_wr
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.batch.inputs import RunFile
+from cs_score.batch.inputs import BatchRunFile
 from cs_score.batch.layout import BEGINNINGS, FILES, INDEX, is_page
 from cs_score.batch.plan import BatchOptions, Plan, RunFiles
 from cs_score.coldstart.linking import members
@@ -57,7 +57,7 @@ def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
 # ---- The files that a batch reads and writes
 
 
-def planned_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions) -> OutputPlan:
+def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOptions) -> OutputPlan:
     """Return the plan of all files that a batch reads and writes, to be checked before anything is changed.
 
     Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target

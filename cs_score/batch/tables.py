@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.many import overview as many
-from cs_score.analysis.many.rankings import Limits
+from cs_score.analysis.many.rankings import RankingLimits
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.batch import documents
-from cs_score.batch.documents import Leaderboard, Outcome, Row
+from cs_score.batch.documents import LeaderboardDocument, LeaderboardRow, Outcome
 from cs_score.batch.leaderboard import WRITERS, distinct_labels
 from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
 from cs_score.problems.reports import write_occurrences
@@ -22,7 +22,7 @@ from cs_score.tables.layout import Layout, Table, columns, tsv
 # ---- The overview of all runs
 
 
-def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
+def overview_of(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: many.Evaluation) -> many.Overview:
     """Return the overview of the runs of one edition: the answers of each run, and how much they agree.
 
     Rankings in it are by the headline measures of the leaderboard.
@@ -46,7 +46,7 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     return many.make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
 
 
-def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
+def document_of(overview: many.Overview, board: LeaderboardDocument, *, pages: bool) -> documents.BatchOverview:
     """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
     evaluation = overview.evaluation
     notes: list[Note] = []
@@ -62,7 +62,7 @@ def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> 
     resampling = overview.resampling
     if resampling is not None:
         resampling = replace(resampling, unit=evaluation.unit)
-    return documents.Overview(
+    return documents.BatchOverview(
         task=evaluation.mode,
         measure=board.measure,
         unit=evaluation.unit,
@@ -82,11 +82,11 @@ def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> 
     )
 
 
-def _ranked_row(row: Row, measure: str) -> documents.RankedRow:
+def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
     """Return a row of the leaderboard for `batch.json`, which has only the score by `measure`."""
     interval = None
     if row.intervals and measure in row.scores:
-        interval = Limits(*row.limits(measure))
+        interval = RankingLimits(*row.limits(measure))
     return documents.RankedRow(
         policy=row.policy,
         rank=row.rank,
@@ -238,7 +238,7 @@ TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
 """The functions that make the tables of an overview, by the name of the file."""
 
 
-def files_of(board: Leaderboard, overview: many.Overview) -> dict[str, Iterator[bytes]]:
+def files_of(board: LeaderboardDocument, overview: many.Overview) -> dict[str, Iterator[bytes]]:
     """Return the content of the tables of a batch by the name of the file; JSON and problems are not among them."""
     blocks_by_name: dict[str, Iterator[bytes]] = {}
     for ending, text_of in WRITERS.items():

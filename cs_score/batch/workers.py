@@ -14,13 +14,13 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
-from cs_score.base.processes import Pool, WorkerDiedError
+from cs_score.base.processes import ProcessPool, WorkerDiedError
 from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.batch import store
-from cs_score.batch.inputs import RunFile
-from cs_score.batch.plan import Plan, Prepared, Scored, outcome_of
+from cs_score.batch.inputs import BatchRunFile
+from cs_score.batch.plan import Plan, Prepared, ScoredInBatch, outcome_of
 from cs_score.batch.progress import Progress
 
 CONNECT_SECONDS: Final = 8
@@ -42,12 +42,14 @@ class Job(Record):
     """
 
     task: str
-    run: RunFile
+    run: BatchRunFile
     folder_by_policy: dict[str, str | None]
 
-    def fail(self, reason: str) -> list[Scored]:
+    def fail(self, reason: str) -> list[ScoredInBatch]:
         """Return a failed outcome of the run under each of its policies."""
-        return [Scored(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folder_by_policy]
+        return [
+            ScoredInBatch(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folder_by_policy
+        ]
 
 
 class Scorer:
@@ -66,7 +68,7 @@ class Scorer:
         """Return the values from which pickle makes a scorer: only the plan, as gold is large and locks are local."""
         return Scorer, (self._plan,)
 
-    def __call__(self, job: Job) -> list[Scored]:
+    def __call__(self, job: Job) -> list[ScoredInBatch]:
         """Score a run under its policies, and return an outcome for each policy.
 
         Any error becomes a failed outcome, so that no exception is raised.
@@ -82,7 +84,7 @@ class Scorer:
             text = f"{type(error).__name__}: {error} ({module} line {place.lineno})"
             return job.fail(f"defect of cs-score: {text}; please report it")
 
-    def _score(self, job: Job) -> list[Scored]:
+    def _score(self, job: Job) -> list[ScoredInBatch]:
         """Score a run, and write its files or return them with the outcome if the job names no folder.
 
         Raises CsScoreError if gold cannot be read or a file cannot be written.
@@ -95,16 +97,16 @@ class Scorer:
             folder = job.folder_by_policy[scored.outcome.policy]
             if folder is None:
                 files = [(name, [b"".join(blocks)]) for name, blocks in scored.files]
-                results.append(Scored(scored.outcome, files))
+                results.append(ScoredInBatch(scored.outcome, files))
             else:
                 outcome = store.write_run(folder, scored.outcome, scored.files)
-                results.append(Scored(outcome))
+                results.append(ScoredInBatch(outcome))
         return results
 
 
 # ---- All runs
 
-Scores: TypeAlias = Future[list[Scored]]
+Scores: TypeAlias = Future[list[ScoredInBatch]]
 """The future outcomes of a run under its policies, with its files if the worker does not write them."""
 
 
@@ -128,7 +130,7 @@ class Backend:
         """Wait until one of the futures is done, at most `seconds`. Return all futures that are done."""
 
 
-def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[Scored]:
+def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[ScoredInBatch]:
     """Score runs, and yield their outcomes as soon as they are known, in any order.
 
     A run whose worker dies is scored once more after all others, without other runs at the same time: the memory may
@@ -168,7 +170,7 @@ def _has_crashed(future: Scores, backend: Backend) -> bool:
     return not future.cancelled() and isinstance(future.exception(), backend.death_errors)
 
 
-def _outcomes(job: Job, future: Scores, backend: Backend) -> list[Scored]:
+def _outcomes(job: Job, future: Scores, backend: Backend) -> list[ScoredInBatch]:
     """Return the outcomes of a job whose future is done; failed ones if the future has an exception."""
     try:
         return future.result()
@@ -189,7 +191,7 @@ class _LocalBackend(Backend):
 
     death_errors = (WorkerDiedError,)
 
-    def __init__(self, pool: Pool[Job, list[Scored]], width: int) -> None:
+    def __init__(self, pool: ProcessPool[Job, list[ScoredInBatch]], width: int) -> None:
         self.width = width
         self._pool = pool
 
@@ -203,7 +205,7 @@ class _LocalBackend(Backend):
 @contextlib.contextmanager
 def local_backend(scorer: Scorer, process_count: int) -> Iterator[Backend]:
     """Yield a backend with `process_count` processes on this machine; they are ended when the context is left."""
-    with Pool[Job, list[Scored]](process_count, scorer) as pool:
+    with ProcessPool[Job, list[ScoredInBatch]](process_count, scorer) as pool:
         yield _LocalBackend(pool, process_count)
 
 
@@ -288,12 +290,12 @@ def _plugin_with_scorer(distributed: Any, scorer: Scorer) -> Any:
     return plugin
 
 
-def _score_on_dask(batch_id: str, job: Job) -> list[Scored]:
+def _score_on_dask(batch_id: str, job: Job) -> list[ScoredInBatch]:
     """Score a run in a Dask worker, with the scorer that the plugin of this batch holds there."""
     from distributed import get_worker
 
     plugin: Any = get_worker().plugins[batch_id]
-    results: list[Scored] = plugin.scorer(job)
+    results: list[ScoredInBatch] = plugin.scorer(job)
     return results
 
 

@@ -16,7 +16,7 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.bundle.archives import zip_archive
 from cs_score.bundle.settings import FILE_NAME, Bundle
-from cs_score.bundle.wheels import Target, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
+from cs_score.bundle.wheels import Platform, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
 from cs_score.coldstart.options import EDITIONS, LATEST
 from cs_score.measures.registry import LDC_MEAN, chosen, names, parse
 from cs_score.tasks import COLD_START, TASKS
@@ -28,7 +28,7 @@ _EXTRA_OF_PAGES: Final = "report"
 """The extra of cs-score that makes pages."""
 
 
-class Sample(Record):
+class SampleSubmission(Record):
     """A submission that shows the form: the name of its file, and its contents."""
 
     name: str
@@ -58,18 +58,18 @@ FORMS: Final[Mapping[str, tuple[str, str]]] = {
 """Invented submissions that show the form of a task: the name of the file, and what it holds."""
 
 
-def sample_of(task: str, path: str | None) -> Sample:
+def sample_of(task: str, path: str | None) -> SampleSubmission:
     """Return the sample submission of a starting kit: a file of the organisers, else an invented one.
 
     Raises UsageError for a task without an invented one.
     """
     if path is not None:
         with open(path, "rb") as file:
-            return Sample(os.path.basename(path), file.read())
+            return SampleSubmission(os.path.basename(path), file.read())
     if task not in FORMS:
         raise UsageError(f"the starting kit needs a submission that shows the form of {task}: give --sample FILE")
     name, text = FORMS[task]
-    return Sample(name, text.encode())
+    return SampleSubmission(name, text.encode())
 
 
 # ---- Settings and gold
@@ -104,14 +104,14 @@ def _possible_measures(origin: Origin) -> list[str]:
     return measures
 
 
-class Reference(Record):
+class ReferenceData(Record):
     """The files of gold by their names in an archive, and what scores depend on with the same names."""
 
     files: Mapping[str, bytes]
     origin: Origin
 
 
-def read_reference(origin: Origin) -> Reference:
+def read_reference(origin: Origin) -> ReferenceData:
     """Read the files of gold, and give them names that are different also where they lay in several folders."""
     files: dict[str, bytes] = {}
     inputs: list[InputDigest] = []
@@ -122,7 +122,7 @@ def read_reference(origin: Origin) -> Reference:
         with open(file.name, "rb") as opened:
             files[name] = opened.read()
         inputs.append(replace(file, name=name))
-    return Reference(files, replace(origin, inputs=tuple(inputs)))
+    return ReferenceData(files, replace(origin, inputs=tuple(inputs)))
 
 
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
@@ -151,7 +151,7 @@ def own_wheels(task: str) -> list[Wheel]:
     return wheels
 
 
-def third_party_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
+def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[Wheel]:
     """Return the wheels of other packages that score a task and make its page.
 
     They come from pip's index, or from a folder. Raises InputError that names a missing wheel.
@@ -166,7 +166,7 @@ def third_party_wheels(task: str, target: Target, folder: str | None) -> list[Wh
     return find_wheels(requirements, target, folder)
 
 
-def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Target, script: str) -> dict[str, bytes]:
+def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, script: str) -> dict[str, bytes]:
     """Return the files of a scoring program: what installs the wheels, the script that the platform calls, settings."""
     version = target.python.replace(".", ", ")
     program = {
@@ -195,7 +195,7 @@ class StartingKit(Record):
 
     title: str
     settings: Bundle
-    sample: Sample
+    sample: SampleSubmission
     form: str
     wheels: Sequence[Wheel]
 

@@ -17,11 +17,11 @@ from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Or
 from cs_score.base.sources import Input
 from cs_score.bundle.settings import Bundle
 from cs_score.bundle.submission import SubmissionError
-from cs_score.coldstart.gold import Gold, load_run, open_gold
+from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import Options
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.evidence.reading import read
 from cs_score.statistics.options import Resampling
 from cs_score.tasks import COLD_START, mode_named
@@ -77,7 +77,7 @@ def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggre
     arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
     read_alone(bundle.task, arguments, submission)
     (gold,) = gold_paths(bundle.origin, reference, GOLD)
-    result: Result = mode_named(bundle.task).score(gold, submission, **arguments)
+    result: ScoredPredictions = mode_named(bundle.task).score(gold, submission, **arguments)
     return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
 
 
@@ -117,7 +117,7 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
     return aggregate_of_run(scored, bundle.measure, Resampling(can_grow=True))
 
 
-def open_queries(options: Options, origin: Origin, folder: str) -> Gold:
+def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
     """Return the queries of a bundle, without assessments."""
     named_files: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):
@@ -126,7 +126,7 @@ def open_queries(options: Options, origin: Origin, folder: str) -> Gold:
     return open_gold(gold_paths(origin, folder, QUERIES), options, file_by_role=named_files)
 
 
-def _check_run(queries: Gold, submission: str) -> str:
+def _check_run(queries: ColdStartGold, submission: str) -> str:
     """Return the id of the only run in a submission, which is read beside the queries that participants have.
 
     Raises SubmissionError for another kind of file, for lines that cannot be read, and for several runs.

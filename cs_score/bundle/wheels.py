@@ -34,7 +34,7 @@ _ALIASES: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
 """Older names of manylinux platforms, by the second number of their glibc."""
 
 
-class Target(Record):
+class Platform(Record):
     """Where a bundle will run: the version of Python, such as `3.11`, and the platform as wheels name it."""
 
     python: str = "3.11"
@@ -235,7 +235,7 @@ def _normalised(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-def find_wheels(requirements: Sequence[str], target: Target, folder: str | None) -> list[Wheel]:
+def find_wheels(requirements: Sequence[str], target: Platform, folder: str | None) -> list[Wheel]:
     """Return wheels of packages and of their own requirements, for the target of the bundle.
 
     pip looks in its index, or with `folder` in that folder alone. Raises InputError that names what is missing.
@@ -251,7 +251,7 @@ def find_wheels(requirements: Sequence[str], target: Target, folder: str | None)
         return [Wheel(path.name, path.read_bytes()) for path in sorted(Path(place).glob("*.whl"))]
 
 
-def _pip_download(target: Target, folder: str | None) -> list[str]:
+def _pip_download(target: Platform, folder: str | None) -> list[str]:
     """Return the command that downloads wheels for a target."""
     abi = f"cp{target.python.replace('.', '')}"
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
@@ -263,7 +263,7 @@ def _pip_download(target: Target, folder: str | None) -> list[str]:
     return command
 
 
-def _missing(report: str, target: Target, folder: str | None) -> InputError:
+def _missing(report: str, target: Platform, folder: str | None) -> InputError:
     """Return the error that names a missing wheel, from the report of pip on standard error."""
     where = "the index of pip" if folder is None else folder
     if "No module named pip" in report:

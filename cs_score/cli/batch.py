@@ -16,7 +16,7 @@ from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.evidence import EvidencePlan, runs_of_systems
 from cs_score.batch.execution import BatchResult, run_batch
-from cs_score.batch.inputs import InputFile, RunFile, find_runs
+from cs_score.batch.inputs import BatchRunFile, InputFile, find_runs
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import BatchOptions, Plan
@@ -327,7 +327,7 @@ def _endings_of_runs(task: str) -> Sequence[str]:
     return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
-def _without_edition_of_plan(runs: Sequence[RunFile], plan: Plan) -> list[RunFile]:
+def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
     """Return the runs; a run that follows the edition of the plan has no edition of its own (an empty text)."""
     run_files = []
     for run in runs:
@@ -338,7 +338,7 @@ def _without_edition_of_plan(runs: Sequence[RunFile], plan: Plan) -> list[RunFil
     return run_files
 
 
-def _plan_with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> Plan:
+def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) -> Plan:
     """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
 
     The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions

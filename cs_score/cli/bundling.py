@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cs_score.bundle import wheels as wheel_tools
     from cs_score.bundle.contents import StartingKit
     from cs_score.bundle.settings import Bundle
-    from cs_score.bundle.wheels import Target
+    from cs_score.bundle.wheels import Platform
 else:
     codabench, contents = Late("cs_score.bundle.codabench"), Late("cs_score.bundle.contents")
     evalai, scoring = Late("cs_score.bundle.evalai"), Late("cs_score.bundle.scoring")
@@ -113,9 +113,9 @@ def bundle_evalai(task: str, line: Line) -> int:
     return _deliver(line, parts.settings, files, evalai.UPLOADED)
 
 
-def _target(line: Line) -> Target:
+def _target(line: Line) -> Platform:
     """Return the platform and the version of Python for the scorer. Raises UsageError for a Python that is too old."""
-    target = wheel_tools.Target(line.text("--python"), line.text("--platform"))
+    target = wheel_tools.Platform(line.text("--python"), line.text("--platform"))
     target.check()
     return target
 
@@ -173,7 +173,7 @@ def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -
         raise InputError(f"this sample cannot be scored: {error}", file=path, remedy=remedy) from None
 
 
-def _program(task: str, line: Line, parts: _Parts, target: Target, script: str) -> dict[str, bytes]:
+def _program(task: str, line: Line, parts: _Parts, target: Platform, script: str) -> dict[str, bytes]:
     """Return the files of the scoring program by name. Raises InputError, which names the wheel, if one is missing."""
     wheels = list(parts.kit.wheels)
     wheels += contents.third_party_wheels(task, target, line.get("--wheels"))

@@ -26,7 +26,7 @@ from cs_score.coldstart.outputs import report_text
 from cs_score.preparation import queries as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.queries import read_groups, resample_lines
-from cs_score.preparation.runs import LANGUAGES, Limits, ValidatedRun, check_run, differences, sort_by_language
+from cs_score.preparation.runs import LANGUAGES, RunLimits, ValidatedText, check_run, differences, sort_by_language
 from cs_score.problems.codes import Severity
 
 NONE: Final = "none"
@@ -134,7 +134,7 @@ def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
     )
 
 
-def _write_run(validated_run: ValidatedRun, destination: Destination, session: Session) -> None:
+def _write_run(validated_run: ValidatedText, destination: Destination, session: Session) -> None:
     """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
 
     Raises OutputError.
@@ -262,7 +262,7 @@ def generate_queries(line: Line, session: Session) -> int:
     session.report_to()
     session.read_documents()  # only raises an error if the list cannot be read: nothing is checked against it
     queries = session.read_queries()
-    limits = Limits(Justifications.parse(line.text("-justifications")))
+    limits = RunLimits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
     if not run_files:
         text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))

@@ -1075,7 +1075,7 @@ def command(
 # ---- The tree of commands
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """The entry of a command in the table of commands."""
 
     group: str
@@ -1096,30 +1096,34 @@ BEFORE: Final = "Before the Cold Start scorer"
 ABOUT: Final = "About cs-score"
 
 
-def _before(summary: str, module: str = "companions", followed_version: str = FOLLOWED) -> Entry:
+def _before(summary: str, module: str = "companions", followed_version: str = FOLLOWED) -> CommandEntry:
     """Return the entry of a program that is used before the scorer, such as `validate-run`."""
-    return Entry(BEFORE, summary, module, followed_version=followed_version)
+    return CommandEntry(BEFORE, summary, module, followed_version=followed_version)
 
 
-COMMANDS: Final[Mapping[str, Entry]] = {
-    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", followed_version=FOLLOWED),
-    "score": Entry(SCORE, "Score runs or predictions", "scoring", by_task=True),
-    "analyze": Entry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
-    "explain": Entry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
-    "diff": Entry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
-    "report": Entry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
-    "plot": Entry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
-    "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
-    "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
-    "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
-    "power": Entry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
-    "pool-bias": Entry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
-    "bundle codabench": Entry(
+COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "scoring", followed_version=FOLLOWED),
+    "score": CommandEntry(SCORE, "Score runs or predictions", "scoring", by_task=True),
+    "analyze": CommandEntry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
+    "explain": CommandEntry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
+    "diff": CommandEntry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
+    "report": CommandEntry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
+    "plot": CommandEntry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
+    "batch": CommandEntry(
+        _SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True
+    ),
+    "compare": CommandEntry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
+    "compare table": CommandEntry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
+    "power": CommandEntry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
+    "pool-bias": CommandEntry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
+    "bundle codabench": CommandEntry(
         _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
     ),
-    "bundle evalai": Entry(_SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True),
-    "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "checks", by_task=True),
-    "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "checks"),
+    "bundle evalai": CommandEntry(
+        _SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True
+    ),
+    "check": CommandEntry(_SEVERAL, "Check scores against limits and a baseline", "checks", by_task=True),
+    "verify": CommandEntry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "checks"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
     "validate-queries": _before("Validate queries, and split them by entry point"),
     "expand-queries": _before("Superseded by validate-queries -expand"),
@@ -1132,12 +1136,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", "knowledge_base"),
     "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
     "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", followed_version="1.1"),
-    "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
-    "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
-    "help": Entry(ABOUT, "Show this page, or the help of a command", "about"),
-    "version": Entry(ABOUT, "Show the version", "about"),
-    "man": Entry(ABOUT, "Print the manual page", "about"),
-    "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
+    "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
+    "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
+    "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "about"),
+    "version": CommandEntry(ABOUT, "Show the version", "about"),
+    "man": CommandEntry(ABOUT, "Print the manual page", "about"),
+    "completion": CommandEntry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
 

@@ -16,8 +16,7 @@ from cs_score.tasks import COLD_START, mode_named, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis import systems
-    from cs_score.evidence.mode import Mode
-    from cs_score.evidence.mode import Result as EvidenceResult
+    from cs_score.evidence.mode import Mode, ScoredPredictions
     from cs_score.tasks import scoring
 else:
     scoring = Late("cs_score.tasks.scoring")
@@ -130,7 +129,7 @@ class Predictions:
             return list(self.files)
         return [self.gold, *self.files]
 
-    def results_of_file(self, file: str) -> dict[str, EvidenceResult]:
+    def results_of_file(self, file: str) -> dict[str, ScoredPredictions]:
         """Score each system in a file of predictions separately, and return the results by system.
 
         Prints the notices of each result, for example how many units have no prediction. A notice that several systems

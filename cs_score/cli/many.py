@@ -34,8 +34,8 @@ from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TDesign, plan_from_comparison, plan_test
+from cs_score.statistics.results import SystemComparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
 from cs_score.tasks import COLD_START, task_named
@@ -166,7 +166,7 @@ def _comparison_arguments(line: Line) -> dict[str, Any]:
     }
 
 
-def _print_comparison(line: Line, document: Comparison) -> int:
+def _print_comparison(line: Line, document: SystemComparison) -> int:
     """Print a comparison in the format of the command line. Return 0.
 
     JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
@@ -318,7 +318,7 @@ def power(task_name: str, line: Line) -> int:
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
-        document = record_in(read_document(line.words[0]), Comparison, line.words[0])
+        document = record_in(read_document(line.words[0]), SystemComparison, line.words[0])
         plan = plan_from_comparison(document, line.get("--measure"), aim)
     else:
         plan = _plan_from_systems(task_name, line, aim)
@@ -328,7 +328,7 @@ def power(task_name: str, line: Line) -> int:
     return Status.DONE
 
 
-def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
+def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
@@ -339,7 +339,7 @@ def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> Power:
     return plan_from_comparison(document, None, aim)
 
 
-def _curve(plan: Power) -> charts.Drawing:
+def _curve(plan: PowerPlan) -> charts.Drawing:
     """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units."""
     points_by_curve: dict[str, list[tuple[float, float]]] = {}
     for point in plan.curve:

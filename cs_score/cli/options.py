@@ -33,7 +33,7 @@ from cs_score.coldstart.options import (
     edition_of,
     listed,
 )
-from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, resampled_metrics
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, ColumnLayout, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
@@ -389,9 +389,9 @@ class Scoring:
         return self.options.runids
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
-        return Layout(listed(self.line.text("-fields", DEFAULTS["-fields"])), "-tabs" in self.line)
+        return ColumnLayout(listed(self.line.text("-fields", DEFAULTS["-fields"])), "-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:

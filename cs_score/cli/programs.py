@@ -23,7 +23,7 @@ from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth
-from cs_score.preparation.runs import CheckedRun, Limits, check_run
+from cs_score.preparation.runs import CheckedRun, RunLimits, check_run
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS
@@ -177,7 +177,7 @@ class Session:
         return check_run(
             list(files),
             queries,
-            Limits(justifications, depth_limit),
+            RunLimits(justifications, depth_limit),
             self.problems,
             documents,
             allow_comments="-allow_comments" in self._line,

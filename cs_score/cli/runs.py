@@ -28,8 +28,8 @@ from cs_score.tasks import COLD_START, TASKS
 if TYPE_CHECKING:
     from cs_score.analysis import systems
     from cs_score.analysis.coldstart import groups, scored
-    from cs_score.analysis.coldstart.scored import Scored
-    from cs_score.coldstart.gold import Gold, Run
+    from cs_score.analysis.coldstart.scored import AnalysedRun
+    from cs_score.coldstart.gold import ColdStartGold, Run
     from cs_score.coldstart.options import Options
     from cs_score.coldstart.result import Result
     from cs_score.preparation.runs import PreparedRun
@@ -59,7 +59,7 @@ class ChosenRun(Record, eq=False):
 class OpenedRuns(Record, eq=False):
     """Gold with queries but without assessments, which are in files that have yet to be read, and the runs."""
 
-    gold: Gold
+    gold: ColdStartGold
     assessments: list[Input]
     runs: list[OneRun]
 
@@ -188,21 +188,21 @@ class Runs(Scoring):
         gold = open_gold(self.queries, options, validates=self.validates)
         return OpenedRuns(gold, selection.assessments, selection.runs)
 
-    def read_gold(self, options: Options, assessments: Sequence[Input]) -> Gold:
+    def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
 
         Raises InputError.
         """
         return with_pool(open_gold(self.queries, options), assessments)
 
-    def _open_gold(self) -> Gold:
+    def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
         return with_folder_remarks(open_gold(self.queries, self.options_per_run), self.files)
 
     # -- Loading
 
     def load_single_run(
-        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+        self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
     ) -> Run:
         """Load one run, to be scored separately from the others. Raises InputError.
 
@@ -220,7 +220,7 @@ class Runs(Scoring):
         return load_run(gold, files, problems=problems)
 
     def load_with_warnings(
-        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+        self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
     ) -> Run:
         """Load a run as `load_single_run` does, and print its warnings if they have not been printed yet.
 
@@ -234,7 +234,7 @@ class Runs(Scoring):
 
     # -- One run
 
-    def score_single(self) -> Scored:
+    def score_single(self) -> AnalysedRun:
         """Load and score the only run, and print remarks on it. Raises UsageError if there are several runs."""
         chosen = self._find_single_run()
         with paused_collector():
@@ -276,7 +276,7 @@ class Runs(Scoring):
             measure=measure,
         )
 
-    def _warn_of_scores(self, loaded_run: Run, scored_run: Scored) -> None:
+    def _warn_of_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_of(loaded_run)
         remark_on_duplicates(self, scored_run.result.duplicates)
@@ -309,7 +309,7 @@ class Runs(Scoring):
 
     # -- Two to compare
 
-    def score_pair(self) -> tuple[Scored, Scored, tuple[str, str]]:
+    def score_pair(self) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score the two sides of a difference, and return A, B and the pair of their names.
 
         A and B are two runs. With --policy-b, --pool-b or --follow-b they are one run, scored as the other options say
@@ -327,7 +327,7 @@ class Runs(Scoring):
                 return self._score_twice(selection.runs[0], selection.assessments, changes)
             return self._score_two(selection)
 
-    def _score_two(self, selection: RunSelection) -> tuple[Scored, Scored, tuple[str, str]]:
+    def _score_two(self, selection: RunSelection) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
         run_a, run_b = selection.runs
         gold = self.read_gold(self.options_per_run, selection.assessments)
@@ -339,7 +339,7 @@ class Runs(Scoring):
 
     def _score_twice(
         self, run: OneRun, assessments: Sequence[Input], changes: ChangesOfB
-    ) -> tuple[Scored, Scored, tuple[str, str]]:
+    ) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score a run with the options of the command line, and again with the changes of side B.
 
         Returns both results and their names, such as `("as given", "policy sf")`.
@@ -377,12 +377,12 @@ class Runs(Scoring):
             names_of_changes.append(f"policy {policy.name}")
         return options_of_b, names_of_changes
 
-    def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> Scored:
+    def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> AnalysedRun:
         """Read a run and its assessments again, and score the run with other options. Raises InputError."""
         gold = self.read_gold(options, assessments)
         return scored.score_for_analysis(self.load_single_run(gold, run), options.policy)
 
-    def _score_of_pair(self, gold: Gold, run: OneRun, options: Options) -> Scored:
+    def _score_of_pair(self, gold: ColdStartGold, run: OneRun, options: Options) -> AnalysedRun:
         """Load and score one side of a difference, and print its warnings with the name of its file."""
         loaded_run = self.load_single_run(gold, run)
         _warn_of(loaded_run, name_of(run.file))
@@ -454,7 +454,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
 
 
 def load_with_preparation(
-    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog
+    gold: ColdStartGold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog
 ) -> Run:
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 

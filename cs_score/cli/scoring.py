@@ -28,7 +28,7 @@ from cs_score.cli.problem_report import report_on_stderr
 from cs_score.cli.runs import Runs, load_with_preparation, remark_on_duplicates
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
-from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Options, is_nothing
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart import scored as analyses
     from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
-    from cs_score.evidence.mode import Result as EvidenceResult
+    from cs_score.evidence.mode import ScoredPredictions
     from cs_score.problems import reports
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
@@ -174,7 +174,7 @@ class Call(Runs):
         else:
             storage.write_packed(json_file, encoded(pieces))
 
-    def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+    def load_with_remarks(self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
         """Load a single run, with remarks on unassessed answers that nearly equal assessed ones.
 
         The arguments are the same as for `load_single_run`.
@@ -245,7 +245,7 @@ class RunsScored(Record):
 class PredictionsScored(Record):
     """The results of scoring a file of predictions, one result for each system in it."""
 
-    results: Mapping[str, EvidenceResult]
+    results: Mapping[str, ScoredPredictions]
     """The result of each system, by its name."""
     intervals: Mapping[str, ScoreIntervals]
     """The intervals of each system, by its name; empty without --bootstrap."""
@@ -255,7 +255,7 @@ class PredictionsScored(Record):
     """The file into which --per-item writes the statistics of each unit, or None."""
 
     @property
-    def result(self) -> EvidenceResult:
+    def result(self) -> ScoredPredictions:
         """The result of the only system. Raises UsageError if there are several."""
         if len(self.results) != 1:
             names = ", ".join(one_line(name, 40) for name in self.results)
@@ -314,7 +314,7 @@ class PredictionsScored(Record):
         warn(*remarks)
         return score
 
-    def _chosen_measures(self, result: EvidenceResult, line: Line) -> Sequence[str]:
+    def _chosen_measures(self, result: ScoredPredictions, line: Line) -> Sequence[str]:
         """Return the measures of a result that the names and patterns of --measure choose; none without --measure."""
         measures = read_measures(line)
         if not measures:
@@ -425,7 +425,7 @@ def _score_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
 
 
 def _score_in_parts(
-    call: Call, gold: Gold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
+    call: Call, gold: ColdStartGold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
 ) -> Result | None:
     """Return the result of a large run, scored part by part; None if the run is small or cannot be divided.
 
@@ -596,7 +596,7 @@ def _call_of_score(line: Line) -> Call:
 
 
 @contextlib.contextmanager
-def _report_faults_of_pool(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
+def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> Iterator[None]:
     """Print all kinds of fatal faults in the assessments if an error about one of their lines leaves the block.
 
     Scoring stops at the first such line; the remarks show what else has to be corrected. The error is raised again.

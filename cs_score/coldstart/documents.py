@@ -16,8 +16,8 @@ from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import ranking as ranking_module
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, labels_without, pre_policy_category
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult
-from cs_score.coldstart.samples import Bootstrap, Limits
+from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun
+from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
     COLD_START_MODE,
@@ -36,7 +36,7 @@ from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdo
 Real: TypeAlias = int | float  # A number that is read as it is written: a whole one stays whole
 
 
-class ScoreRow(Record):
+class ScoreRowRecord(Record):
     """A row of a table; means have no counts."""
 
     name: str
@@ -50,9 +50,9 @@ class ScoreRow(Record):
 class ScoreTable(Record):
     """The rows of one table, and its averages by level."""
 
-    rows: tuple[ScoreRow, ...]
-    micro: tuple[ScoreRow, ...]
-    macro: tuple[ScoreRow, ...]
+    rows: tuple[ScoreRowRecord, ...]
+    micro: tuple[ScoreRowRecord, ...]
+    macro: tuple[ScoreRowRecord, ...]
 
 
 class ApRow(Record):
@@ -70,7 +70,7 @@ class ApTable(Record):
     macro: tuple[ApRow, ...]
 
 
-class RankedNode(Record):
+class RankedNodeRow(Record):
     """A node in rank order: `value` (V) is what it adds, `line` the number of its first line."""
 
     node: str
@@ -80,7 +80,7 @@ class RankedNode(Record):
     line: int
 
 
-class Ranking(Record):
+class QueryRanking(Record):
     """The ranking of a query at a level."""
 
     query: str
@@ -88,22 +88,22 @@ class Ranking(Record):
     average_precision: Real
     ground_truth: int | None
     classes: tuple[str, ...]
-    nodes: tuple[RankedNode, ...]
+    nodes: tuple[RankedNodeRow, ...]
 
 
-class Ranked(Record):
+class RankedRun(Record):
     """Average precision of a run; `run_id` is the run that the AP report names."""
 
     run_id: str
     tables: Mapping[str, ApTable]
-    rankings: tuple[Ranking, ...]
+    rankings: tuple[QueryRanking, ...]
 
 
 class Resampled(Record):
     """What the samples of -samples gave: their number, and the limits of each value."""
 
     samples: int
-    limits: tuple[Limits, ...]
+    limits: tuple[SampleLimits, ...]
 
 
 class Matched(Record):
@@ -114,7 +114,7 @@ class Matched(Record):
     class_: str | None = field(name="class")
 
 
-class Response(Record):
+class ResponseRow(Record):
     """A response that was counted below `row`; `query` is the one that it answers."""
 
     row: str
@@ -130,7 +130,7 @@ class Response(Record):
     post_policy: tuple[str, ...]
 
 
-class Place(Record):
+class RecordedPlace(Record):
     """Where a problem was met."""
 
     file: str
@@ -144,10 +144,10 @@ class FoundProblem(Record):
     severity: str
     message: str
     occurrences: int
-    places: tuple[Place | None, ...]
+    places: tuple[RecordedPlace | None, ...]
 
 
-class RunScores(Record):
+class RunScoresRecord(Record):
     """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
 
     `undefined` has the measures that have no value for this run, with the reasons; they are not in `scores`. `origin`
@@ -163,20 +163,20 @@ class RunScores(Record):
     units: Units | UnsetType = UNSET
     queries: Mapping[str, str] | UnsetType = UNSET
     tables: Mapping[str, ScoreTable] | UnsetType = UNSET
-    average_precision: Ranked | UnsetType | None = UNSET
+    average_precision: RankedRun | UnsetType | None = UNSET
     bootstrap: Resampled | UnsetType | None = UNSET
-    responses: tuple[Response, ...] | UnsetType = UNSET
+    responses: tuple[ResponseRow, ...] | UnsetType = UNSET
     intervals: ScoreIntervals | UnsetType = UNSET
 
 
-class Scores(Document, frozen=True, kw_only=True, tag="score"):
+class RunScoresDocument(Document, frozen=True, kw_only=True, tag="score"):
     """The scores of runs. With `measures` it has those chosen, else the whole result with the problem report."""
 
     schema_version: Literal[5] = 5
     signature: str
     origin: Origin
     measures: tuple[str, ...] | UnsetType = UNSET
-    runs: tuple[RunScores, ...]
+    runs: tuple[RunScoresRecord, ...]
     problems: tuple[FoundProblem, ...] | UnsetType = UNSET
     errors: int
     warnings: int
@@ -195,7 +195,9 @@ OPTION: Final = OwnOption(
 PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", "responses")
 
 
-def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:
+def document_of(
+    result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS
+) -> RunScoresDocument:
     """Return a result as a document; of each run it contains the scores, and the `parts` that are named.
 
     `intervals` has the intervals of each run; it is empty if there are none.
@@ -206,7 +208,7 @@ def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts:
     runs = []
     for number, run in enumerate(result.runs):
         runs.append(_run_scores(result, run, parts, intervals[number] if intervals else UNSET))
-    return Scores(
+    return RunScoresDocument(
         task=COLD_START_MODE,
         signature=str(origin.signature),
         origin=origin,
@@ -220,7 +222,7 @@ def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts:
 
 def _found_problem(problem: Problem) -> FoundProblem:
     """Return a problem as the document records it."""
-    places = tuple([None if place is None else Place(place.file, place.line) for place in problem.places])
+    places = tuple([None if place is None else RecordedPlace(place.file, place.line) for place in problem.places])
     return FoundProblem(
         code=problem.code,
         severity=str(problem.severity),
@@ -235,7 +237,7 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
     return json_pieces(document_of(result, intervals))
 
 
-def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
+def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
     """Return only the scores whose measures match a pattern; without patterns, the measures that are shown first.
 
     Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
@@ -270,7 +272,7 @@ def headline_remark(result: Result) -> str | None:
     return substitute_remark(result.has_ldc_index, reasons[0]) if reasons else None
 
 
-def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
+def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None:
     """Raise InputError, which says why, if none of the measures has a value for any run."""
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
@@ -281,13 +283,15 @@ def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
                 raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
 
 
-def chosen_scores(scores: Scores, measures: Sequence[str], headline_measure: str | UnsetType) -> Scores:
+def chosen_scores(
+    scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
+) -> RunScoresDocument:
     """Return only the scores of some measures, with their intervals; people are shown `headline_measure` first."""
     runs = tuple([_run_with_measures(run, measures) for run in scores.runs])
     return replace(scores, measure=headline_measure, measures=tuple(measures), runs=runs, problems=UNSET)
 
 
-def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
+def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScoresRecord:
     """Return the record of a run with only the scores of some measures, and their intervals."""
     signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
     scores = {name: run.scores[name] for name in measures if name in run.scores}
@@ -296,7 +300,7 @@ def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
     if intervals:
         limits = {name: intervals.scores[name] for name in scores if name in intervals.scores}
         intervals = replace(intervals, scores=limits)
-    return RunScores(
+    return RunScoresRecord(
         run_id=run.run_id,
         signature=str(signature),
         scores=scores,
@@ -307,8 +311,8 @@ def _run_with_measures(run: RunScores, measures: Sequence[str]) -> RunScores:
 
 
 def _run_scores(
-    result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
-) -> RunScores:
+    result: Result, run: ScoredRun, parts: Collection[str], intervals: ScoreIntervals | UnsetType
+) -> RunScoresRecord:
     """Return the record of a run: its scores, its intervals, and the `parts` that are named."""
     values: dict[str, object] = {}
     if "units" in parts:
@@ -323,7 +327,7 @@ def _run_scores(
         values["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
     if "responses" in parts:
         values["responses"] = tuple(_responses(run))
-    run_scores = RunScores(
+    run_scores = RunScoresRecord(
         run_id=run.run_id,
         signature=str(result.signature(run)),
         scores=run.scores,
@@ -334,29 +338,29 @@ def _run_scores(
     return replace(run_scores, **values)
 
 
-def _units(result: Result, run: RunResult) -> Units:
+def _units(result: Result, run: ScoredRun) -> Units:
     """Return the statistics of units from which the averages of a run are computed."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
-def _table(table: results.Table) -> ScoreTable:
+def _table(table: results.ResultTable) -> ScoreTable:
     """Return a table of precision, recall and F1 as the document records it."""
     return ScoreTable(_score_rows(table.rows), _score_rows(table.micro), _score_rows(table.macro))
 
 
-def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRow, ...]:
+def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRowRecord, ...]:
     """Return rows of precision, recall and F1 as the document records them."""
-    return tuple([ScoreRow(row.name, row.level, row.counts, *row.scores) for row in rows])
+    return tuple([ScoreRowRecord(row.name, row.level, row.counts, *row.scores) for row in rows])
 
 
-def _ranked(average_precision: AveragePrecision) -> Ranked:
+def _ranked(average_precision: AveragePrecision) -> RankedRun:
     """Return the average precision of a run and its rankings as the document records them."""
     tables = {}
     for name, table in average_precision.variants:
         tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
     rankings = tuple([_ranking(ranking) for ranking in average_precision.rankings])
-    return Ranked(average_precision.run_id, tables, rankings)
+    return RankedRun(average_precision.run_id, tables, rankings)
 
 
 def _ap_rows(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
@@ -364,13 +368,13 @@ def _ap_rows(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
     return tuple([ApRow(row.name, row.level, row.score) for row in rows])
 
 
-def _ranking(ranking: ranking_module.Ranking) -> Ranking:
+def _ranking(ranking: ranking_module.Ranking) -> QueryRanking:
     """Return a ranking as the document records it; each node has the number of its first line."""
     nodes = []
     for node in ranking.nodes:
         first_line = node.first_line.number
-        nodes.append(RankedNode(node.name, node.confidence, node.mapped_class, node.value, first_line))
-    return Ranking(
+        nodes.append(RankedNodeRow(node.name, node.confidence, node.mapped_class, node.value, first_line))
+    return QueryRanking(
         query=ranking.query,
         level=ranking.level,
         average_precision=ranking.score,
@@ -385,7 +389,7 @@ def _resampled(bootstrap: Bootstrap) -> Resampled:
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 
-def _responses(run: RunResult) -> Iterator[Response]:
+def _responses(run: ScoredRun) -> Iterator[ResponseRow]:
     """Yield the responses of a run in the order of the debug file."""
     for tally, unit in results.tallies_of(run.units):
         for line in tally.responses:
@@ -394,7 +398,7 @@ def _responses(run: RunResult) -> Iterator[Response]:
             if assessment is not None:
                 matched = Matched(assessment.file, assessment.number, assessment.value_class)
             category = pre_policy_category(assessment)
-            yield Response(
+            yield ResponseRow(
                 row=tally.name,
                 query=line.query.full_id,
                 file=line.file,
@@ -409,7 +413,7 @@ def _responses(run: RunResult) -> Iterator[Response]:
             )
 
 
-def score_text(run: RunScores, measure: str) -> str:
+def score_text(run: RunScoresRecord, measure: str) -> str:
     """Return a score with four decimals, and its interval in brackets if it has one: `0.7500 [0.6012, 0.8810]`.
 
     The text is a hyphen if the run has no value for the measure.
@@ -421,7 +425,7 @@ def score_text(run: RunScores, measure: str) -> str:
     return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
 
 
-def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
+def _limits(run: RunScoresRecord, measure: str) -> tuple[float | None, float | None]:
     """Return the lower and the upper limit of a score; both are None if it has no interval."""
     interval = run.intervals.scores.get(measure) if run.intervals else None
     if interval is None:
@@ -429,7 +433,7 @@ def _limits(run: RunScores, measure: str) -> tuple[float | None, float | None]:
     return interval.low, interval.high
 
 
-def _headings(scores: Scores) -> list[str]:
+def _headings(scores: RunScoresDocument) -> list[str]:
     """Return the heading of each run: its id, with its files in brackets if several runs have the same id."""
     ids = [run.run_id for run in scores.runs]
     headings = []
@@ -441,7 +445,7 @@ def _headings(scores: Scores) -> list[str]:
     return headings
 
 
-def undefined_remarks(scores: Scores) -> Iterator[str]:
+def undefined_remarks(scores: RunScoresDocument) -> Iterator[str]:
     """Yield a sentence for each run and reason on the chosen measures that have no value."""
     for run, heading in zip(scores.runs, _headings(scores)):
         run_name = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
@@ -449,7 +453,7 @@ def undefined_remarks(scores: Scores) -> Iterator[str]:
             yield f"{sentence}{run_name}"
 
 
-def scores_text(scores: Scores) -> str:
+def scores_text(scores: RunScoresDocument) -> str:
     """Return chosen scores as text for a screen, with a line for each measure and a column for each run.
 
     Remarks and signatures follow. If the runs need more columns than a screen holds, there are several such tables.
@@ -471,7 +475,7 @@ def scores_text(scores: Scores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _blocks_of_columns(scores: Scores) -> list[list[list[str]]]:
+def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
     """Return the columns of scores in blocks as wide as a screen; the first column of each has the measures."""
     measures = scores.measures or ()
     first_column = ["", *measures]
@@ -492,7 +496,7 @@ def _width(column: Sequence[str]) -> int:
     return max(len(text) for text in column)
 
 
-def _explanations(scores: Scores) -> list[str]:
+def _explanations(scores: RunScoresDocument) -> list[str]:
     """Return sentences that explain how the limits of chosen scores were computed; none without intervals."""
     sentences: dict[str, None] = {}
     for run in scores.runs:
@@ -501,12 +505,12 @@ def _explanations(scores: Scores) -> list[str]:
     return list(sentences)
 
 
-def single_score(scores: Scores, measure: str) -> list[str]:
+def single_score(scores: RunScoresDocument, measure: str) -> list[str]:
     """Return the text of the score of a single run, then the sentences for standard error that explain its limits."""
     return [score_text(scores.runs[0], measure), *_explanations(scores)]
 
 
-def _matrix(scores: Scores) -> Table:
+def _matrix(scores: RunScoresDocument) -> Table:
     """Return a table with a row for each chosen measure and a column for each run.
 
     A cell is a number, or a text if the score has an interval.
@@ -521,7 +525,7 @@ def _matrix(scores: Scores) -> Table:
     return Table(Layout("scores", "", tuple(columns_of_table), lambda _: ()), rows, len(rows))
 
 
-def scores_markdown(scores: Scores) -> str:
+def scores_markdown(scores: RunScoresDocument) -> str:
     """Return chosen scores as a table in Markdown, followed by remarks and signatures."""
     lines = [*markdown(_matrix(scores)), ""]
     lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
@@ -530,7 +534,7 @@ def scores_markdown(scores: Scores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def scores_latex(scores: Scores) -> str:
+def scores_latex(scores: RunScoresDocument) -> str:
     """Return chosen scores as a `tabular` of LaTeX, after comments, and followed by sentences on intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
@@ -542,7 +546,7 @@ def scores_latex(scores: Scores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(scores: Scores) -> Iterator[dict[str, object]]:
+def _rows(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
     """Yield the values of a row, by column, for each run and chosen measure.
 
     These are the score, its limits, and how the limits were computed.
@@ -563,7 +567,7 @@ def _rows(scores: Scores) -> Iterator[dict[str, object]]:
             }
 
 
-def scores_tsv(scores: Scores) -> str:
+def scores_tsv(scores: RunScoresDocument) -> str:
     """Return chosen scores as tab-separated values; a row with an interval also has the settings of resampling."""
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
@@ -571,12 +575,12 @@ def scores_tsv(scores: Scores) -> str:
     return b"".join(tsv(Layout("scores", "Scores", columns(*keys), _rows).table(scores))).decode()
 
 
-def scores_json(scores: Scores) -> str:
+def scores_json(scores: RunScoresDocument) -> str:
     """Return chosen scores as the text of a JSON document."""
     return "".join(json_pieces(scores))
 
 
-WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
+WRITERS: Final[dict[str, Callable[[RunScoresDocument], str]]] = {
     "text": scores_text,
     "json": scores_json,
     "tsv": scores_tsv,

@@ -65,7 +65,7 @@ class Derived(Struct):
     judgements_by_query: dict[str, JudgementByValue] = field(default_factory=dict)
 
 
-class Gold(Record, eq=False):
+class ColdStartGold(Record, eq=False):
     """Queries and pool, linked and indexed.
 
     `table` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id, and
@@ -102,9 +102,9 @@ class Gold(Record, eq=False):
         known_answers = None if self.known_answers is None else self.known_answers.copy()
         replacements = {"derived": Derived(), "_samples": [*self._samples], "known_answers": known_answers}
         values = [replacements.get(name, getattr(self, name)) for name in self.__struct_fields__]
-        return Gold, tuple(values)
+        return ColdStartGold, tuple(values)
 
-    def changed(self, **fields: Any) -> Gold:
+    def changed(self, **fields: Any) -> ColdStartGold:
         """Return gold with other values of some fields, without the values that scoring has derived from this gold."""
         return replace(self, **fields, derived=Derived())
 
@@ -225,7 +225,7 @@ def open_gold(
     *,
     file_by_role: Mapping[str, Input] | None = None,
     validates: bool = False,
-) -> Gold:
+) -> ColdStartGold:
     """Return gold without a pool: read the query files, expand queries if asked to, and choose the queries to score.
 
     `file_by_role` has files that are read instead of the files that the options name: `QUERY_LIST`, `SAMPLES`.
@@ -248,7 +248,7 @@ def open_gold(
     samples_file = file_by_role.get(SAMPLES, None if is_nothing(options.samples) else options.samples)
     digests = list(loaded.digests)
     digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
-    return Gold(
+    return ColdStartGold(
         options=options,
         table=loaded.table,
         hop_limits=selection.hop_limits,
@@ -275,12 +275,12 @@ def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[Inpu
     return digests
 
 
-def with_folder_remarks(gold: Gold, files: Sequence[Input]) -> Gold:
+def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
     """Return gold with remarks on folders without files to load. Raises InputError if there are only such folders."""
     return replace(gold, remarks=(*gold.remarks, *remarks_on_folders(files)))
 
 
-def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
+def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
     """Return gold with its pool loaded, so that several runs can be scored against it.
 
     `problems` is the log that is added to, by default a branch of gold's own. Raises InputError for an unknown
@@ -319,7 +319,7 @@ def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownA
     return known_answers
 
 
-def _load_with_remarks(gold: Gold, loading: Loading, files: Iterable[Input]) -> None:
+def _load_with_remarks(gold: ColdStartGold, loading: Loading, files: Iterable[Input]) -> None:
     """Load files. An InputError that is raised carries the remarks made so far."""
     try:
         loading.load(files)
@@ -344,7 +344,7 @@ class Run(Record, eq=False):
     loaded, for each time that the limits were applied.
     """
 
-    gold: Gold
+    gold: ColdStartGold
     links: Links
     limits: Justifications
     lines: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
@@ -366,7 +366,10 @@ class Run(Record, eq=False):
 
 
 def load_run(
-    gold: Gold, files: Iterable[Input], limits: Justifications | None = None, problems: ProblemLog | None = None
+    gold: ColdStartGold,
+    files: Iterable[Input],
+    limits: Justifications | None = None,
+    problems: ProblemLog | None = None,
 ) -> Run:
     """Load the lines of runs, in the order of the files, to be scored against gold.
 
@@ -405,7 +408,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     return replace(run, limits=limits, discard_by_index=discard.discard_by_index, problems=problems)
 
 
-def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
+def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run:
     """Return the run of the lines that were loaded; assessments that were loaded with it become part of its gold."""
     links = loading.links
     if links.assessments:
@@ -424,7 +427,9 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
     )
 
 
-def group_by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, dict[str, list[Response]]]]:
+def group_by_unit(
+    gold: ColdStartGold, responses: Iterable[Response]
+) -> dict[str, dict[str, dict[str, list[Response]]]]:
     """Return the run lines of each run id, each unit in it, and each query (by base id) in that, in load order."""
     lines_by_run: dict[str, dict[str, dict[str, list[Response]]]] = {}
     lines_of_query: list[Response] = []
@@ -442,7 +447,7 @@ def group_by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[s
     return lines_by_run
 
 
-class Unit(Record):
+class ScoringUnit(Record):
     """The inputs that one unit is scored from: its queries, and the lines of the run by the base id of their query.
 
     Average precision pools the runs of a call (rule pooled-runs). Therefore `nodes` are the nodes of all runs, and
@@ -451,7 +456,7 @@ class Unit(Record):
     """
 
     id: str
-    gold: Gold
+    gold: ColdStartGold
     queries: Sequence[Query]
     hop_limits: Mapping[str, int]
     run: Run
@@ -467,7 +472,7 @@ def units_of(
     hop_limits: Mapping[str, int] | None = None,
     units_of_other_runs: Mapping[str, UnitResult] | None = None,
     earlier_results: Mapping[str, UnitResult] | None = None,
-) -> Iterator[Unit]:
+) -> Iterator[ScoringUnit]:
     """Yield the units of a run: first those with lines, in load order, then the other units of queries to score.
 
     `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` are the values of the
@@ -482,7 +487,7 @@ def units_of(
     for query in gold.selected_queries(hop_limits):
         queries_by_unit.setdefault(gold.unit_of(query.base_id), []).append(query)
     for unit_id, queries in queries_by_unit.items():
-        yield Unit(
+        yield ScoringUnit(
             id=unit_id,
             gold=gold,
             queries=queries,

@@ -18,7 +18,7 @@ from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pr
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
+from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import note_sentences
@@ -173,14 +173,14 @@ def _cell(value: object) -> str:
     return f"{value:4d}" if isinstance(value, int) else f"{value:6.4f}"
 
 
-class Layout(Record):
+class ColumnLayout(Record):
     """The layout of tables: the fields of `.sf` and `.ldcmax`, and whether the columns are separated by tabs."""
 
     fields: Sequence[str] = DEFAULT_FIELDS
     tabs: bool = False
 
 
-def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
+def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, str]]:
     """Yield the file ending and the text of each of the four tables of one run, such as `("sf", ...)`.
 
     The text of a table that does not exist is empty. The columns of a table are at least as wide as in the tables
@@ -204,7 +204,7 @@ def _table_texts(run: RunResult, layout: Layout) -> Iterator[tuple[str, str]]:
     yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(lines_of_summary) + FOOT
 
 
-def averages_text(run: RunResult) -> str:
+def averages_text(run: ScoredRun) -> str:
     """Return the averages of a run, as in `.summary`, in an aligned table for people."""
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     rows = []
@@ -540,7 +540,7 @@ class _OutputText(NamedTuple):
 
 
 def _texts_of_run(
-    run: RunResult, layout: Layout, edition: Edition, is_first: bool
+    run: ScoredRun, layout: ColumnLayout, edition: Edition, is_first: bool
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the pieces of the output files of a run, as far as it was scored, in the order of a stream.
 
@@ -568,7 +568,7 @@ def _texts_of_run(
             yield ending, encoded(lines)
 
 
-def _interval_blocks(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
+def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
     """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
 
     Numbers have four decimals; a missing number is a hyphen. With `tabs` the columns are separated by tabs,
@@ -602,7 +602,7 @@ def _number_text(number: float | None, tabs: bool) -> str:
 
 
 def _output_texts(
-    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]
+    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
 ) -> Iterator[_OutputText]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
@@ -617,7 +617,7 @@ def _output_texts(
 
 
 def stream_blocks(
-    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
+    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """Yield the blocks of all output files for one stream: of the call, of each run, and the intervals of all runs."""
     for text in _output_texts(result, layout, params, intervals):
@@ -625,7 +625,11 @@ def stream_blocks(
 
 
 def file_blocks(
-    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = (), was_stopped: bool = False
+    result: Result,
+    layout: ColumnLayout,
+    params: str,
+    intervals: Sequence[ScoreIntervals] = (),
+    was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the ending of each output file with its whole content in blocks.
 

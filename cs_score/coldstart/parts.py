@@ -19,7 +19,7 @@ from cs_score.base.outputs import encoded, outputs_at_once, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Source, open_source
-from cs_score.coldstart.gold import Gold, run_of
+from cs_score.coldstart.gold import ColdStartGold, run_of
 from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, members, role_of
@@ -157,10 +157,10 @@ class NeedsWholeError(Exception):
     """An input cannot be divided into parts: it must be processed in one piece."""
 
 
-class _Task(Record):
+class _PartTask(Record):
     """The inputs that all parts share; each part writes its texts of the debug file into `folder`."""
 
-    gold: Gold
+    gold: ColdStartGold
     files: Sequence[DividedFile]
     cut: Cut
     folder: str
@@ -185,7 +185,7 @@ class _PartScore(Record):
     problems: ProblemLog
 
 
-def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
+def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
     """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time; gold has no pool yet.
 
     The result refers to texts of the debug file that are written into `folder`. Returns None if the files must be
@@ -200,14 +200,14 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         divided_files = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided_files):
             return None
-        task = _Task(gold, divided_files, cut, folder)
+        task = _PartTask(gold, divided_files, cut, folder)
         scores = _map_parts(partial(_score_part, task), len(cut.queries), jobs)
         return _combine_parts(task, loading, scores)
     except (NeedsWholeError, InputError):
         return None
 
 
-def _combine_parts(task: _Task, loading: Loading, scores: Sequence[_PartScore]) -> Result:
+def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScore]) -> Result:
     """Return the result of the run from its parts. Raises NeedsWholeError unless they hold exactly one run."""
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
@@ -242,12 +242,12 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
 
     Raises the exception of a part that fails, and NeedsWholeError if a worker process dies or none can be started.
     """
-    from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
+    from cs_score.base.processes import NoWorkerError, ProcessPool, WorkerDiedError, workers_share_memory
 
     if jobs == 1 or part_count == 1 or not workers_share_memory():
         return [score_part(part) for part in range(part_count)]
     try:
-        with Pool(min(jobs, part_count), score_part) as pool:
+        with ProcessPool(min(jobs, part_count), score_part) as pool:
             futures = [pool.submit(part) for part in range(part_count)]
             while not all(future.done() for future in futures):
                 for future in pool.wait():
@@ -257,7 +257,7 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
         raise NeedsWholeError from None
 
 
-def _score_part(task: _Task, part: int) -> _PartScore:
+def _score_part(task: _PartTask, part: int) -> _PartScore:
     """Return the result of one part, after writing its texts of the debug file.
 
     Raises NeedsWholeError if the part cannot be scored without the others. This includes fatal conditions: another part
@@ -296,7 +296,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     )
 
 
-def _gold_of_part(task: _Task, part: int) -> Gold:
+def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return gold reduced to the queries of one part, with an empty log of problems."""
     gold = task.gold
     queries = task.cut.queries[part]

@@ -19,8 +19,8 @@ from cs_score.coldstart.samples import (
     VALUE_CODES,
     VALUE_GROUPS,
     Bootstrap,
-    Limits,
     Sample,
+    SampleLimits,
     ValueCode,
 )
 from cs_score.measures.registry import Measure, precision_recall_f1
@@ -61,7 +61,7 @@ def bootstrap(
                 code = ValueCode(entry_points, variant, average, level, metric)
                 texts_by_code[code] = _value_texts(scores[:, column], exists, metric in shown_metrics)
     values = tuple(zip(*[texts_by_code[code] for code in VALUE_CODES]))
-    limits: list[Limits] = []
+    limits: list[SampleLimits] = []
     for code in sorted(VALUE_CODES, key=str):
         score = None
         if code.entry_points == "ALLEP" and code.metric in shown_metrics:
@@ -78,7 +78,7 @@ def _value_texts(scores: Floats, exists: npt.NDArray[np.bool_], is_shown: bool) 
     return texts
 
 
-def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Limits:
+def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> SampleLimits:
     """Return the limits of a value from its texts in all samples; `score` is that of the run itself, if it has one."""
     total = 0.0
     for text in texts:
@@ -90,7 +90,7 @@ def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Limit
         low[confidence] = ordered[int(len(texts) * _tail(confidence))]
     for confidence in reversed(CONFIDENCES):
         high[confidence] = ordered[int(len(texts) * (1 - _tail(confidence))) - 1]
-    return Limits(
+    return SampleLimits(
         value=str(code),
         measure=str(code.measure),
         low=low,

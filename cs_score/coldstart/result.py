@@ -72,7 +72,7 @@ EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
 """The short ids of the slot-filling queries of an LDC query, in query-file order, each with its rows."""
 
 
-class Table(Record):
+class ResultTable(Record):
     """The rows of one variant in printing order, and their averages by level."""
 
     rows: tuple[ScoreRow, ...]
@@ -148,7 +148,7 @@ def _rows_by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[st
     return rows_by_level
 
 
-def averaged_table(rows_in_order: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
+def averaged_table(rows_in_order: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> ResultTable:
     """Return the table of rows, which are in printing order, with their averages (rule averages).
 
     Each level has a macro average and, if its rows have counts, a micro average; `ALL` comes last. With
@@ -164,7 +164,7 @@ def averaged_table(rows_in_order: Iterable[ScoreRow], *, all_count_for_all: bool
         # The sums are over all rows, but they are divided by the number of rows that have something to find.
         divisor = sum(row.ground_truth > 0 for row in rows_of_level)
         macro.append(ScoreRow(MACRO, level, None, _means(rows_of_level, divisor), 0))
-    return Table(rows, tuple(micro), tuple(macro))
+    return ResultTable(rows, tuple(micro), tuple(macro))
 
 
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
@@ -182,7 +182,7 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
     return float(f1(divide(right, answered_count), divide(right, ground_truth)))
 
 
-def _group_by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
+def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
     """Return the LDC queries that have rows in an SF table, by full id, with the rows of their entry points."""
     rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
@@ -215,7 +215,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     return short_id
 
 
-def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
+def projected(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
     """Return an SF table with the tables of LDC-MAX and LDC-MEAN (rules ldc-max and ldc-mean).
 
     These two are None if no LDC queries were expanded.
@@ -363,13 +363,13 @@ class PrecisionRecall(Record):
     `by_ldc` are the rows of `sf` by the full id of the LDC query, and by entry point.
     """
 
-    sf: Table
-    ldc_max: Table | None
-    ldc_mean: Table | None
+    sf: ResultTable
+    ldc_max: ResultTable | None
+    ldc_mean: ResultTable | None
     by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
 
     @property
-    def variants(self) -> list[tuple[str, Table]]:
+    def variants(self) -> list[tuple[str, ResultTable]]:
         """The tables that exist, each with the name of its variant, such as `LDC-MAX`."""
         tables = ((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
         return [(name, table) for name, table in tables if table is not None]
@@ -400,15 +400,15 @@ class AveragePrecision(Record):
     """
 
     run_id: str
-    sf: Table
-    ldc_mean: Table | None
+    sf: ResultTable
+    ldc_mean: ResultTable | None
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
     by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
     has_ranked_nodes: bool = True
 
     @property
-    def variants(self) -> list[tuple[str, Table]]:
+    def variants(self) -> list[tuple[str, ResultTable]]:
         """The tables that exist, each with the name of its variant, such as `LDC-MEAN`."""
         variants = [(SF, self.sf)]
         if self.ldc_mean is not None:
@@ -433,7 +433,7 @@ class DebugText(Record):
     rankings: Sequence[str]
 
 
-class RunResult(Record):
+class ScoredRun(Record):
     """The result of one run.
 
     `average_precision` is None if scoring stopped before it. `unit_of` has the unit of resampling of each query that
@@ -486,13 +486,13 @@ class Result(Record):
     """
 
     options: Options
-    runs: tuple[RunResult, ...]
+    runs: tuple[ScoredRun, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     has_ldc_index: bool
     origin: Origin
 
-    def signature(self, run: RunResult) -> Signature:
+    def signature(self, run: ScoredRun) -> Signature:
         """Return the signature of a run of this result; it contains the run id if several runs share the origin."""
         if run.origin is not None:
             return run.origin.signature

@@ -180,7 +180,7 @@ VALUE_CODES: Final = tuple(
 )
 
 
-class Limits(Record):
+class SampleLimits(Record):
     """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
     `value` is its code, `low` and `high` the limits by percentage from the outermost low one to the outermost high one,
@@ -200,4 +200,4 @@ class Bootstrap(Record):
 
     samples: tuple[Sample, ...]
     values: tuple[tuple[str, ...], ...]
-    limits: tuple[Limits, ...]
+    limits: tuple[SampleLimits, ...]

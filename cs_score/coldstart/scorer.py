@@ -18,7 +18,7 @@ from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart import judging
 from cs_score.coldstart import result as tables
-from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, units_of
+from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, load_run, units_of
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
@@ -26,7 +26,7 @@ from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
-from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
+from cs_score.coldstart.result import QueryResult, Result, ScoredRun, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
@@ -150,7 +150,7 @@ class Combining:
     """
 
     def __init__(
-        self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[RunResult] = ()
+        self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[ScoredRun] = ()
     ) -> None:
         """Prepare to score the runs of one call.
 
@@ -241,7 +241,7 @@ class Combining:
         units: Sequence[UnitResult] = (),
         ap_rows: Iterable[ScoreRow] | None = None,
         has_ranked_nodes: bool | None = None,
-    ) -> Iterator[RunResult]:
+    ) -> Iterator[ScoredRun]:
         """Yield the result of a run in up to three stages: with its tables, with average precision, with resamples.
 
         `rows` are the SF rows in printing order. If `units` is empty, since the run was scored in parts, `ap_rows` are
@@ -253,7 +253,7 @@ class Combining:
         sf = tables.averaged_table(rows)
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = RunResult(run_id, tables.projected(sf, gold.table), tuple(units), unit_of=unit_of)
+        run = ScoredRun(run_id, tables.projected(sf, gold.table), tuple(units), unit_of=unit_of)
         yield run
         self._check_rows(run)
         if self.edition.has_rankings:
@@ -271,7 +271,7 @@ class Combining:
         if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
 
-    def _check_rows(self, run: RunResult) -> None:
+    def _check_rows(self, run: ScoredRun) -> None:
         """Raise InputError if no query is scored, or if LDC tables would have no rows (rule nothing-to-score)."""
         if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_id_by_query):
             return
@@ -289,7 +289,7 @@ class Combining:
                     return True
         return False
 
-    def _with_bootstrap(self, run: RunResult, samples_name: str) -> RunResult:
+    def _with_bootstrap(self, run: ScoredRun, samples_name: str) -> ScoredRun:
         """Return the result of a run with the values of its resamples, which are read from the file `samples_name`.
 
         Later runs of the call are then scored only on the queries of the last resample (rule
@@ -314,7 +314,7 @@ class Combining:
             self._hop_limits = dict(last_sample.one_entry_point())
         return replace(run, bootstrap=bootstrap)
 
-    def result(self, runs: Sequence[RunResult]) -> Result:
+    def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call, which holds the results of its runs, the problems and the remarks."""
         has_ldc_index = bool(self._gold.table.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
@@ -334,7 +334,7 @@ def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]
 
 
 def score_runs(
-    run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[RunResult] = ()
+    run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
 ) -> Result:
     """Return the result of a call: its runs are scored one after the other, by run id.
 
@@ -345,7 +345,7 @@ def score_runs(
     if problems is None:
         problems = run.problems.branch()
     combining = Combining(run, policy, problems, earlier_results)
-    runs: list[RunResult] = []
+    runs: list[ScoredRun] = []
     try:
         _check_loaded(run)
         if not run.run_ids:
@@ -381,7 +381,7 @@ def _why_no_run(run: Run) -> str:
     return f"nothing was scored: none of the files is a run with lines{pool_names}; name the run, too"
 
 
-def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
+def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
     """Return the result of one unit: its lines are matched, placed into classes, labelled, counted and ranked.
 
     With `is_ranked` set to False there are no rankings. Errors are not raised: the result holds them, for each query.
@@ -412,7 +412,7 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
     return UnitResult(unit.id, assessment_by_index, counting.labels_by_index, tuple(query_results), problems)
 
 
-def _match_lines(unit: Unit, problems: ProblemLog) -> Mapping[int, Assessment]:
+def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
     """Return the assessments of the lines of a unit by the index of the line. Raises InputError as `judging.match`."""
     links = unit.run.links
     discipline = unit.gold.options.discipline
@@ -424,7 +424,7 @@ def _match_lines(unit: Unit, problems: ProblemLog) -> Mapping[int, Assessment]:
     return assessment_by_index
 
 
-def _count_query(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
+def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> QueryResult:
     """Return the result of a query: its tallies up to its hop limit, or the error if it cannot be counted."""
     query = gold.query
     if gold.tree is None:
@@ -442,7 +442,7 @@ def _count_query(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
-def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
+def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     """Return the highest hop that is scored of the query that a row is named after, which is nearly always `query`.
 
     A row may also be named after a class of another query; the hop is 0 if that query is not to be scored.
@@ -455,7 +455,7 @@ def _hop_limit_of_row(row_name: str, unit: Unit, query: Query) -> int:
 
 
 def _rank_query(
-    unit: Unit,
+    unit: ScoringUnit,
     gold: QueryGold,
     counted_result: QueryResult,
     assessment_by_index: Mapping[int, Assessment],
@@ -486,7 +486,7 @@ def _is_scored_level(level: str, hop_limit: int) -> bool:
 # ---- Runs that are scored separately
 
 # A function that loads a run to be scored against gold; the assessments in the files come before it.
-Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
+Load: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], ProblemLog], Run]
 
 
 class OneRun(Record):
@@ -496,7 +496,7 @@ class OneRun(Record):
     run_id: str
     is_shared: bool = False
 
-    def restrict(self, gold: Gold) -> Gold:
+    def restrict(self, gold: ColdStartGold) -> ColdStartGold:
         """Return gold for which only the lines of this run are loaded and scored, even if others share its file."""
         if not self.is_shared:
             return gold
@@ -572,12 +572,12 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     return run_ids or [""]
 
 
-def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
+def load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
     """Return one run, loaded after the assessments of `pool`; the lines of other runs in its file are left out."""
     return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
-def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
+def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
     """Return the results of runs that are scored separately, in order; gold has its pool.
 
     Raises InputError, which names the file, for the first run that cannot be scored.
@@ -587,7 +587,11 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
 
 
 def score_apart(
-    gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, pool: Sequence[Input] = ()
+    gold: ColdStartGold,
+    runs: Sequence[OneRun],
+    problems: ProblemLog,
+    load: Load = load_alone,
+    pool: Sequence[Input] = (),
 ) -> Result:
     """Return one result that holds the results of runs that are scored separately.
 
@@ -619,7 +623,9 @@ def score_apart(
     )
 
 
-def _score_alone(gold: Gold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()) -> Result:
+def _score_alone(
+    gold: ColdStartGold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()
+) -> Result:
     """Return the result of one run. Raises InputError, which names its file, if it cannot be scored or has no line."""
     try:
         run = load(gold, one_run, pool, problems)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
+from cs_score.coldstart.result import ALL_LEVELS, Result, ScoredRun, ScoreRow
 from cs_score.measures.registry import RANKED, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
@@ -96,7 +96,7 @@ def resampled_unit(has_clusters: bool) -> str:
     return LDC_QUERY if has_clusters else SF_QUERY
 
 
-def summary_scores(run: RunResult) -> dict[Measure, float]:
+def summary_scores(run: ScoredRun) -> dict[Measure, float]:
     """Return the scores that `.summary` and then `.ap` show of a run, by measure, in the order shown.
 
     `.ap` has averages only for the run whose id its rows have (rule average-precision).
@@ -106,12 +106,12 @@ def summary_scores(run: RunResult) -> dict[Measure, float]:
     return run.tables.measures
 
 
-def drawn_units(run: RunResult) -> list[str]:
+def drawn_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units that a resample draws from, in the order of their rows of statistics."""
     return sorted(set(run.unit_of.values()))
 
 
-def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
+def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """Return the statistics of each unit from which `measures` are computed; they are 0 for levels without rows."""
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
@@ -128,13 +128,13 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     return UnitTable(tuple(sums_by_unit), row_sums.columns, [tuple(sums) for sums in sums_by_unit.values()])
 
 
-def _unit_of_row(row: ScoreRow, run: RunResult) -> str:
+def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
     """Return the full id of the unit of a row: the unit of its query, or the LDC query that the row is named after."""
     query_id = row.name.partition(":")[0]
     return run.unit_of.get(query_id, query_id)
 
 
-def answered_units(run: RunResult) -> list[str]:
+def answered_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units with at least one response of the run that is counted."""
     units = []
     for row in run.tables.sf.rows:
@@ -149,7 +149,7 @@ def intervals(result: Result, resampling: Resampling | None = None) -> tuple[Sco
     return tuple([intervals_of_run(run, settings) for run in result.runs])
 
 
-def intervals_of_run(run: RunResult, resampling: Resampling) -> ScoreIntervals:
+def intervals_of_run(run: ScoredRun, resampling: Resampling) -> ScoreIntervals:
     """Return the confidence intervals of the scores of a run that its summaries show."""
     measures = list(summary_scores(run))
     names = [str(measure) for measure in measures]

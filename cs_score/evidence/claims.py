@@ -31,7 +31,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, counted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -115,7 +115,9 @@ class Claims(AbstractsMode):
         claims, _ = _read_claims(source)
         return claims
 
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: Any
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, None if there is none, and the notices for the user.
 
         Predictions for claims that gold does not have are ignored.
@@ -134,7 +136,9 @@ class Claims(AbstractsMode):
             notices.append(f"{predictions.name}: {counted(len(with_list), 'claim')} with evidence [], read as {{}}")
         return pairs, notices
 
-    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+    def mismatches(
+        self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
+    ) -> Iterator[str]:
         """Yield notices about missing labels and citations, and about ids and labels written otherwise than in gold."""
         files = (gold.name, predictions.name)
         totals = dict(zip(table.columns, table.sums()))

@@ -33,7 +33,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -79,7 +79,7 @@ FactKey: TypeAlias = tuple[Hashable, ...]
 """The key by which a supporting fact is compared: the keys (`as_key`) of its title and sentence number."""
 
 
-class Agreement(NamedTuple):
+class AnswerAgreement(NamedTuple):
     """How well a prediction agrees with gold: exact match, F1, precision and recall, each 0..1."""
 
     em: float
@@ -88,7 +88,7 @@ class Agreement(NamedTuple):
     recall: float
 
 
-NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
+NOTHING: Final = AnswerAgreement(0.0, 0.0, 0.0, 0.0)
 """The agreement of a missing prediction."""
 
 
@@ -149,7 +149,9 @@ class HotpotQA(Mode):
         """Return whether the value of a file is a list, as gold is; predictions are an object."""
         return isinstance(first, list)
 
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: Any
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each question of gold with its prediction, None if it has none, and the notices for the user.
 
         A missing answer, and missing facts, score 0; notices say for how many questions they are missing.
@@ -172,7 +174,9 @@ class HotpotQA(Mode):
         notices += _missing_notices(ids, predictions, FACTS, "supporting facts")
         return pairs, notices
 
-    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+    def mismatches(
+        self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
+    ) -> Iterator[str]:
         """Yield notices about gold of another data set, and about ids and facts written otherwise than in gold."""
         files = (gold.name, predictions.name)
         if any(str(unit.gold.get("type")) in TYPES_OF_2WIKI for unit in units[:TYPES_LOOKED_AT]):
@@ -343,7 +347,7 @@ class OneFact:
             if key in gold_keys:
                 right_count += count_change
             facts = compare_facts(right_count, predicted_count, len(gold_keys))
-            answer = Agreement(*row[1:5])  # a row has 1, then the values of the answer
+            answer = AnswerAgreement(*row[1:5])  # a row has 1, then the values of the answer
             joint = joint_agreement(answer, facts) if self._has_answer else NOTHING
             rows.append((1, *answer, *facts, *joint))
         return rows
@@ -417,7 +421,7 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
     return questions
 
 
-def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str) -> list[str]:
+def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, noun: str) -> list[str]:
     """Return the notice that some questions have no answer, or no facts; an empty list if all have them.
 
     `ids` are the ids of the questions that are scored, `key` is `ANSWER` or `FACTS`, and `noun` is the word for it in
@@ -467,7 +471,7 @@ def normalised(answer: str) -> str:
     return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
-def compare_answers(predicted: str, gold: str) -> Agreement:
+def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
     """Return how well a predicted answer agrees with gold's, by the words that both have; both are normalised.
 
     The answers yes, no and "noanswer" do not agree with any other answer.
@@ -479,10 +483,10 @@ def compare_answers(predicted: str, gold: str) -> Agreement:
     gold_words = gold.split()
     common_count = (Counter(predicted_words) & Counter(gold_words)).total()
     if not common_count:
-        return Agreement(exact_match, 0.0, 0.0, 0.0)
+        return AnswerAgreement(exact_match, 0.0, 0.0, 0.0)
     precision = common_count / len(predicted_words)
     recall = common_count / len(gold_words)
-    return Agreement(exact_match, harmonic_mean(precision, recall), precision, recall)
+    return AnswerAgreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
 def facts_by_key(facts: object) -> dict[FactKey, Any]:
@@ -508,7 +512,7 @@ def fact_key(fact: object) -> FactKey:
     return tuple([as_key(part) for part in parts])
 
 
-def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> Agreement:
+def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> AnswerAgreement:
     """Return how well predicted facts agree with gold's, from three numbers.
 
     `right_count` is the number of predicted facts that are in gold, `predicted_count` and `gold_count` are the numbers
@@ -517,10 +521,10 @@ def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> Ag
     precision = divide(right_count, predicted_count)
     recall = divide(right_count, gold_count)
     exact_match = float(right_count == predicted_count == gold_count)
-    return Agreement(exact_match, harmonic_mean(precision, recall), precision, recall)
+    return AnswerAgreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
-def joint_agreement(answer: Agreement, facts: Agreement) -> Agreement:
+def joint_agreement(answer: AnswerAgreement, facts: AnswerAgreement) -> AnswerAgreement:
     """Return the joint agreement of the predicted answer and the predicted facts of a question.
 
     Its exact match is the product of the exact matches of answer and facts; precision and recall likewise. Its F1 is
@@ -528,7 +532,7 @@ def joint_agreement(answer: Agreement, facts: Agreement) -> Agreement:
     """
     precision = answer.precision * facts.precision
     recall = answer.recall * facts.recall
-    return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
+    return AnswerAgreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
 
 
 def _gold_answer(unit: Unit) -> str | None:

@@ -19,7 +19,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
-from cs_score.evidence.reading import Gold, located, read, text_of
+from cs_score.evidence.reading import InputContent, located, read, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
@@ -262,7 +262,7 @@ class Mode(ABC):
 
     # ---- Scoring
 
-    def read_gold(self, gold: Input | object) -> Gold | None:
+    def read_gold(self, gold: Input | object) -> InputContent | None:
         """Return gold that is read once, to score many predictions against it.
 
         Without gold, return None if the task needs none. Raises InputError for a file that cannot be read as gold.
@@ -274,7 +274,7 @@ class Mode(ABC):
     @paused_collector()
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
-    ) -> Result:
+    ) -> ScoredPredictions:
         """Return the result of predictions, scored against gold.
 
         Gold and predictions are paths, open files or JSON values; gold may also be read already. `options` are fields
@@ -291,7 +291,7 @@ class Mode(ABC):
     @paused_collector()
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
-    ) -> dict[str, Result]:
+    ) -> dict[str, ScoredPredictions]:
         """Return the result of each system of a file of predictions by its name, with the same arguments as `score`."""
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
@@ -303,7 +303,7 @@ class Mode(ABC):
         """
         mode = self.with_options(options)
         mode.check_packages()  # before any reading, so that a missing package is reported at once
-        gold_read = gold if isinstance(gold, Gold) else mode.read_gold(gold)
+        gold_read = gold if isinstance(gold, InputContent) else mode.read_gold(gold)
         mode.has_gold = gold_read is not None
         predictions_read = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
         return FilesRead(mode, gold_read, predictions_read, mode.systems(predictions_read))
@@ -311,7 +311,7 @@ class Mode(ABC):
     def check_packages(self) -> None:  # noqa: B027  # most modes need no further package
         """Raise MissingExtraError if a package that scoring needs is not installed."""
 
-    def result_of(self, files: FilesRead, system: str, progress: Progress) -> Result:
+    def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
         """Return the result of a system of the files. Raises InputError for files that cannot be scored.
 
         `system` is one of the names in `files.systems`.
@@ -330,7 +330,7 @@ class Mode(ABC):
         if gold is not None:
             mismatches = mode.mismatches(gold, predictions, units, table)
             all_notices = [*predictions.notices, *gold.notices, *notices, *mismatches]
-        return Result(
+        return ScoredPredictions(
             mode=mode,
             units=units,
             table=table,
@@ -358,7 +358,7 @@ class Mode(ABC):
     has_gold: bool = True
     """Whether predictions are read beside gold."""
 
-    def systems(self, predictions: Gold) -> Sequence[str]:
+    def systems(self, predictions: InputContent) -> Sequence[str]:
         """Return the names of the systems in a file of predictions; an empty name if the file does not name any.
 
         Raises InputError if the options choose a system that the file does not have.
@@ -435,13 +435,15 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Any, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(self, gold: Any, predictions: InputContent, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return the id, the gold and the prediction of each unit that is scored, and the notices for the user.
 
         Raises InputError if gold and predictions do not belong together.
         """
 
-    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+    def mismatches(
+        self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
+    ) -> Iterable[str]:
         """Return notices about the files that explain low scores, such as ids that gold writes in another way."""
         return ()
 
@@ -560,12 +562,12 @@ class FilesRead(NamedTuple):
     """Gold and predictions as a task has read them, with the systems in the predictions; gold may be None."""
 
     mode: Mode
-    gold: Gold | None
-    predictions: Gold
+    gold: InputContent | None
+    predictions: InputContent
     systems: Sequence[str]
 
 
-class Result(Record):
+class ScoredPredictions(Record):
     """The scores of one run, with their origin and the statistics of each unit.
 
     `table` has the statistics of each of the `units`, `scores` the official measures (each 0..1). `origin` identifies
@@ -607,7 +609,7 @@ class Result(Record):
         return list(self.mode.explained(self.units[position], self.table.rows[position]))
 
 
-def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:
+def intervals(result: ScoredPredictions, resampling: Resampling | None = None) -> ScoreIntervals:
     """Return the interval of every measure of a result, from resamples of its units (claims, instances, questions).
 
     Raises InputError if the result has no unit.

@@ -23,7 +23,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
-from cs_score.evidence.reading import Gold, counted, quoted, short_text
+from cs_score.evidence.reading import InputContent, counted, quoted, short_text
 from cs_score.evidence.report import align_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -68,7 +68,7 @@ WRONG_RELATION: Final = "wrong_relation"
 MISSED_FACT: Final = "missed_fact"
 
 
-class Options(Record):
+class R4COptions(Record):
     """The options of a scoring."""
 
     references: Annotated[
@@ -112,7 +112,7 @@ class Aligned(NamedTuple):
     weight: float
 
 
-class Evaluation(NamedTuple):
+class InstanceEvaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
     `order` has the positions of the references that were drawn, and `totals` the total weight of the alignment with
@@ -158,7 +158,7 @@ class R4C(Mode):
     headings = ("precision", "recall", "f1")
     rows = report_rows(tuple(WEIGHTS), columns[1:])
     kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
-    options = Options
+    options = R4COptions
     fixed: ClassVar[Mapping[str, object]] = {"seed": SEED}
     summary = "Score R4C derivations by entities (e), relation (r) and both (er)"
     files = (
@@ -192,7 +192,9 @@ class R4C(Mode):
         """Return whether the value of a file is gold, which has no key "re"; None if it is no object."""
         return "re" not in first if isinstance(first, dict) else None
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: R4COptions
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each instance with a prediction, with its references, and the notices for the user.
 
         Raises InputError if instances have no prediction, unless the options leave them out.
@@ -241,7 +243,7 @@ class R4C(Mode):
             row += evaluation.scores
         return tuple(row)
 
-    def evaluate(self, unit: Unit) -> list[Evaluation]:
+    def evaluate(self, unit: Unit) -> list[InstanceEvaluation]:
         """Return the three evaluations of an instance, each with the reference that it chooses.
 
         An evaluation aligns the predicted derivation with each reference that was drawn for it, and chooses the
@@ -267,7 +269,7 @@ class R4C(Mode):
                 totals = tuple([total_weight(alignment) for alignment in alignments])
                 best = totals.index(max(totals))
                 gold = references[order[best]]
-                evaluations.append(Evaluation(order, totals, predicted, gold, alignments[best]))
+                evaluations.append(InstanceEvaluation(order, totals, predicted, gold, alignments[best]))
         return evaluations
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -521,7 +523,7 @@ def _read_fact(step: object) -> Fact:
 # ---- Explaining an alignment
 
 
-def _explain_alignment(evaluation: Evaluation) -> list[str]:
+def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     """Return the lines that show the pairs of facts of an alignment, and then the facts that are not aligned.
 
     Each pair has the similarities of its parts and its weight. The lines are a table if a screen is wide enough;

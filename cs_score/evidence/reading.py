@@ -28,7 +28,7 @@ _MARK_REMEDY: Final = "save the file as UTF-8 without it"
 _DECODER: Final = json.JSONDecoder()
 
 
-class Gold(Record):
+class InputContent(Record):
     """The content of a file, gold or predictions, as a task reads it; scoring never changes it.
 
     `notices` tell the user how a file that is not of the usual form was read.
@@ -53,7 +53,7 @@ class Converted(Record):
 @paused_collector()
 def read(
     file_or_value: Input | object, role: str, read_content: Callable[[Source], Any], *, has_lines: bool = False
-) -> Gold:
+) -> InputContent:
     """Read gold or predictions from a path, an open file, or a JSON value.
 
     `role` is "gold" or "predictions". `read_content` makes the content of a source. If `has_lines`, a file has a JSON
@@ -66,7 +66,7 @@ def read(
         if isinstance(content, Converted):
             notices = (f"{source.name}: {content.notice}",)
             content = content.content
-        return Gold(source.name, content, source.digest(GOLD if role == "gold" else RUN), notices)
+        return InputContent(source.name, content, source.digest(GOLD if role == "gold" else RUN), notices)
 
 
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:

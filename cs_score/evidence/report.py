@@ -14,7 +14,7 @@ from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
-from cs_score.evidence.mode import Mode, Result
+from cs_score.evidence.mode import Mode, ScoredPredictions
 from cs_score.evidence.reading import counted
 from cs_score.measures.registry import WHY, chosen
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
@@ -24,7 +24,7 @@ from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 
-class Scores(Document, frozen=True, kw_only=True, tag="score"):
+class PredictionScores(Document, frozen=True, kw_only=True, tag="score"):
     """The official measures by name, at full precision, with the statistics of each unit where they were asked for.
 
     `undefined` has the measures that have no value, with the reasons; they are not in `scores`. `head` is what texts
@@ -47,10 +47,12 @@ class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
     """The results of several runs that one file holds, each scored by itself; `run` is its name."""
 
     schema_version: Literal[5] = 5
-    runs: tuple[Scores, ...]
+    runs: tuple[PredictionScores, ...]
 
 
-def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
+def document_of(
+    result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False
+) -> PredictionScores:
     """Return the result as a document.
 
     `with_units` it has the statistics of each unit, for comparisons with later runs.
@@ -62,7 +64,7 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
     if with_units:
         table = result.table
         units = Units(table.ids, table.columns, table.rows, result.mode.unit)
-    return Scores(
+    return PredictionScores(
         task=result.mode.name,
         measure=origin.measure,
         signature=str(origin.signature),
@@ -77,7 +79,7 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
 
 
 def result_object(
-    result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
+    result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
     """Return the object that `--json` writes: the keys of the official evaluator, and the document in `signature`.
 
@@ -87,13 +89,13 @@ def result_object(
     return {**result.mode.official(result.scores), "signature": document}
 
 
-def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
+def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
     """Return the text that `--json` writes for a result, without the line feed at its end."""
     return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
 def json_of_several(
-    results: Iterable[Result], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
+    results: Iterable[ScoredPredictions], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
 ) -> str:
     """Return the results of several runs as a JSON object with their documents under `runs`.
 
@@ -123,7 +125,7 @@ def score_lines(
     return align_rows(rows)
 
 
-def table_text(result: Result) -> str:
+def table_text(result: ScoredPredictions) -> str:
     """Return the report for people: the inputs, the headline measure, all measures, and the signature."""
     mode = result.mode
     totals = result.table.sums()
@@ -148,7 +150,7 @@ def table_text(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _lines_about_inputs(result: Result, first_line: str) -> list[str]:
+def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]:
     """Return the lines with the names of gold and predictions and with their numbers of claims, facts ...
 
     If one of these lines, or the first line of the report, is too wide for a screen, each input has two lines.
@@ -175,7 +177,7 @@ def head_lines(head: Iterable[str]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _headline_lines(result: Result) -> list[str]:
+def _headline_lines(result: ScoredPredictions) -> list[str]:
     """Return lines with the headline measure, its score and the reason for this choice; none without such a score."""
     measure = result.origin.measure
     if measure not in result.scores or measure not in WHY:
@@ -201,7 +203,7 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
     return lines
 
 
-def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
+def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Table:
     """Return a table with a row for each measure, and its interval if there are intervals.
 
     A table `for_programs` has the settings of the intervals as columns, too.
@@ -224,7 +226,9 @@ def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
     return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
 
 
-def printed(format_: str, result: Result, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()) -> str:
+def printed(
+    format_: str, result: ScoredPredictions, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()
+) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
 
     `measures` are patterns that choose measures; without patterns all are chosen. Raises UsageError for a pattern that
@@ -294,7 +298,7 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
     return [text, *intervals.explanation([measure], what="In brackets")]
 
 
-def unit_blocks(result: Result) -> Iterator[bytes]:
+def unit_blocks(result: ScoredPredictions) -> Iterator[bytes]:
     """Yield the table of units as tab-separated UTF-8 text: a header line, then a line for each unit, its id first.
 
     Floating-point statistics read back as the same number. An id is written as in all tables, so that a spreadsheet

@@ -20,7 +20,7 @@ from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
-from cs_score.evidence.reading import Gold, as_key, counted, quoted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, counted, quoted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -50,7 +50,7 @@ _REMEDIES: Final = {
 """What to do about a label that is refused, by its spelling in capitals; other tasks spell the labels so."""
 
 
-class Options(Record):
+class SciFactOptions(Record):
     """The options of a scoring."""
 
     any_order: Annotated[
@@ -73,7 +73,7 @@ class Labelled(NamedTuple):
         return {"label": self.label, "sentences": self.sentences}
 
 
-class Verdict(NamedTuple):
+class AbstractVerdict(NamedTuple):
     """What is correct in the prediction for an abstract. Sentences are represented by their keys (`as_key`).
 
     `leading_count` is the number of leading predicted sentences that count for the abstract; `contained_set` is the
@@ -117,7 +117,7 @@ class SciFact(AbstractsMode):
             ("label_correct", "retrieved_sentences", "relevant_sentences"),
         ),
     )
-    options = Options
+    options = SciFactOptions
     stages = STAGES
     summary = "Score SciFact predictions with the measures of the public leaderboard"
     files = (
@@ -146,7 +146,9 @@ class SciFact(AbstractsMode):
         """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
         return _read_claims(source, _read_predicted_entry)
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: SciFactOptions
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Each line of gold is paired with the same line of the predictions. With the option `any_order` claims are
@@ -165,7 +167,9 @@ class SciFact(AbstractsMode):
         pairs = [(claim.id, claim, predicted) for claim, predicted in zip(claims, predicted_claims)]
         return pairs, notices
 
-    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+    def mismatches(
+        self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
+    ) -> Iterator[str]:
         """Yield notices about labels, ids of abstracts and sentence numbers that are written otherwise than in gold."""
         if units and not any(unit.gold.evidence for unit in units):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
@@ -542,7 +546,7 @@ class _IdMismatch(NamedTuple):
         return None
 
 
-def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
+def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: bool) -> None:
     """Raise InputError unless gold and predictions have the same claims, in the same order unless `any_order`.
 
     If an id is repeated, it must occur equally often in both. The error names the first wrong line of the predictions.
@@ -575,7 +579,7 @@ def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
 # ---- Judging an abstract
 
 
-def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
+def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> AbstractVerdict:
     """Return the verdict on the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
 
     For the measures of abstracts only leading sentences count: a gold set must be complete among the first three
@@ -585,7 +589,7 @@ def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
     Raises InputError if a predicted sentence lies in several gold sets.
     """
     if sets is None:
-        return Verdict(
+        return AbstractVerdict(
             is_label_right=False, leading_count=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
         )
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
@@ -598,7 +602,7 @@ def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
         if keys <= leading_keys:
             contained_set = keys
             break
-    return Verdict(
+    return AbstractVerdict(
         is_label_right=predicted.label == sets[0].label,
         leading_count=leading_count,
         contained_set=contained_set,
@@ -657,7 +661,7 @@ def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted:
     yield from _explain_sentences(predicted, sets, verdict)
 
 
-def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: Verdict) -> Iterator[str]:
+def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: AbstractVerdict) -> Iterator[str]:
     """Yield a line for each predicted sentence of a relevant abstract: that it is correct, or why it is wrong."""
     missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
     explained_keys: set[Hashable] = set()

@@ -16,11 +16,11 @@ from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
 from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
-from cs_score.evidence.reading import Gold, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
     Labelled,
-    Options,
+    SciFactOptions,
     claims_with_predictions,
     is_empty_evidence,
     read_labelled_sets,
@@ -63,7 +63,7 @@ class Stage(Mode):
 
     key: ClassVar[str]
     unit = "claim"
-    options = Options
+    options = SciFactOptions
     has_lines = True
     matches_by_id: ClassVar[bool] = False
     summary = "Score a stage of SciFact's pipeline"
@@ -129,7 +129,9 @@ class Stage(Mode):
     def read_leaderboard_line(self, fields: reading.Object) -> Any:
         """Return the content of a prediction, read from a line of the leaderboard's form. Raises InputError."""
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: SciFactOptions
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Raises InputError if the files have different claims. If claims are matched by position, the order must be the
@@ -188,7 +190,7 @@ def _read_entry(value: object) -> reading.Object:
 # ---- Matching claims
 
 
-def _match_by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
+def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions. Raises InputError unless they have the claims of gold in the same order."""
     for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
@@ -202,7 +204,7 @@ def _match_by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
     return list(predictions.content)
 
 
-def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
+def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions in the order of the claims of gold, matched by id.
 
     `predictions` is the content of a file, as gold is. Raises InputError for a repeated, unknown or missing id.
@@ -219,7 +221,7 @@ def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
     return [prediction_by_key[key] for key in gold_keys]
 
 
-def _positions_by_id_key(claims_file: Gold) -> dict[Hashable, int]:
+def _positions_by_id_key(claims_file: InputContent) -> dict[Hashable, int]:
     """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id."""
     positions: dict[Hashable, int] = {}
     for position, claim in enumerate(claims_file.content):
@@ -231,7 +233,7 @@ def _positions_by_id_key(claims_file: Gold) -> dict[Hashable, int]:
     return positions
 
 
-def _check_claim_counts(gold: Gold, predictions: Gold) -> None:
+def _check_claim_counts(gold: InputContent, predictions: InputContent) -> None:
     """Raise InputError if gold and predictions have different numbers of claims."""
     gold_count = len(gold.content)
     predicted_count = len(predictions.content)
@@ -559,7 +561,9 @@ class Label(Stage):
         """Return the value under `labels` in the stage's file, such as {"11": {"label": "SUPPORT"}}."""
         return {document: {"label": label} for document, label in prediction.content.items()}
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: SciFactOptions
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Raises InputError if the files have different claims, and if no document has a label.

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import quoted
-from cs_score.judged.lines import Line
+from cs_score.judged.lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, RESERVED, UNASSESSED, Value
 from cs_score.measures.registry import divide, f1
 
@@ -42,7 +42,7 @@ class UnitGold(Record, gc=False):
     """
 
     unit: str
-    lines: Sequence[Line]
+    lines: Sequence[LabelledLine]
     wanted_count: int | None
     groups: Mapping[str, str]
     rules: Rules
@@ -56,12 +56,12 @@ class JudgedLine(NamedTuple):
     is None for an unassessed line, `assessment` is None also in a run with labels.
     """
 
-    line: Line
+    line: LabelledLine
     label: str
     value: Value
     class_name: str | None
-    assessment: Line | None = None
-    better_line: Line | None = None
+    assessment: LabelledLine | None = None
+    better_line: LabelledLine | None = None
 
 
 class UnitCount(NamedTuple):
@@ -94,12 +94,12 @@ class UnitCount(NamedTuple):
 # ---- From a line to its assessment
 
 
-def assessments_by_key(gold: UnitGold, key: Key) -> dict[object, Line]:
+def assessments_by_key(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
     """Return the assessments of a unit by their key; of several with the same key the first one.
 
     Raises InputError, with the numbers of both lines, if two assessments with the same key differ in label or class.
     """
-    assessment_by_key: dict[object, Line] = {}
+    assessment_by_key: dict[object, LabelledLine] = {}
     for line in gold.lines:
         first_line = assessment_by_key.setdefault(key_of_line(line, key), line)
         if first_line is line:
@@ -119,7 +119,7 @@ def assessments_by_key(gold: UnitGold, key: Key) -> dict[object, Line]:
     return assessment_by_key
 
 
-def _contradiction(first: Line, second: Line, key: Key) -> str:
+def _contradiction(first: LabelledLine, second: LabelledLine, key: Key) -> str:
     """Return in which column two assessments with the same key differ, in words; an empty text if they agree."""
     if first.label != second.label:
         return f"label {quoted(second.label)}, where line {first.number} says {quoted(first.label)}"
@@ -136,7 +136,7 @@ _COLUMNS_OF_KEY: Final[Mapping[Key, str]] = {
 """The columns in which an assessment and its line of a run are equal, in words."""
 
 
-def key_of_line(line: Line, key: Key) -> object:
+def key_of_line(line: LabelledLine, key: Key) -> object:
     """Return the key of a line among the lines of its unit: its answer, its answer and evidence, or nothing."""
     if key == "answer":
         return line.answer
@@ -145,7 +145,7 @@ def key_of_line(line: Line, key: Key) -> object:
     return (line.answer, line.evidence)
 
 
-def class_name_of(line: Line, key: Key | None) -> str:
+def class_name_of(line: LabelledLine, key: Key | None) -> str:
     """Return the equivalence class of an assessment: the class that it names, else its answer, which is its own class.
 
     With the key `unit` all answers of a unit are of one class, whose name is empty.
@@ -160,7 +160,7 @@ def class_name_of(line: Line, key: Key | None) -> str:
 _CONFIDENCE: Final = attrgetter("confidence")
 
 
-def judge_lines(lines: Sequence[Line], gold: UnitGold) -> list[JudgedLine]:
+def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLine]:
     """Return the lines of a run for a unit with their labels and values, the highest confidence first.
 
     Lines of equal confidence keep the order of the file. If several lines are right about the same class, only the best
@@ -187,7 +187,7 @@ def judge_lines(lines: Sequence[Line], gold: UnitGold) -> list[JudgedLine]:
     return _mark_duplicates(judgments, value_by_label[DUPLICATE])
 
 
-def _sort_by_confidence(lines: Sequence[Line]) -> Sequence[Line]:
+def _sort_by_confidence(lines: Sequence[LabelledLine]) -> Sequence[LabelledLine]:
     """Return lines with the highest confidence first; lines of equal confidence keep their order."""
     if len(lines) < 2:
         return lines
@@ -225,12 +225,12 @@ def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str, JudgedLine]:
     return best_line_by_class
 
 
-def unassessed_lines(lines: Sequence[Line], gold: UnitGold) -> list[Line]:
+def unassessed_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[LabelledLine]:
     """Return the lines of a run for a unit that have no assessment, the highest confidence first."""
     return [judgment.line for judgment in judge_lines(lines, gold) if judgment.label == UNASSESSED]
 
 
-def accept_unassessed(lines: Sequence[Line], gold: UnitGold) -> UnitGold:
+def accept_unassessed(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold:
     """Return the gold of a unit with a further assessment as right for each answer of a run that has none.
 
     Each of these answers is a class of its own, and the unit wants as many answers more.
@@ -238,7 +238,7 @@ def accept_unassessed(lines: Sequence[Line], gold: UnitGold) -> UnitGold:
     new_assessments = []
     for line in unassessed_lines(lines, gold):
         class_name = f"(unassessed answer in line {line.number})"
-        new_assessments.append(Line(0, line.answer, line.evidence, gold.rules.accepted_label, class_name))
+        new_assessments.append(LabelledLine(0, line.answer, line.evidence, gold.rules.accepted_label, class_name))
     wanted_count = gold.wanted_count
     if wanted_count is not None:
         wanted_count += len(new_assessments)
@@ -361,7 +361,7 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
     )
 
 
-def counting_case(lines: Sequence[Line], gold: UnitGold) -> object:
+def counting_case(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
     """Return the properties of a unit that decide on its counts, so that units with equal ones are counted once.
 
     It is None for a unit with more than one answer or assessment: few others have the same counts.

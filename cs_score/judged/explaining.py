@@ -9,7 +9,7 @@ from typing import Final
 from cs_score.evidence.reading import counted, short_text
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
 from cs_score.judged.faults import SIDES
-from cs_score.judged.lines import Line
+from cs_score.judged.lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
 _MOST_SIMILAR: Final = 3
@@ -54,7 +54,7 @@ def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[st
     return [name for name in weight_by_class(gold) if name and name not in classes_found]
 
 
-def _number_and_answer(line: Line) -> str:
+def _number_and_answer(line: LabelledLine) -> str:
     """Return the heading of an answer: "line 7  Paris  [d07:60-110]", the evidence in brackets."""
     number = f"line {line.number}" if line.number else "added"
     evidence = f"  [{short_text(line.evidence)}]" if line.evidence else ""
@@ -72,7 +72,7 @@ def _reason(judgment: JudgedLine) -> str:
     return f"{judgment.label}{name}{place}"
 
 
-def _similar_assessments(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
+def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
     """Yield a line of text for each assessment that an answer without assessment may have been meant to find.
 
     These are assessments of the same answer, perhaps in another spelling, and those with the same evidence.

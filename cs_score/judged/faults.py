@@ -8,8 +8,8 @@ from typing import Any, Final
 from cs_score.base.records import replace
 from cs_score.evidence.mode import Fault, Part
 from cs_score.judged.counting import JudgedLine, UnitGold, class_name_of, wanted_total, weight_by_class
-from cs_score.judged.lines import Line
-from cs_score.judged.policy import DUPLICATE, RESERVED, UNASSESSED, Policy
+from cs_score.judged.lines import LabelledLine
+from cs_score.judged.policy import DUPLICATE, RESERVED, UNASSESSED, LabelPolicy
 
 WRONG: Final = "wrong_answer"
 HALF: Final = "half"
@@ -21,7 +21,7 @@ SIDES: Final = {1.0: "right", 0.5: "half", 0.0: "wrong", None: "ignored"}
 """The sides of a policy, as texts for people name them, by the value of a line."""
 
 
-def kinds_of(policy: Policy) -> tuple[str, ...]:
+def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
     """Return the kinds of faults in the order of the error budget; each label on the wrong side is a kind of its own.
 
     With the wrong label INCORRECT they are "wrong_answer:INCORRECT", "half", "duplicate", "unassessed", "missed_class".
@@ -55,7 +55,7 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
         yield Part("class", None, False, None, (fault_by_class[None],))
 
 
-def _answer_and_evidence(line: Line) -> dict[str, Any]:
+def _answer_and_evidence(line: LabelledLine) -> dict[str, Any]:
     """Return the answer of a line and its evidence, if it has any, as documents have them."""
     if line.evidence:
         return {"answer": line.answer, "evidence": line.evidence}
@@ -119,7 +119,7 @@ def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
 # ---- Answers without their faults
 
 
-def corrected_lines(lines: Sequence[Line], faults: Iterable[Fault], gold: UnitGold) -> list[Line]:
+def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold: UnitGold) -> list[LabelledLine]:
     """Return the lines of a run for a unit without these faults.
 
     Wrong answers, duplicates and unassessed answers are left out. Half right answers get the label of a right answer. A
@@ -150,7 +150,7 @@ def corrected_lines(lines: Sequence[Line], faults: Iterable[Fault], gold: UnitGo
     return lines_without_faults
 
 
-def _judged_class(line: Line, gold: UnitGold) -> str:
+def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
     """Return the class that a line of a run or its assessment names; an empty text if neither names one."""
     if line.class_name or gold.rules.key is None:
         return line.class_name
@@ -160,10 +160,10 @@ def _judged_class(line: Line, gold: UnitGold) -> str:
     return ""
 
 
-def _lines_for_missed_class(fault: Fault) -> list[Line]:
+def _lines_for_missed_class(fault: Fault) -> list[LabelledLine]:
     """Return new lines of a run, still without a label, that find the class or the further answers of a fault."""
     class_name = fault.part
     if isinstance(class_name, str):
         answer = fault.gold.get("answer", class_name)
-        return [Line(0, answer, fault.gold.get("evidence", ""), class_name=class_name)]
-    return [Line(0, f"(answer {number + 1} that is wanted)") for number in range(fault.gold["answers"])]
+        return [LabelledLine(0, answer, fault.gold.get("evidence", ""), class_name=class_name)]
+    return [LabelledLine(0, f"(answer {number + 1} that is wanted)") for number in range(fault.gold["answers"])]

@@ -20,7 +20,7 @@ _MOST_SHARED: Final = 1 << 16
 """The most texts of cells that are kept, so that equal cells share one: it saves 200 bytes a line if they are few."""
 
 
-class Line(Record, gc=False):
+class LabelledLine(Record, gc=False):
     """A line of assessments or of a run.
 
     `number` is its line in the file, 0 for a line that an analysis has added. `label` is empty in a run without labels,
@@ -47,7 +47,7 @@ class JudgedFile(Record):
     """
 
     name: str
-    units_by_run: Mapping[str, Mapping[str, list[Line]]]
+    units_by_run: Mapping[str, Mapping[str, list[LabelledLine]]]
     filled_columns: frozenset[str]
     columns: tuple[str, ...]
     wanted_by_unit: Mapping[str, int]
@@ -76,7 +76,7 @@ class _Reader:
     def __init__(self, table: JudgedTable) -> None:
         """Begin to read a table. Lines without a label or a run are remembered by number, 0 if there is none yet."""
         self.table = table
-        self._units_by_run: dict[str, dict[str, list[Line]]] = {}
+        self._units_by_run: dict[str, dict[str, list[LabelledLine]]] = {}
         self._groups_by_unit: dict[str, Mapping[str, str]] = {}
         self._wanted_by_unit: dict[str, int] = {}
         self._line_of_wanted: dict[str, int] = {}
@@ -125,10 +125,10 @@ class _Reader:
                 add_filled_column("run")
             elif not self._line_without_run:
                 self._line_without_run = number
-            line = Line(number, answer, evidence, label, class_name, line_confidence, line_weight)
+            line = LabelledLine(number, answer, evidence, label, class_name, line_confidence, line_weight)
             self._add(line, unit, run, other_cells)
 
-    def _add(self, line: Line, unit: str, run: str, other_cells: Sequence[str]) -> None:
+    def _add(self, line: LabelledLine, unit: str, run: str, other_cells: Sequence[str]) -> None:
         """Add a line of a run to its unit, and for the first line of a unit the groups that its other cells give."""
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:

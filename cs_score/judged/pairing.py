@@ -10,7 +10,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence.mode import Pair
 from cs_score.evidence.reading import quoted
 from cs_score.judged.counting import Rules, UnitGold
-from cs_score.judged.lines import JudgedFile, Line
+from cs_score.judged.lines import JudgedFile, LabelledLine
 
 COLUMNS_OF_GOLD: Final = ("class", "wanted", "weight")
 """The columns that only assessments have; they are not read in a run beside assessments."""
@@ -18,7 +18,7 @@ COLUMNS_OF_GOLD: Final = ("class", "wanted", "weight")
 COLUMNS_OF_RUNS: Final = ("confidence", "run")
 """The columns that only runs have; they are not read in assessments."""
 
-LinesByUnit = Mapping[str, Sequence[Line]]
+LinesByUnit = Mapping[str, Sequence[LabelledLine]]
 """The lines of each unit in the order of the file, by the id of the unit."""
 
 _NO_GROUPS: Final[Mapping[str, str]] = {}
@@ -75,7 +75,7 @@ def units_of_file(file: JudgedFile) -> LinesByUnit:
     if len(file.units_by_run) == 1:
         [lines_by_unit] = file.units_by_run.values()
         return lines_by_unit
-    lines_of_all_runs: dict[str, list[Line]] = {}
+    lines_of_all_runs: dict[str, list[LabelledLine]] = {}
     for lines_by_unit in file.units_by_run.values():
         for unit, lines in lines_by_unit.items():
             lines_of_all_runs.setdefault(unit, []).extend(lines)
@@ -94,7 +94,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
     `file` is the name of the run's file. Raises InputError if a repeated line has another label than the first one.
     """
-    shortened_units: dict[str, Sequence[Line]] = {}
+    shortened_units: dict[str, Sequence[LabelledLine]] = {}
     repetition_count = 0
     for unit, lines in lines_by_unit.items():
         if len(lines) == 1:
@@ -108,12 +108,12 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
     return DistinctAnswers({**lines_by_unit, **shortened_units}, repetition_count)
 
 
-def _drop_repeated_lines(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
+def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
     """Return the lines of a unit, of equal answers with equal evidence only the first one.
 
     Raises InputError if a later one has another label.
     """
-    first_lines: dict[tuple[str, str], Line] = {}
+    first_lines: dict[tuple[str, str], LabelledLine] = {}
     for line in lines:
         first_line = first_lines.setdefault((line.answer, line.evidence), line)
         if first_line.label != line.label:
@@ -147,7 +147,7 @@ def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUn
         yield unit, _gold_of_unit(unit, (), run, rules), answers.get(unit, ())
 
 
-def _gold_of_unit(unit: str, assessed_lines: Sequence[Line], file: JudgedFile, rules: Rules) -> UnitGold:
+def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], file: JudgedFile, rules: Rules) -> UnitGold:
     """Return the gold of a unit, with the number of wanted answers and the groups that the file gives it."""
     wanted_count = file.wanted_by_unit.get(unit)
     groups = file.groups_by_unit.get(unit, _NO_GROUPS)

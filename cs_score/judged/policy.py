@@ -69,7 +69,7 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
 """Common labels in lower case, by the side of the policy that they most likely belong to."""
 
 
-class Policy(Record):
+class LabelPolicy(Record):
     """What labels count: `sides` has the side of each label, such as "right", in the order of the policy."""
 
     sides: Mapping[str, str]
@@ -96,7 +96,7 @@ class Policy(Record):
         return ",".join(parts)
 
 
-def read_policy(text: str) -> Policy:
+def read_policy(text: str) -> LabelPolicy:
     """Return the policy that the value of `--policy` describes: a text such as "right=A:B,wrong=C", or a JSON file.
 
     Raises UsageError for a text that is no policy, InputError for a file that holds none.
@@ -112,30 +112,30 @@ def read_policy(text: str) -> Policy:
         labels = [unescape_separators(label) for label in split_unescaped(labels_text, ":")]
         labels_of_sides.append((side, labels))
     try:
-        return Policy(_side_by_label(labels_of_sides))
+        return LabelPolicy(_side_by_label(labels_of_sides))
     except ValueError as error:
         raise UsageError(f"--policy: {error}") from None
 
 
-def _read_policy_file(path: str) -> Policy:
+def _read_policy_file(path: str) -> LabelPolicy:
     """Return the policy that a JSON file holds, an object of sides and their labels. Raises InputError for others."""
     with open_source(path) as source:
         data = source.read_bytes()
     try:
         value = json.loads(data)
-        return Policy(_side_by_label(_labels_of_sides(value)))
+        return LabelPolicy(_side_by_label(_labels_of_sides(value)))
     except (ValueError, RecursionError) as error:
         remedy = 'write {"right": ["CORRECT"], "wrong": ["INCORRECT"]}'
         raise InputError(f"no policy: {error}", file=path, remedy=remedy) from None
 
 
-def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> Policy:
+def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> LabelPolicy:
     """Return the policy with these labels on each side: `{"right": ["CORRECT"], "wrong": ["INCORRECT"]}`.
 
     Raises UsageError for an unknown side, and for labels that no policy can have there.
     """
     try:
-        return Policy(_side_by_label(sides.items()))
+        return LabelPolicy(_side_by_label(sides.items()))
     except ValueError as error:
         raise UsageError(f"policy: {error}") from None
 
@@ -173,7 +173,7 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     return sides
 
 
-def check_labels(policy: Policy | None, count_by_label: Mapping[str, int], file: str) -> Policy:
+def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], file: str) -> LabelPolicy:
     """Return the policy if it has a side for every label of a file.
 
     `count_by_label` says how many lines of the file have each label. Raises InputError if there is no policy, a label
@@ -193,7 +193,7 @@ def check_labels(policy: Policy | None, count_by_label: Mapping[str, int], file:
     raise InputError(f"{subject}: {counts}", file=file, remedy=f"say what they count as: --policy {option}")
 
 
-def suggest_policy(policy: Policy | None, labels: Sequence[str]) -> str:
+def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     """Return a value of `--policy` that names all labels, for a user to complete and type.
 
     Labels without a side in the policy get the one that their name suggests; for all others it has the word SIDE.
@@ -210,7 +210,7 @@ def suggest_policy(policy: Policy | None, labels: Sequence[str]) -> str:
             sides[label] = side
     parts = []
     if sides:
-        parts.append(str(Policy(sides)))
+        parts.append(str(LabelPolicy(sides)))
     if labels_without_guess:
         names = ":".join(escape_separators(label) for label in labels_without_guess)
         parts.append(f"SIDE={names} (SIDE: right, half, wrong or ignore)")

@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
-from cs_score.evidence.reading import Gold
+from cs_score.evidence.reading import InputContent
 from cs_score.judged import pairing
 from cs_score.judged.averages import MEASURES, measures_of_sums
 from cs_score.judged.counting import (
@@ -33,8 +33,8 @@ from cs_score.judged.counting import (
 )
 from cs_score.judged.explaining import explanation_of
 from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
-from cs_score.judged.lines import JudgedFile, Line, read_judged
-from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_labels, read_policy
+from cs_score.judged.lines import JudgedFile, LabelledLine, read_judged
+from cs_score.judged.policy import DUPLICATE, UNASSESSED, LabelPolicy, Value, check_labels, read_policy
 from cs_score.judged.tables import FORMATS, Headings, read_headings
 from cs_score.measures.registry import Divide, divide
 from cs_score.statistics.units import UnitTable
@@ -53,7 +53,7 @@ _JOINED_BY: Final[Mapping[Key, str]] = {
 """What a run and its assessments are joined by, in words, by the value of `--key`."""
 
 
-class Options(Record):
+class PoolOptions(Record):
     """The options of the task `pool`, as the command line and Python offer them."""
 
     policy: Annotated[
@@ -99,7 +99,7 @@ class Pool(Mode):
         "Tables .csv, .tsv or .jsonl with the columns unit, answer, label, and perhaps evidence, class, wanted, "
         "weight, confidence, run: assessments (--gold) and a run, or a run with labels alone."
     )
-    options = Options
+    options = PoolOptions
     has_lines = True
     needs_gold = False
     has_policies = True
@@ -109,7 +109,7 @@ class Pool(Mode):
     def __init__(self) -> None:
         """Make the task without a policy, for files with our names of columns."""
         super().__init__()
-        self.policy: Policy | None = None
+        self.policy: LabelPolicy | None = None
         self.heading_by_column: Headings = {}
         self.run_name = ""
 
@@ -169,7 +169,7 @@ class Pool(Mode):
         Raises UsageError for a key, columns or a policy that are not possible, InputError for a file without a policy.
         """
         mode = super().with_options(options)
-        chosen: Options = mode.chosen
+        chosen: PoolOptions = mode.chosen
         if chosen.key is not None and chosen.key not in KEYS:
             raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(chosen.key))}")
         mode.heading_by_column = read_headings(chosen.columns)
@@ -194,7 +194,7 @@ class Pool(Mode):
         columns_unread = pairing.COLUMNS_OF_GOLD if self.has_gold else ()
         return read_judged(source, self.heading_by_column, columns_unread=columns_unread, needs_label=False)
 
-    def systems(self, predictions: Gold) -> Sequence[str]:
+    def systems(self, predictions: InputContent) -> Sequence[str]:
         """Return the names of the runs in a file that are to be scored: the one that `--run` chooses, else all.
 
         The only run of a file without a column `run` has an empty name. Raises InputError if the chosen one is missing.
@@ -219,7 +219,9 @@ class Pool(Mode):
 
     # ---- Units
 
-    def paired(self, gold: Any, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(
+        self, gold: Any, predictions: InputContent, options: PoolOptions
+    ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return the units, each with its id, gold and answers, and notices about lines and columns without use.
 
         Raises InputError or UsageError if the files do not fit, or a label is not in the policy.
@@ -313,13 +315,13 @@ class Pool(Mode):
         """Return the answers of a unit without some of its faults, as documents have them."""
         return self.written(corrected_lines(unit.prediction, faults, unit.gold))
 
-    def written(self, prediction: Sequence[Line]) -> Any:
+    def written(self, prediction: Sequence[LabelledLine]) -> Any:
         """Return the answers of a unit as documents have them: a dictionary for each line, without empty fields."""
         return [_fields_of_line(line) for line in prediction]
 
-    def reread(self, prediction: Any) -> Sequence[Line]:
+    def reread(self, prediction: Any) -> Sequence[LabelledLine]:
         """Return the answers of a unit that `written` has made dictionaries of."""
-        return [Line(**{"number": 0, **fields}) for fields in prediction]
+        return [LabelledLine(**{"number": 0, **fields}) for fields in prediction]
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the group of a unit in each further column of the file, such as `{"kind": "people"}`."""
@@ -370,7 +372,7 @@ class Pool(Mode):
 # ---- Rules
 
 
-def _rules_of(policy: Policy, file: JudgedFile, key: Key | None) -> Rules:
+def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
     """Return the rules for the units of a file that holds labels.
 
     `key` says how a run finds its assessments; it is None if the lines of the run have labels themselves.
@@ -385,12 +387,12 @@ def _rules_of(policy: Policy, file: JudgedFile, key: Key | None) -> Rules:
     )
 
 
-def _value_by_label(policy: Policy) -> dict[str, Value]:
+def _value_by_label(policy: LabelPolicy) -> dict[str, Value]:
     """Return what each label of a policy counts, and 1 for the label of answers that are assumed to be right."""
     return {**policy.values, _accepted_label(policy): 1.0}
 
 
-def _accepted_label(policy: Policy) -> str:
+def _accepted_label(policy: LabelPolicy) -> str:
     """Return the label of answers that are assumed to be right: the first right label that a file may have."""
     for label in policy.labels_on("right"):
         if label != DUPLICATE:
@@ -444,12 +446,12 @@ def _accuracy_sentence(sums: UnitCount) -> str:
     )
 
 
-def _fields_of_line(line: Line) -> dict[str, Any]:
+def _fields_of_line(line: LabelledLine) -> dict[str, Any]:
     """Return the answer of a line with all fields that differ from their defaults, as documents have it.
 
     A line with the answer "Paris" in line 3 and a label gives `{"answer": "Paris", "number": 3, "label": "CORRECT"}`.
     """
-    default_fields = asdict(Line(0, ""))
+    default_fields = asdict(LabelledLine(0, ""))
     fields: dict[str, Any] = {"answer": line.answer}
     for name, value in asdict(line).items():
         if value != default_fields[name]:

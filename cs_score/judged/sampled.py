@@ -9,7 +9,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence.mode import Unit
 from cs_score.judged.counting import JudgedLine, Key, UnitGold, judge_lines, key_of_line
-from cs_score.judged.lines import JudgedFile, Line
+from cs_score.judged.lines import JudgedFile, LabelledLine
 from cs_score.judged.policy import UNASSESSED, Value
 
 
@@ -22,7 +22,7 @@ class SampledAnswer(NamedTuple):
     """
 
     unit: str
-    line: Line
+    line: LabelledLine
     identity: tuple[str, object]
     first_label: str
     predicted: Value
@@ -46,7 +46,7 @@ def sampled_answers(units: Sequence[Unit], second: JudgedFile | None) -> list[Sa
         first_judgment_by_number = {judgment.line.number: judgment for judgment in first_judgments}
         if second is None:
             final_judgments = first_judgments
-            second_by_key: Mapping[object, Line] = {}
+            second_by_key: Mapping[object, LabelledLine] = {}
         else:
             second_by_key = _second_assessments_by_key(second, gold.unit, key)
             final_judgments = _judge_with_second_labels(second_by_key, unit.prediction, gold, key)
@@ -95,9 +95,9 @@ def _key_of_sample(units: Sequence[Unit], second: JudgedFile | None) -> Key:
     return "answer"
 
 
-def _second_assessments_by_key(second: JudgedFile, unit: str, key: Key) -> dict[object, Line]:
+def _second_assessments_by_key(second: JudgedFile, unit: str, key: Key) -> dict[object, LabelledLine]:
     """Return the second assessments of a unit by key. Raises InputError if two with the same key have other labels."""
-    line_by_key: dict[object, Line] = {}
+    line_by_key: dict[object, LabelledLine] = {}
     for lines_by_unit in second.units_by_run.values():
         for line in lines_by_unit.get(unit, ()):
             first_line = line_by_key.setdefault(key_of_line(line, key), line)
@@ -110,7 +110,7 @@ def _second_assessments_by_key(second: JudgedFile, unit: str, key: Key) -> dict[
 
 
 def _judge_with_second_labels(
-    second_by_key: Mapping[object, Line], lines: Sequence[Line], gold: UnitGold, key: Key
+    second_by_key: Mapping[object, LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold, key: Key
 ) -> list[JudgedLine]:
     """Return the judged lines of a run for a unit if second assessments replace the first ones of the same key."""
     if gold.rules.key is None:
@@ -124,7 +124,7 @@ def _judge_with_second_labels(
     return judge_lines(lines, replace(gold, lines=assessments))
 
 
-def _replace_label(line: Line, second_by_key: Mapping[object, Line], key: Key) -> Line:
+def _replace_label(line: LabelledLine, second_by_key: Mapping[object, LabelledLine], key: Key) -> LabelledLine:
     """Return a line with the label of its second assessment, if it has one, and with the class that this one names."""
     second = second_by_key.get(key_of_line(line, key))
     if second is None:

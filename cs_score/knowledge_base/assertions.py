@@ -18,7 +18,7 @@ from cs_score.coldstart.tab_files import (
     plain_column,
     read_provenance,
 )
-from cs_score.knowledge_base.predicates import Use, Verb
+from cs_score.knowledge_base.predicates import PredicateVerb, Use
 
 NIL: Final = "NIL"
 """The text in the place of an absent part of a provenance column."""
@@ -189,7 +189,7 @@ MENTIONS: Final = frozenset((NAMED, NOMINAL))
 _order: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
 
 
-class Node:
+class KbNode:
     """An entity, a string or an event.
 
     `types` are the types that lines give to the node; `type` is its type if there is exactly one. `uses` are the ways
@@ -230,7 +230,7 @@ class Node:
 class NodeUse(NamedTuple):
     """The use of a node by a line."""
 
-    node: Node
+    node: KbNode
     use: Use
     line: int
 
@@ -242,11 +242,11 @@ class Assertion(Struct, eq=False):
     checks but is not written.
     """
 
-    subject: Node
-    verb: Verb
+    subject: KbNode
+    verb: PredicateVerb
     realis: str | None
     object: str
-    node: Node | None
+    node: KbNode | None
     provenance: ProvenanceList
     confidence: str
     line: int
@@ -279,7 +279,7 @@ class KnowledgeBase(Struct):
     name: str
     run_id: str
     first_line: str
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, KbNode] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)
     unrecorded_uses: list[NodeUse] = field(default_factory=list)

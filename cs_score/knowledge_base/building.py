@@ -19,20 +19,20 @@ from cs_score.knowledge_base.assertions import (
     NO_PROVENANCE,
     TYPE,
     Assertion,
+    KbNode,
     KnowledgeBase,
     ListReader,
-    Node,
     NodeUse,
     ProvenanceList,
 )
-from cs_score.knowledge_base.kb_file import Findings, Line
+from cs_score.knowledge_base.kb_file import KbFindings, KbLine
 from cs_score.knowledge_base.predicates import (
     OBJECT,
     SUBJECT,
     PredicateProblem,
     PredicateTable,
+    PredicateVerb,
     Use,
-    Verb,
     declaration,
     use_as,
 )
@@ -66,7 +66,7 @@ _JUSTIFICATION_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
 }
 """By option, the function that returns the key of a justification. Of justifications with the same key one is kept."""
 
-_Relation: TypeAlias = tuple[Node, str, str]
+_Relation: TypeAlias = tuple[KbNode, str, str]
 """Subject, predicate and object of an assertion; its repetitions have the same ones."""
 
 
@@ -130,14 +130,14 @@ class Repetitions:
     The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
 
-    def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
+    def __init__(self, multiple: Multiple, findings: KbFindings, *, one_value: bool) -> None:
         """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
         self._justification_key = _JUSTIFICATION_KEYS[multiple]
         self._findings = findings
         self._one_value = one_value
         # The assertions that later ones may repeat, by relation and the key of their justification.
-        self._recorded: dict[tuple[Node, str, str, str], Assertion] = {}
-        self._values_by_slot: dict[tuple[Node, str], _SlotValues] = defaultdict(_SlotValues)
+        self._recorded: dict[tuple[KbNode, str, str, str], Assertion] = {}
+        self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
         # Only for relations that have an assertion with problems in its provenance.
         self._searches: dict[_Relation, _Searches] = {}
 
@@ -211,7 +211,7 @@ class Repetitions:
         if not (is_repetition or new.is_omitted):
             values.add(new)
 
-    def has_recorded(self, subject: Node, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
+    def has_recorded(self, subject: KbNode, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
         """Return True if it is certain that such an assertion was recorded; False leaves both possible.
 
         `predicate` and `object_` are as in `Assertion`; the text of the provenance must be equal, too.
@@ -255,7 +255,7 @@ _TO_ESCAPE: Final = re.compile(r'["\\]')
 class Builder:
     """Adds assertions to a knowledge base, reports their problems, and repairs them if possible."""
 
-    def __init__(self, base: KnowledgeBase, findings: Findings, options: KbOptions, *, one_value: bool) -> None:
+    def __init__(self, base: KnowledgeBase, findings: KbFindings, options: KbOptions, *, one_value: bool) -> None:
         """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
         self.base = base
         self.findings = findings
@@ -264,7 +264,7 @@ class Builder:
         self._table = options.table
         self._lists = ListReader(None if options.documents is None else options.documents.lengths)
 
-    def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
+    def add(self, line: KbLine, *, is_inferred: bool = False) -> Assertion | None:
         """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
 
         `is_inferred` says that the line is not in the file, but was inferred from the line with its number.
@@ -325,7 +325,7 @@ class Builder:
         self._record(assertion)
         return assertion
 
-    def _read_repaired(self, column: ProvenanceList, verb: Verb, subject: Node, text: str) -> ProvenanceList:
+    def _read_repaired(self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, text: str) -> ProvenanceList:
         """Return the provenance list of a column, read again with the repaired object `text`."""
         if not verb.has_provenance:
             return column
@@ -353,7 +353,7 @@ class Builder:
         """Count a line that is rejected for this reason."""
         self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
 
-    def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: Line) -> None:
+    def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: KbLine) -> None:
         """Report the problems of the predicate of a line, for an alias with the replacement."""
         for code, arguments in problems:
             repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
@@ -361,7 +361,7 @@ class Builder:
             self.findings.report(code, *arguments, line=line.number, detail=detail)
 
     def _report_provenance(
-        self, column: ProvenanceList, verb: Verb, subject: Node, line: int, *, with_fatal: bool
+        self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, line: int, *, with_fatal: bool
     ) -> None:
         """Report the problems of a provenance column, and several spans if the predicate allows only one.
 
@@ -375,7 +375,7 @@ class Builder:
             for _ in range(verb.span_complaints):
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
 
-    def _find_node(self, text: str, column: str, line: int) -> Node | None:
+    def _find_node(self, text: str, column: str, line: int) -> KbNode | None:
         """Return the node with the name in a column of a line; a new node if there is none yet.
 
         If the text of the column is no name, report that and return None. A missing colon before the name is added, and
@@ -389,10 +389,10 @@ class Builder:
         if name is not text:
             self.findings.report("COLON_OMITTED", text, line=line, detail=Detail(column, text, name))
         if name not in self._nodes:
-            self._nodes[name] = Node(name)
+            self._nodes[name] = KbNode(name)
         return self._nodes[name]
 
-    def _repair_text(self, verb: Verb, line: Line) -> str | None:
+    def _repair_text(self, verb: PredicateVerb, line: KbLine) -> str | None:
         """Return the repaired object of a mention, a type or a link, and report its problem.
 
         Quotes are added around the object of a mention and removed from that of a link. Return None for a link without
@@ -410,7 +410,7 @@ class Builder:
         self.findings.report("ILLEGAL_LINK_SPECIFICATION", text, line=line.number, detail=Detail("OBJECT", text))
         return None
 
-    def _note_use(self, node: Node, use: Use, line: int) -> None:
+    def _note_use(self, node: KbNode, use: Use, line: int) -> None:
         """Record a use of a node by a line if it is the first such use, and the type that the use gives to the node.
 
         If the node cannot have that type, this is reported for every such line, and the use is recorded without it.
@@ -420,7 +420,7 @@ class Builder:
             use = use_as(use.role)
         node.uses.setdefault(use, line)
 
-    def _give_type(self, node: Node, node_type: str, role: int, line: int) -> bool:
+    def _give_type(self, node: KbNode, node_type: str, role: int, line: int) -> bool:
         """Add a type to a node and return True; if the node cannot have the type, report that and return False.
 
         `role` is the role of the node in the line.

@@ -38,7 +38,7 @@ TASKS: Final[dict[str, frozenset[str] | None]] = {
 """The predicates that each validation task accepts; None if it accepts all."""
 
 
-class Findings:
+class KbFindings:
     """Reports the problems of a knowledge base file, with their lines, to the log of problems.
 
     `troubled_nodes` are the names of the nodes that have an assertion with problems in its provenance.
@@ -84,7 +84,7 @@ class Findings:
                 self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
 
 
-class Line(Record, eq=False):
+class KbLine(Record, eq=False):
     """A line that has the right number of columns for an assertion.
 
     `is_string` says that the object is a string in quotes.
@@ -103,7 +103,7 @@ class Line(Record, eq=False):
 class KbFile:
     """A knowledge base file. Its first line, with the run id, is read at once; `lines` reads the others."""
 
-    def __init__(self, source: Source, findings: Findings, task: str) -> None:
+    def __init__(self, source: Source, findings: KbFindings, task: str) -> None:
         """Read the first line.
 
         If it is no run id, that is reported, and the line is read as an assertion, with the number 2.
@@ -124,7 +124,7 @@ class KbFile:
         if has_more_lines:
             self._blocks = itertools.chain((remaining_text,), self._blocks)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[KbLine]:
         """Yield the lines that may be assertions, and report the problems of the other lines."""
         has_all_predicates = TASKS[self._task] is None
         numbered_columns = enumerate(self._split_blocks(), start=2)
@@ -132,9 +132,9 @@ class KbFile:
             if predicate:
                 if has_all_predicates or self._is_on_task(predicate, number):
                     confidence = confidence or CERTAIN
-                    yield Line(number, subject, predicate, node or string, not node, provenance, confidence)
+                    yield KbLine(number, subject, predicate, node or string, not node, provenance, confidence)
             elif node_type:
-                yield Line(number, subject, TYPE, node_type, False, "", CERTAIN)
+                yield KbLine(number, subject, TYPE, node_type, False, "", CERTAIN)
             else:
                 line = self._read_line(number, other)
                 if line is not None:
@@ -145,7 +145,7 @@ class KbFile:
         for block in self._blocks:
             yield from split_lines(block)
 
-    def _read_line(self, number: int, text: str) -> Line | None:
+    def _read_line(self, number: int, text: str) -> KbLine | None:
         """Return the line with this number and text, which may be of any form.
 
         If it cannot be an assertion, report its problem and return None. Return None for a blank line.
@@ -164,7 +164,7 @@ class KbFile:
         if len(columns) != wanted_count:
             self._findings.report("WRONG_NUM_ENTRIES", wanted_count, len(columns), line=number)
             return None
-        return Line(
+        return KbLine(
             number=number,
             subject=columns[0],
             predicate=predicate,

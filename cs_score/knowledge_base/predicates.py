@@ -93,7 +93,7 @@ def declaration(type_text: str) -> Use:
     return use_as(TYPEDEF, frozenset((type_text.lower(),)))
 
 
-class Verb(Record, eq=False):
+class PredicateVerb(Record, eq=False):
     """A predicate, with its properties that matter for assertions.
 
     * `as_subject` and `as_object`: the uses of the subject and of the object of an assertion.
@@ -144,7 +144,7 @@ class Reading(NamedTuple):
     `verb` is the predicate, None if the column is rejected. `realis` is None if there is none.
     """
 
-    verb: Verb | None
+    verb: PredicateVerb | None
     realis: str | None
     problems: tuple[PredicateProblem, ...]
 
@@ -158,14 +158,14 @@ class PredicateTable:
 
     def __init__(self) -> None:
         """Make a table with the predicates of the task."""
-        self._verbs_by_name: dict[str, list[Verb]] = {}
+        self._verbs_by_name: dict[str, list[PredicateVerb]] = {}
         self._readings: dict[tuple[str, str | None, bool], Reading] = {}
         for predicate in dict.fromkeys(inventory().values()):
             if predicate.name != "type":  # the inventory has a type predicate for each kind of node
                 self.define(predicate, TAC)
         self.define(Predicate("type", NODE_TYPES, frozenset(("type",)), False, None), TAC)
 
-    def verbs_named(self, name: str) -> list[Verb]:
+    def verbs_named(self, name: str) -> list[PredicateVerb]:
         """Return all predicates with a name, which differ in their domains."""
         return self._verbs_by_name.get(name, [])
 
@@ -237,7 +237,7 @@ class PredicateTable:
         return full_name, None, (illegal,) if is_event else (illegal, unexpected)
 
 
-def _make_verb(predicate: Predicate, label: str) -> Verb:
+def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
     """Return a predicate with its properties that matter for assertions; `label` names the file that defines it."""
     name = predicate.name
     is_mention = "mention" in name
@@ -246,7 +246,7 @@ def _make_verb(predicate: Predicate, label: str) -> Verb:
     takes_text = "string" in predicate.range and is_mention
     takes_nodes = not takes_text and has_provenance
     subject_types = predicate.domain if takes_text or takes_nodes else frozenset()
-    return Verb(
+    return PredicateVerb(
         name=name,
         predicate=predicate,
         as_subject=use_as(SUBJECT, subject_types),

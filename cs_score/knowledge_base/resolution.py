@@ -41,7 +41,7 @@ class Mention(NamedTuple):
 _end: Final = attrgetter("end")
 
 
-class Overlap(NamedTuple):
+class MentionOverlap(NamedTuple):
     """A mention that overlaps an entry point.
 
     `common_less_one` is the number of characters that both have, less one; `rest` is the number of the other characters
@@ -53,7 +53,7 @@ class Overlap(NamedTuple):
     rest: float
 
 
-def _overlap_rank(overlap: Overlap) -> tuple[float, float, int]:
+def _overlap_rank(overlap: MentionOverlap) -> tuple[float, float, int]:
     """Return a sort key that puts the best overlap first.
 
     It has most characters in common, then the fewest other characters, then the first line.
@@ -82,14 +82,14 @@ class MentionIndex:
         overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
         return None if overlap is None else overlap.mention
 
-    def overlaps(self, start: float, end: float) -> Iterator[Overlap]:
+    def overlaps(self, start: float, end: float) -> Iterator[MentionOverlap]:
         """Yield all mentions that overlap a span, from the last one to the first."""
         position = bisect_right(self._starts, end) - 1  # of the last mention that starts before the end of the span
         while position >= 0 and self._last_ending[position].end >= start:
             mention = self._mentions[position]
             if mention.end >= start:
                 common_less_one = min(mention.end, end) - max(mention.start, start)
-                yield Overlap(mention, common_less_one, mention.end - mention.start - common_less_one)
+                yield MentionOverlap(mention, common_less_one, mention.end - mention.start - common_less_one)
             position -= 1
 
     def nearest(self, start: float, end: float) -> Mention | None:
@@ -130,7 +130,7 @@ _OTHER_REALIS: Final = (".actual", ".other")
 _line: Final = attrgetter("line")
 
 
-class Fact(Record, eq=False):
+class KbFact(Record, eq=False):
     """A line of the knowledge base with an assertion about a node. `docid` is the document of its first span."""
 
     line: int
@@ -168,8 +168,8 @@ class ValidatedKb:
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
         """Read the lines that these queries need. Raises InputError unless the file is a validated knowledge base."""
-        self.slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-        self.canonical: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        self.slots: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
+        self.canonical: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.types: dict[str, str] = {}
         self.mentions: dict[str, list[Mention]] = defaultdict(list)
         self._file = source.name
@@ -267,7 +267,7 @@ class ValidatedKb:
         """Keep a line if queries need it; `docid` is the document of its first span."""
         has_realis = line.predicate.endswith(_OTHER_REALIS)
         name = line.predicate.rpartition(".")[0] if has_realis else line.predicate
-        fact = Fact(
+        fact = KbFact(
             line=line.number,
             subject=line.subject,
             object=line.object,
@@ -340,7 +340,7 @@ class _Question(Record):
     query: Query
 
 
-class _Task(Record, eq=False):
+class _PathTask(Record, eq=False):
     """A task about a question, which waits for lines of the knowledge base: its `facts`, one after the other.
 
     If `answer` is None, the facts are the answers to the question. Otherwise there is at most one fact, the canonical
@@ -348,8 +348,8 @@ class _Task(Record, eq=False):
     """
 
     question: _Question
-    facts: Sequence[Fact]
-    answer: Fact | None = None
+    facts: Sequence[KbFact]
+    answer: KbFact | None = None
 
 
 class _Wait(NamedTuple):
@@ -363,7 +363,7 @@ class _Wait(NamedTuple):
     line: int
     task_number: int
     position: int
-    task: _Task
+    task: _PathTask
 
 
 class Resolution:
@@ -418,10 +418,10 @@ class Resolution:
         self._slot_task_count += 1
         facts = self._kb.slots.get((node, question.slots[0]), ())
         start = bisect_right(facts, line, key=_line)
-        task = _Task(question, [*facts[start:], *facts[:start]])  # the lines after the present one come first
+        task = _PathTask(question, [*facts[start:], *facts[:start]])  # the lines after the present one come first
         self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
 
-    def _ask_for_name(self, question: _Question, answer: Fact, *, round_: int, line: int) -> None:
+    def _ask_for_name(self, question: _Question, answer: KbFact, *, round_: int, line: int) -> None:
         """Queue a task for the canonical mention of the node that answers a question.
 
         The mention is in the document of the answer: the next one after the line of the answer, or else the first one.
@@ -431,7 +431,7 @@ class Resolution:
         facts = self._kb.canonical.get((answer.object, answer.docid), ())
         start = bisect_right(facts, line, key=_line)
         next_fact = facts[start : start + 1] or facts[:1]
-        task = _Task(question, next_fact, answer)
+        task = _PathTask(question, next_fact, answer)
         self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
 
     @property
@@ -439,7 +439,7 @@ class Resolution:
         """The number of tasks so far, which is also the number of the last task."""
         return self._slot_task_count + self._name_task_count
 
-    def _wait_for_next(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
+    def _wait_for_next(self, task: _PathTask, task_number: int, position: int, *, round_: int, line: int) -> None:
         """Queue a task for its fact at a position, if it has one.
 
         `round_` and `line` are the present ones. An earlier line is read in the next round.
@@ -472,7 +472,7 @@ class Resolution:
             self.lines.append(self._run_line(question, fact, fact))
         self._wait_for_next(task, task_number, position + 1, round_=round_, line=line)
 
-    def _run_line(self, question: _Question, answer: Fact, mention: Fact) -> str:
+    def _run_line(self, question: _Question, answer: KbFact, mention: KbFact) -> str:
         """Return the line of the run for an answer; `mention` has the answer's name and the place of it."""
         justification_position = 1 if answer.object.startswith(":String") else 0  # strings have a filler before it
         justification = canonical_part(answer.provenance, justification_position)
@@ -492,7 +492,7 @@ class Resolution:
         )
         return "\t".join(columns) + "\n"
 
-    def _subject_place(self, answer: Fact) -> str:
+    def _subject_place(self, answer: KbFact) -> str:
         """Return the place of the last canonical mention of an answer's subject in the document of the answer.
 
         Mentions with realis are left out. The place is in canonical form, empty if there is no such mention.
@@ -504,7 +504,7 @@ class Resolution:
         return canonical_part(provenance, 0)
 
 
-def _make_follow_on(question: _Question, mention: Fact) -> _Question:
+def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
     """Return the follow-on query about an answer to a question; `mention` is the canonical mention of the answer.
 
     Raises InputError if the query has several entry points, and if its id cannot be extended.

@@ -25,11 +25,11 @@ from cs_score.knowledge_base.assertions import (
     PRONOMINAL,
     TYPE,
     Assertion,
+    KbNode,
     KnowledgeBase,
-    Node,
 )
 from cs_score.knowledge_base.building import Builder, KbOptions
-from cs_score.knowledge_base.kb_file import Findings, KbFile, Line
+from cs_score.knowledge_base.kb_file import KbFile, KbFindings, KbLine
 from cs_score.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
 from cs_score.knowledge_base.resolution import Resolution, ValidatedKb
 from cs_score.knowledge_base.writers import tac_text
@@ -42,7 +42,7 @@ from cs_score.problems.log import Detail, ProblemLog
 # ---- Types and strings
 
 
-def check_types(base: KnowledgeBase, findings: Findings) -> None:
+def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
     """Report nodes that have no type, several types, or a type that no line declares."""
     has_excluded_types = False
     for node in base.nodes.values():
@@ -62,12 +62,12 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
         _report_excluded_types(base, findings)
 
 
-def _excludes_type(use: Use, node: Node) -> bool:
+def _excludes_type(use: Use, node: KbNode) -> bool:
     """Return whether a use of a node allows several types, and the type of the node is not one of them."""
     return use.single_type is None and bool(use.types) and node.type not in use.types
 
 
-def _report_excluded_types(base: KnowledgeBase, findings: Findings) -> None:
+def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
     """Report each use of a node that allows several types, but not the type of the node."""
     for node, use, line in base.uses():
         if _excludes_type(use, node):
@@ -76,7 +76,7 @@ def _report_excluded_types(base: KnowledgeBase, findings: Findings) -> None:
             findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
 
 
-def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
+def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     """Report places at which mentions by name or description have different texts."""
     text_by_place: dict[str | None, str] = {}
     disputed_places: set[str | None] = set()
@@ -111,7 +111,7 @@ _WITH_CHECKED_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS))
 """The predicates whose provenance is checked even if it has only a correct justification, which must be a mention."""
 
 
-def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
+def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> None:
     """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
@@ -135,10 +135,10 @@ class _PlaceOfMention(NamedTuple):
 class _ProvenanceCheck:
     """Checks the provenances of assertions against the places at which nodes are mentioned."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: KbFindings) -> None:
         self._findings = findings
         # The places of a node are collected when they are first needed, since few nodes need them.
-        self._places_by_node: dict[Node, set[_PlaceOfMention]] = {}
+        self._places_by_node: dict[KbNode, set[_PlaceOfMention]] = {}
 
     def check_mention(self, assertion: Assertion) -> None:
         """Report a mention whose provenance is not a single justification.
@@ -151,7 +151,7 @@ class _ProvenanceCheck:
         if parts.justification is not None and assertion.verb.name == NORMALIZED:
             self._check_is_mention("Provenance", parts.justification, assertion.subject, assertion)
 
-    def check_relation(self, assertion: Assertion, node: Node) -> None:
+    def check_relation(self, assertion: Assertion, node: KbNode) -> None:
         """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
 
         `node` is the object of the relation.
@@ -169,7 +169,7 @@ class _ProvenanceCheck:
         if parts.base_filler is None and (subject.is_event or node.is_event):
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
-    def _check_is_mention(self, part_name: str, part: Provenance, node: Node, assertion: Assertion) -> None:
+    def _check_is_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
         """Report a part of an assertion's provenance unless a mention of the node is at the same place.
 
         A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
@@ -184,7 +184,7 @@ class _ProvenanceCheck:
         arguments = (part_name, spans, node.name)
         self._findings.report("MISSING_MENTION_E", *arguments, line=assertion.line, detail=detail)
 
-    def _places_of(self, node: Node) -> set[_PlaceOfMention]:
+    def _places_of(self, node: KbNode) -> set[_PlaceOfMention]:
         """Return the places of the mentions of a node by name, description or pronoun."""
         places = self._places_by_node.get(node)
         if places is None:
@@ -205,7 +205,7 @@ _NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 """The predicates whose nodes need no mention in the document of the assertion."""
 
 
-def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
+def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> None:
     """Report assertions whose subject or object is not mentioned in the document of their provenance."""
     for assertion in assertions:
         if assertion.verb.name in _NOT_ATTESTED:
@@ -220,7 +220,7 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
                 findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
 
 
-def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> None:
+def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> None:
     """Report confidences that are illegal, and repair them in the assertions, such as 1 to 1.0."""
     # Many assertions have few different confidences: each of these is checked once.
     repair_by_text = {}
@@ -248,7 +248,7 @@ _MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
 
 
 def check_mention_strings(
-    nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
+    nodes: Iterable[KbNode], documents: DocumentList | None, findings: KbFindings
 ) -> Iterator[InputError]:
     """Report nodes without a mention, and mentions whose text is not in their document.
 
@@ -281,7 +281,7 @@ def check_mention_strings(
             _check_text(mention, text, findings)
 
 
-def _check_text(mention: Assertion, document_text: str, findings: Findings) -> None:
+def _check_text(mention: Assertion, document_text: str, findings: KbFindings) -> None:
     """Report a mention if the document has another text at its place."""
     span = mention.span
     if span is None or holds(document_text, offset_value(span.start), offset_value(span.end), mention.text):
@@ -302,7 +302,7 @@ def infer_inverses(builder: Builder) -> None:
     repetitions = builder.repetitions
     findings = builder.findings
     # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
-    recorded_by_node: dict[Node, set[tuple[str, str, str]]] = {}
+    recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
     for assertion in list(builder.base.assertions):
         node = assertion.node
         subject = assertion.subject
@@ -336,7 +336,7 @@ def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_
     `subject`, `name` and `object_` are its subject, predicate and object. It has the realis, provenance, confidence and
     line of `source`.
     """
-    line = Line(
+    line = KbLine(
         number=source.line,
         subject=subject,
         predicate=name if source.realis is None else f"{name}.{source.realis}",
@@ -359,7 +359,7 @@ class _MentionsInDocument(Struct):
     canonical: dict[str, Assertion] = field(default_factory=dict)
 
 
-def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
+def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report them.
 
     If a canonical mention is at a place where the node has no other mention, a mention by name is added there. If
@@ -377,7 +377,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
             _infer_named(builder, node, docid, mentions)
 
 
-def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
+def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
     """Return the mentions of a node by document: those by name or description, and the canonical ones."""
     mentions_by_docid: dict[str, _MentionsInDocument] = {}
     for mention in node.mentions:
@@ -395,7 +395,7 @@ def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
 
 
 def _infer_canonical(
-    builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
+    builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
 ) -> None:
     """Add the canonical mention that a node lacks in a document, and report that it is missing.
 
@@ -414,7 +414,7 @@ def _infer_canonical(
         findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
 
 
-def _infer_named(builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument) -> None:
+def _infer_named(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
     """Add a mention by name for each canonical mention of a node that is at the place of no other mention."""
     for text, canonical in mentions.canonical.items():
         if text not in mentions.named and text not in mentions.nominal:
@@ -422,7 +422,7 @@ def _infer_named(builder: Builder, node: Node, docid: str, mentions: _MentionsIn
             _infer(builder, canonical, node.name, NAMED, canonical.object)
 
 
-def _has_all_mentions(node: Node) -> bool:
+def _has_all_mentions(node: KbNode) -> bool:
     """Return whether a node has one canonical mention in each document that mentions it.
 
     The canonical mention must have the provenance of another mention. A node without mentions returns False.
@@ -481,7 +481,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
     InputError for fatal problems, but only after all checks.
     """
-    findings = Findings(source.name, problems)
+    findings = KbFindings(source.name, problems)
     file = KbFile(source, findings, options.task)
     base = KnowledgeBase(source.name, file.run_id, file.first_line)
     builder = Builder(base, findings, options, one_value=IGNORED_BY_DEFAULT not in problems.ignored)

@@ -30,7 +30,7 @@ from cs_score.knowledge_base.assertions import (
     KnowledgeBase,
     short_form,
 )
-from cs_score.knowledge_base.predicates import Verb
+from cs_score.knowledge_base.predicates import PredicateVerb
 from cs_score.preparation.runs import file_differences
 
 # ---- Event nuggets
@@ -325,7 +325,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
     Omitted assertions are left out, and those with predicates from files with other labels.
     """
     lines = []
-    verb: Verb | None = None
+    verb: PredicateVerb | None = None
     realis: str | None = None
     first_columns = ""
     for assertion in assertions:

@@ -21,7 +21,7 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
-from cs_score.coldstart.gold import Gold, Run, load_run
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.layouts import RUN_2017, FileKind, Schema
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
 from cs_score.coldstart.linking import Loading, kind_of, members
@@ -45,14 +45,14 @@ WrittenLine: TypeAlias = tuple[str, Response]
 """A line of a validated run with its line feed, and the run line that it was made from."""
 
 
-class Limits(Record):
+class RunLimits(Record):
     """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
 
     justifications: Justifications
     depth: Depth | None = None
 
 
-class ValidatedRun(Record):
+class ValidatedText(Record):
     """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
 
     `dropped` are the full ids of the queries whose lines are left out although the report does not say so.
@@ -68,10 +68,10 @@ class CheckedRun(Record, dict=True):
 
     loading: Loading
 
-    def validated(self) -> ValidatedRun:
+    def validated(self) -> ValidatedText:
         """Return the run as it is written into a file."""
         dropped = sorted([query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries])
-        return ValidatedRun(self._pieces(), self.loading.remarks, dropped)
+        return ValidatedText(self._pieces(), self.loading.remarks, dropped)
 
     def remark_on_node_ids(self) -> str | None:
         """Return a remark on node ids that do not begin with a colon, None if there are none.
@@ -185,7 +185,7 @@ def _written_text(response: Response, run_id: str, node: str | None) -> str:
 class _PoolingAfterRun:
     """Discard the lines of a run beyond the depth of pooling, each time that one of its files has been loaded."""
 
-    def __init__(self, limits: Limits, problems: ProblemLog) -> None:
+    def __init__(self, limits: RunLimits, problems: ProblemLog) -> None:
         self._limits = limits
         self._problems = problems
         self.loading: Loading | None = None
@@ -202,7 +202,7 @@ class _PoolingAfterRun:
 def check_run(
     run: list[Input],
     queries: QueryFiles,
-    limits: Limits,
+    limits: RunLimits,
     problems: ProblemLog,
     documents: DocumentList | None = None,
     *,
@@ -425,7 +425,7 @@ def validate_runs(
         for run_id in run_ids:
             problems = new_log()
             query_files = QueryFiles(queries, [], [])
-            checked = check_run(run_files, query_files, Limits(justifications), problems, only_run_id=run_id)
+            checked = check_run(run_files, query_files, RunLimits(justifications), problems, only_run_id=run_id)
             text = b"".join(encoded(checked.validated().pieces))
             texts.append(text)
             line_count = len(checked.loading.links.responses)
@@ -448,7 +448,10 @@ def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
 
 
 def load_prepared(
-    gold: Gold, preparation: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
+    gold: ColdStartGold,
+    preparation: Preparation,
+    limits: Justifications | None = None,
+    problems: ProblemLog | None = None,
 ) -> Run:
     """Return the run of prepared files, with the digests of the original files. Raises InputError as `load_run`."""
     run = load_run(gold, preparation.files, limits, problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cs_score.analysis.aggregate import MISTAKES, SCORES, MeasuredScore, notes_of
-from cs_score.report.page import Fact, Facts, Page, PageMaker, Section, tables
+from cs_score.report.page import Facts, Page, PageFact, PageMaker, Section, tables
 
 
 class AggregatePage(PageMaker):
@@ -30,7 +30,7 @@ class AggregatePage(PageMaker):
         limits = ""
         if first.low is not None and first.high is not None:
             limits = f"{first.low:.4f} to {first.high:.4f}"
-        facts = Facts([Fact(first.measure, _value(first), limits)], is_main=True)
+        facts = Facts([PageFact(first.measure, _value(first), limits)], is_main=True)
         return Section("scores", "Scores", [facts, *tables(SCORES, self.document, is_small=True)])
 
     def _mistakes(self) -> Section:

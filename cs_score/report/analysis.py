@@ -14,12 +14,12 @@ from cs_score.report import openings
 from cs_score.report.charts import (
     Bar,
     Caption,
+    ChartTarget,
     Curve,
     Dots,
     Drawing,
     GridRow,
     Mark,
-    Target,
     bars,
     dots,
     grid,
@@ -32,9 +32,9 @@ from cs_score.report.page import (
     MOST_ROWS,
     Block,
     Code,
-    Fact,
     Facts,
     Page,
+    PageFact,
     PageMaker,
     Section,
     charts,
@@ -153,14 +153,14 @@ class AnalysisPage(PageMaker):
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
 
-    def _score_fact(self, measure: str, score: float) -> Fact:
+    def _score_fact(self, measure: str, score: float) -> PageFact:
         """Return a score, with its interval as a detail if it has one."""
         intervals = getattr(self.document, "intervals", None)
         interval = intervals.scores.get(measure) if intervals else None
         detail = ""
         for low, high in limits(interval, measure).values():
             detail = f"{low:.4f} to {high:.4f}"
-        return Fact(measure, f"{score:.4f}", detail)
+        return PageFact(measure, f"{score:.4f}", detail)
 
     def _evidence_blocks(self) -> list[Block]:
         """Return the blocks above the scores of an evidence task: notes, undefined measures, scenarios, policies."""
@@ -198,8 +198,8 @@ class AnalysisPage(PageMaker):
         for measure, scenario in scenarios.shown.items():
             pessimistic = _text_of(scenario.pessimistic, ".4f", "none")
             optimistic = _text_of(scenario.optimistic, ".4f", "none")
-            facts.append(Fact(f"{measure} {scenario.score:.4f}", f"{pessimistic}, {optimistic}", explanation))
-        facts.append(Fact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+            facts.append(PageFact(f"{measure} {scenario.score:.4f}", f"{pessimistic}, {optimistic}", explanation))
+        facts.append(PageFact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
         return Facts(facts)
 
     # ---- Error budget
@@ -218,17 +218,17 @@ class AnalysisPage(PageMaker):
         if unreachable:
             facts = []
             for reason, count in unreachable.items():
-                facts.append(Fact(f"missed classes that no answer finds: {reason}", str(count)))
-            facts.append(Fact("recall if all others were found", _text_of(last_row.reachable_recall, ".4f")))
+                facts.append(PageFact(f"missed classes that no answer finds: {reason}", str(count)))
+            facts.append(PageFact("recall if all others were found", _text_of(last_row.reachable_recall, ".4f")))
             blocks.append(Facts(facts))
         if self.is_cold_start:
             structure = self.document.structure
             blocks.append(
                 Facts(
                     [
-                        Fact("nodes that merge several classes", str(structure.merged_nodes)),
-                        Fact("classes split over several nodes", str(structure.split_classes)),
-                        Fact("lines beyond a limit on justifications", str(structure.discarded_lines)),
+                        PageFact("nodes that merge several classes", str(structure.merged_nodes)),
+                        PageFact("classes split over several nodes", str(structure.split_classes)),
+                        PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
                     ]
                 )
             )
@@ -238,11 +238,11 @@ class AnalysisPage(PageMaker):
         """Return the number of mistakes of a kind as a link to these mistakes in the cost list; 0 without a link."""
         return link(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
 
-    def _mistakes_of_kind(self, kind: str) -> Target:
+    def _mistakes_of_kind(self, kind: str) -> ChartTarget:
         """Return the rows of the cost list that have a kind of the error budget."""
         if self.is_cold_start:
-            return Target("mistakes", "category", kind.upper())
-        return Target("mistakes", "kind", kind)
+            return ChartTarget("mistakes", "category", kind.upper())
+        return ChartTarget("mistakes", "kind", kind)
 
     def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
         """Return a bar for a kind of mistakes, which leads to these if there are any."""
@@ -373,9 +373,9 @@ class AnalysisPage(PageMaker):
         best = document.best
         if best is not None:
             detail = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
-            facts.append(Fact("best threshold", f"{best.threshold:g}", detail))
+            facts.append(PageFact("best threshold", f"{best.threshold:g}", detail))
         for name, number in document.reliability.numbers.items():
-            facts.append(Fact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
+            facts.append(PageFact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
         blocks: list[Block] = [charts(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
         blocks += tables(self.layouts["sweep"], document, is_small=False)
         blocks += tables(self.layouts["reliability"], document, is_small=True)
@@ -508,7 +508,7 @@ class AnalysisPage(PageMaker):
     def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
         """Return the cells of a unit: its name, which opens, the number of its mistakes, and their largest gain."""
         gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
-        target = Target("mistakes", "query" if self.is_cold_start else "unit", name)
+        target = ChartTarget("mistakes", "query" if self.is_cold_start else "unit", name)
         return {
             "unit": self.openings.opening(name, f"query {name}"),
             "mistakes": link(len(mistakes), target) if mistakes else 0,

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote
 
 from cs_score.analysis.many.overview import FoundTogether, Overlap, UnitScores
-from cs_score.analysis.many.rankings import Limits, Ranking
+from cs_score.analysis.many.rankings import RankingLimits, RunRanking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.batch.documents import Overview, family_lines, limit_lines
+from cs_score.batch.documents import BatchOverview, family_lines, limit_lines
 from cs_score.batch.layout import page_name
 from cs_score.measures.registry import undefined_sentences
 from cs_score.report.charts import (
@@ -53,9 +53,9 @@ class BatchPage(PageMaker):
     A run has a label: its name, with the run id if several runs share the name.
     """
 
-    document: Overview
+    document: BatchOverview
 
-    def __init__(self, document: Overview) -> None:
+    def __init__(self, document: BatchOverview) -> None:
         """Show an overview of runs. Runs that failed are in its leaderboard only, and have no position."""
         super().__init__(document)
         row_count_by_run = Counter([system.run for system in document.runs])
@@ -362,7 +362,7 @@ class BatchPage(PageMaker):
 
     def stability_charts(self) -> Iterator[Drawing]:
         """Yield a chart of the correlation of the ranking by the measure of the leaderboard with each other ranking."""
-        main_ranking = Ranking(str(self.document.measure), self.document.policies[0])
+        main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
         rows = []
         for pair in self.document.stability.pairs:
             if main_ranking in (pair.a, pair.b) and pair.tau is not None:
@@ -400,7 +400,7 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
     return lines(caption, f"{'; '.join(texts)}.", curves)
 
 
-def _low_and_high(interval: Limits | None) -> dict[str, Any]:
+def _low_and_high(interval: RankingLimits | None) -> dict[str, Any]:
     """Return the limits of an interval as cells `low` and `high`; none without an interval."""
     return {} if interval is None else asdict(interval)
 
@@ -444,6 +444,6 @@ def _policy_and_part(policy: str, part: str) -> str:
     return f"{policy} {part}".strip()
 
 
-def _ranking_text(ranking: Ranking) -> str:
+def _ranking_text(ranking: RunRanking) -> str:
     """Return the measure of a ranking, with its policy if it has one: `SF-AP (sf)`."""
     return f"{ranking.measure} ({ranking.policy})" if ranking.policy else str(ranking.measure)

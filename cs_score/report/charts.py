@@ -56,7 +56,7 @@ class Caption(Record):
     of: str = ""
 
 
-class Target(Record):
+class ChartTarget(Record):
     """The rows of a table of the page in which a column has a value; a part of a chart can lead there."""
 
     table: str
@@ -88,7 +88,7 @@ class Drawing:
         description_element.text = _safe(with_minus_signs(description))
 
     @contextmanager
-    def leading_to(self, target: Target | None) -> Iterator[None]:
+    def leading_to(self, target: ChartTarget | None) -> Iterator[None]:
         """Make a link to `target` of all that is drawn in the block; None: no link."""
         if target is not None:
             self._root.set("role", "group")  # screen readers do not reach the parts of an image
@@ -330,7 +330,7 @@ class Bar(Record):
     start: float
     end: float
     note: str
-    target: Target | None = None
+    target: ChartTarget | None = None
 
 
 def bars(caption: Caption, rows: Sequence[Bar], *, about: str = "", from_zero: bool = True) -> Drawing:

@@ -10,14 +10,14 @@ from cs_score.analysis.evidence.layouts import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Bar, Caption, Dots, Drawing, Target, bars, dots, limits
+from cs_score.report.charts import Bar, Caption, ChartTarget, Dots, Drawing, bars, dots, limits
 from cs_score.report.origins import difference_origin
 from cs_score.report.page import (
     Block,
     Code,
-    Fact,
     Facts,
     Page,
+    PageFact,
     PageMaker,
     Section,
     charts,
@@ -30,7 +30,7 @@ from cs_score.report.page import (
     with_cells,
 )
 from cs_score.statistics.options import note_sentences
-from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.statistics.results import MeasureComparison, SystemComparison
 from cs_score.tables.layout import Cell, Column, Layout, words
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
@@ -74,14 +74,14 @@ class DifferencePage(PageMaker):
         if interval is not None and interval.low is not None:
             confidence = document.resampling.confidence
             interval_text = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
-        difference = Fact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
+        difference = PageFact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
         facts = [
-            Fact(f"A: {document.names['a']}", f"{document.a:.4f}"),
-            Fact(f"B: {document.names['b']}", f"{document.b:.4f}"),
+            PageFact(f"A: {document.names['a']}", f"{document.a:.4f}"),
+            PageFact(f"B: {document.names['b']}", f"{document.b:.4f}"),
         ]
         if document.p is not None:
             p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
-            facts.append(Fact("p", p, document.family.test_in_words))
+            facts.append(PageFact("p", p, document.family.test_in_words))
         blocks: list[Block] = [Facts([difference], is_main=True), Facts(facts)]
         blocks += answered_lines({"A": document.origins["a"], "B": document.origins["b"]})
         blocks += comparison_sentences(document)
@@ -109,7 +109,7 @@ class DifferencePage(PageMaker):
         def answer_count(_: Mapping[str, Any], row_number: int) -> object:
             unit = unit_names[row_number]
             count = answer_count_by_unit[unit]
-            return link(count, Target("answers", "unit", unit)) if count else 0
+            return link(count, ChartTarget("answers", "unit", unit)) if count else 0
 
         return with_cells(layout, [Column("answers")], {"answers": answer_count})
 
@@ -188,8 +188,8 @@ def _name_of_unit(unit: Any) -> str:
 def _counts(counts: Any) -> Facts:
     """Return the number of answers by outcome; in evidence tasks, by part and outcome."""
     if isinstance(counts, Mapping):
-        return Facts([Fact(outcome, str(count)) for outcome, count in counts.items()])
-    return Facts([Fact(f"{row.part}: {row.outcome}", str(row.count)) for row in counts if row.count])
+        return Facts([PageFact(outcome, str(count)) for outcome, count in counts.items()])
+    return Facts([PageFact(f"{row.part}: {row.outcome}", str(row.count)) for row in counts if row.count])
 
 
 def _outcome(answer: Any) -> str:
@@ -208,7 +208,7 @@ def _outcome(answer: Any) -> str:
 class ComparisonPage(PageMaker):
     """The page and the charts of a comparison."""
 
-    document: Comparison
+    document: SystemComparison
 
     def page(self) -> Page:
         """Return the page: the verdict, then a section for each measure, the primary one first."""

@@ -9,7 +9,7 @@ from cs_score.base import documents
 from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import convert, to_builtins
-from cs_score.batch.documents import Overview
+from cs_score.batch.documents import BatchOverview
 from cs_score.report.aggregate import AggregatePage
 from cs_score.report.analysis import AnalysisPage
 from cs_score.report.batch import BatchPage
@@ -126,7 +126,7 @@ def _missing_texts(explanations: Mapping[str, Any]) -> Iterator[_Contradiction]:
                 yield _Contradiction(f"/explanations/{kind}/{position}/steps", f"there is no text {number}")
 
 
-def _contradictions_of_batch(batch: Overview) -> Iterator[_Contradiction]:
+def _contradictions_of_batch(batch: BatchOverview) -> Iterator[_Contradiction]:
     """Yield the places of a batch that do not fit its runs or its policies."""
     yield from _lists_of_wrong_length(batch)
     positions: list[int] = []
@@ -146,7 +146,7 @@ def _contradictions_of_batch(batch: Overview) -> Iterator[_Contradiction]:
         yield _Contradiction("", "there are no policies, or no numbers of runs")
 
 
-def _lists_of_wrong_length(batch: Overview) -> Iterator[_Contradiction]:
+def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[_Contradiction]:
     """Yield the lists of a batch that should have an entry for each run, but have another number."""
     run_count = len(batch.runs)
     problem = f"must have an entry for each of {run_count} runs"

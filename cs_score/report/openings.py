@@ -8,7 +8,7 @@ from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Caption, Curve, Drawing, lines
-from cs_score.report.page import Entry, Openings, unit_text
+from cs_score.report.page import ExpandableEntry, Openings, unit_text
 
 
 def openings_of(document: Any) -> Openings:
@@ -21,24 +21,24 @@ def openings_of(document: Any) -> Openings:
     entries = {}
     for unit in explanations.units:
         name = unit_text(unit)
-        entries[f"query {name}"] = Entry(name, unit.steps)
+        entries[f"query {name}"] = ExpandableEntry(name, unit.steps)
     return Openings(explanations.texts, are_trees=False, entries=entries)
 
 
-def _entries_of_runs(explanations: Any) -> dict[str, Entry]:
+def _entries_of_runs(explanations: Any) -> dict[str, ExpandableEntry]:
     """Return the entries of a Cold Start analysis: lines, missed classes, queries with both, and nodes."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ExpandableEntry] = {}
     lines_by_query: dict[Any, list[str]] = defaultdict(list)
     lines_by_node: dict[Any, list[str]] = defaultdict(list)
     classes_by_query: dict[Any, list[str]] = defaultdict(list)
     for line in explanations.lines:
         key = f"line {line.file}:{line.line}"
-        entries[key] = Entry(_head_of_line(line), line.steps)
+        entries[key] = ExpandableEntry(_head_of_line(line), line.steps)
         lines_by_query[line.query].append(key)
         lines_by_node[line.node].append(key)
     for missed_class in explanations.classes:
         key = f"class {missed_class.class_name}"
-        entries[key] = Entry(f"{missed_class.class_name} {missed_class.value}", missed_class.steps)
+        entries[key] = ExpandableEntry(f"{missed_class.class_name} {missed_class.value}", missed_class.steps)
         classes_by_query[missed_class.query].append(key)
     for position, query in enumerate(explanations.queries):
         groups = []
@@ -47,10 +47,10 @@ def _entries_of_runs(explanations: Any) -> dict[str, Entry]:
         if lines_by_query[query.query]:
             groups.append(("Lines", lines_by_query[query.query]))
         chart = _precision_chart(query, f"precision-{position}")
-        entries[f"query {query.query}"] = Entry(query.query, query.steps, groups, chart)
+        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, groups, chart)
     for node, keys in lines_by_node.items():
         if node is not None and len(keys) > 1:
-            entries[f"node {node}"] = Entry(node, (), [("Lines", keys)])
+            entries[f"node {node}"] = ExpandableEntry(node, (), [("Lines", keys)])
     return entries
 
 

@@ -20,9 +20,8 @@ from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Drawing, Target, chart_style
-from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
-from cs_score.tables.layout import Table as TableOfDocument
+from cs_score.report.charts import ChartTarget, Drawing, chart_style
+from cs_score.tables.layout import Cell, Column, Format, Layout, Row, Table, html, words
 from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _MOST_ROWS_OF_SMALL_TABLE: Final = 25
 # ---- The parts of a page
 
 
-class Entry(Record):
+class ExpandableEntry(Record):
     """An entry that opens on a page: how a query, a line or a unit was scored.
 
     `head` names it. `steps` are the numbers of the texts that explain it, `groups` the keys of the entries below it, by
@@ -59,7 +58,7 @@ class Openings(Record, dict=True):
 
     texts: Sequence[str] = ()
     are_trees: bool = True
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, ExpandableEntry] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -73,7 +72,7 @@ class Openings(Record, dict=True):
         return Cell(text, attributes=f' data-open="{self.numbers[key]}"')
 
 
-class Table(Record):
+class PageTable(Record):
     """A table as markup. Links lead to its `name`; one that `is_small` has neither paging nor filters."""
 
     name: str
@@ -91,7 +90,7 @@ class Charts(Record):
     block: ClassVar[str] = "charts"
 
 
-class Fact(NamedTuple):
+class PageFact(NamedTuple):
     """A number or a text, the name above it, and a detail in small letters below it."""
 
     name: str
@@ -102,7 +101,7 @@ class Fact(NamedTuple):
 class Facts(Record):
     """Facts side by side; those that are main ones are in large figures."""
 
-    items: Sequence[Fact]
+    items: Sequence[PageFact]
     is_main: bool = False
     block: ClassVar[str] = "facts"
 
@@ -114,7 +113,7 @@ class Code(Record):
     block: ClassVar[str] = "code"
 
 
-Block: TypeAlias = Table | Charts | Facts | Code | str
+Block: TypeAlias = PageTable | Charts | Facts | Code | str
 """A part of a section; a text is a paragraph."""
 
 
@@ -165,7 +164,7 @@ RowCell: TypeAlias = Callable[[Mapping[str, Any], int], object]
 """A function that makes a cell from the values of a row and its number."""
 
 
-def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None) -> Iterator[Table]:
+def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None) -> Iterator[PageTable]:
     """Yield the table of a document, or one for each value of the column `by` of the layout.
 
     The table is called `name`, or as the layout. It is small if it has few rows, unless `is_small` says otherwise. A
@@ -176,14 +175,14 @@ def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | No
             yield _table(part, name or layout.name, is_small)
 
 
-def _table(table: TableOfDocument, name: str, is_small: bool | None) -> Table:
+def _table(table: Table, name: str, is_small: bool | None) -> PageTable:
     """Return a table of a document as markup, with as many rows as a page keeps."""
     row_count = len(table.rows)
     if table.part:
         name = f"{name}-{slug(table.part)}"
     caption = table.layout.title.replace("%", words(table.part)).removesuffix(":")
     kept_rows = replace(table, rows=table.rows[:MOST_ROWS])
-    return Table(
+    return PageTable(
         name=name,
         caption=caption,
         markup="\n".join(html(kept_rows, caption=caption)),
@@ -224,7 +223,7 @@ _FORMATS: Final = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Fo
 
 def table_of(
     name: str, title: str, rows: Iterable[Row], headings: Mapping[str, str], *, is_small: bool | None = None
-) -> Iterator[Table]:
+) -> Iterator[PageTable]:
     """Yield a table that only a page has, if it has rows, as `tables` does.
 
     `headings` are those of its columns by key; an empty one is the key in words.
@@ -233,7 +232,7 @@ def table_of(
     return tables(Layout(name, title, tuple(columns), lambda _: rows), None, is_small=is_small)
 
 
-def link(value: str | int, target: Target) -> Cell:
+def link(value: str | int, target: ChartTarget) -> Cell:
     """Return a cell that leads to a table of the page and filters its rows."""
     attributes = f'data-column="{escape(target.column)}" data-value="{escape(cell(target.value))}"'
     return Cell(value, f'<a href="#{escape(target.table)}" {attributes}>', "</a>")

@@ -55,14 +55,14 @@ def kappa(pairs: Iterable[Judgments]) -> float | None:
     return (observed - expected) / (possible - expected)
 
 
-class Limits(NamedTuple):
+class AssessorLimits(NamedTuple):
     """The limits of an interval; None if too many resamples are undefined."""
 
     low: float | None
     high: float | None
 
 
-def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> Limits:
+def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> AssessorLimits:
     """Return percentile bootstrap limits of Cohen's kappa of two assessors, from resampled units.
 
     `pairs_by_unit` has the judgments of the answers of each unit; the answers of a unit are drawn together. A single
@@ -70,7 +70,7 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: R
     """
     unit_count = len(pairs_by_unit)
     if unit_count < 2:
-        return Limits(None, None)
+        return AssessorLimits(None, None)
     tables = _judgment_tables(list(pairs_by_unit.values()))
     _, judgment_count, _ = tables.shape
     flat_tables = tables.reshape(unit_count, -1)  # (units, judgments * judgments)
@@ -122,7 +122,7 @@ def _kappas_of_tables(tables: Floats) -> Floats:
 
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
-) -> list[Limits]:
+) -> list[AssessorLimits]:
     """Return percentile bootstrap limits of the score of each system, over units and over two assessors.
 
     `first` and `second` have the statistics (units, k) of each system, as the first and as the second assessor judged
@@ -171,13 +171,13 @@ def _draw_units(generator: np.random.Generator, resamples: int, units: int) -> F
     return counts.reshape(resamples, units).astype(np.float64)
 
 
-def _percentile_limits(scores: Floats, level: float) -> Limits:
+def _percentile_limits(scores: Floats, level: float) -> AssessorLimits:
     """Return the limits that leave out the share `level` of the resampled scores (N,), half of it on either side.
 
     There are no limits if too many resamples have no score.
     """
     defined_scores = defined_resamples(scores)
     if defined_scores is None:
-        return Limits(None, None)
+        return AssessorLimits(None, None)
     low, high = np.quantile(defined_scores, [level / 2, 1 - level / 2]).tolist()
-    return Limits(low, high)
+    return AssessorLimits(low, high)

@@ -35,8 +35,8 @@ from cs_score.statistics.options import (
     note_on_disagreements,
     note_on_no_significance,
 )
-from cs_score.statistics.resampling import Systems, defined_resamples
-from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison, PairedSystems, RankedSystem
+from cs_score.statistics.resampling import ResampledSystems, defined_resamples
+from cs_score.statistics.results import Equivalence, MeasureComparison, PairedSystems, RankedSystem, SystemComparison
 from cs_score.statistics.units import AlignedUnits, UnitTable, align_systems
 from cs_score.statistics.verdicts import verdict_of
 
@@ -174,7 +174,7 @@ def compare_tables(
     primary: str | None = None,
     has_signs: bool = False,
     equivalence: float | None = None,
-) -> Comparison:
+) -> SystemComparison:
     """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
 
     `tables` has the statistics of each system by its name. `formula` makes a score for each of `measures` of their
@@ -204,7 +204,7 @@ def compare_tables(
     comparison_notes = tested_systems.notes(list(measures).index(primary))
     if common:
         comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
-    return Comparison(
+    return SystemComparison(
         task="",
         measure=primary,
         systems=names,
@@ -218,7 +218,7 @@ def compare_tables(
 
 def _resample_systems(
     units: AlignedUnits, measures: Sequence[str], formula: SumsFormula, resampling: Resampling, *, pair_count: int
-) -> Systems:
+) -> ResampledSystems:
     """Return the systems, ready to be resampled as often as significance needs, if the number of resamples may grow.
 
     Raises ValueError if the formula does not make a score for each measure.
@@ -226,7 +226,7 @@ def _resample_systems(
     corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
     scores_of_resample = len(units.rows) * len(measures)
     enough_resamples = resampling.enough_for(corrected_pairs, most=_MOST_SCORES // scores_of_resample)
-    systems = Systems(list(units.rows.values()), formula, enough_resamples, units.ids)
+    systems = ResampledSystems(list(units.rows.values()), formula, enough_resamples, units.ids)
     score_count = systems.points.shape[1]
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
@@ -237,7 +237,7 @@ class _TestedSystems(Record):
     """Systems with their names, and the tests of a family of their pairs; a column is the position of a measure."""
 
     names: Sequence[str]
-    systems: Systems
+    systems: ResampledSystems
     tests: FamilyTests
 
     @property

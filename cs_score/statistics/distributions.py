@@ -21,7 +21,7 @@ _HALVINGS: Final = 100
 """Halvings of an interval after which no number lies inside."""
 
 
-class Node(NamedTuple):
+class QuadratureNode(NamedTuple):
     """A number between -1 and 1 (`abscissa`) at which quadrature evaluates a function, and the weight of the value."""
 
     abscissa: float
@@ -64,7 +64,7 @@ def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
 
 
 @cache
-def _quadrature_nodes() -> Sequence[Node]:
+def _quadrature_nodes() -> Sequence[QuadratureNode]:
     """Return the abscissas and weights of tanh-sinh quadrature between -1 and 1, all weights but for the same factor.
 
     The abscissas are x = tanh(pi/2 sinh(t)) at equal steps of t. The weight is dx/dt = pi/2 cosh(t) / cosh(pi/2
@@ -74,7 +74,7 @@ def _quadrature_nodes() -> Sequence[Node]:
     for step in range(-3 * _STEPS, 3 * _STEPS + 1):
         t = step / _STEPS
         argument = math.pi / 2 * math.sinh(t)
-        nodes.append(Node(abscissa=math.tanh(argument), weight=math.cosh(t) / math.cosh(argument) ** 2))
+        nodes.append(QuadratureNode(abscissa=math.tanh(argument), weight=math.cosh(t) / math.cosh(argument) ** 2))
     return nodes
 
 

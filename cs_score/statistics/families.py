@@ -36,7 +36,7 @@ from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, noise
 from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
-from cs_score.statistics.resampling import Systems
+from cs_score.statistics.resampling import ResampledSystems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +80,7 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
     return [(baseline, position) for position in positions if position != baseline]
 
 
-def near_copies(systems: Systems, pairs: Sequence[Pair], measure: int = 0) -> list[list[int]]:
+def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int = 0) -> list[list[int]]:
     """Return the groups of systems that are nearly the same, each as the positions of its systems: `[[0, 3]]`.
 
     Two systems are near-copies if they differ in at most 15 % of the units, without the units in which neither has
@@ -113,7 +113,7 @@ def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
 
 
 def groups_of_copies(
-    systems: Systems, names: Sequence[str], family: Sequence[Pair], measure: int = 0
+    systems: ResampledSystems, names: Sequence[str], family: Sequence[Pair], measure: int = 0
 ) -> list[list[str]]:
     """Return the names of systems that are near-copies of each other: `[["A", "B"]]`.
 
@@ -128,7 +128,7 @@ def groups_of_copies(
     return groups
 
 
-def units_with_content(systems: Systems) -> list[int]:
+def units_with_content(systems: ResampledSystems) -> list[int]:
     """Return for each measure the number of units in which some system has something: its unit is not 0/0."""
     # (units, systems, measures)
     has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)
@@ -159,7 +159,7 @@ _FEWEST_ROWS: Final = 32
 """Resamples below which the overhead of each step counts more than memory."""
 
 
-def sign_flip_tests(systems: Systems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlips:
+def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlips:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
     There are as many random exchanges (sign flips) as the settings say; all 2^units are made instead if they are no
@@ -193,7 +193,7 @@ def sign_flip_tests(systems: Systems, pairs: Sequence[Pair], *, with_max_t: bool
     )
 
 
-def _observed_differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
+def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> Floats:
     """Return how far the scores of each pair differ, as (pairs, measures).
 
     The largest possible effect of rounding is subtracted, so that a resample with the same difference counts as
@@ -205,7 +205,7 @@ def _observed_differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
     return np.asarray(np.abs(first - second) - noise(first, second))
 
 
-def _flipped_differences(systems: Systems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
+def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
     """Return how far the scores of each pair differ after sign flips: (pairs, measures, resamples).
 
     `swapped` (resamples, systems, digits) are the sums over the units whose rows the two systems exchange in each
@@ -385,7 +385,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _hsd_p_values(systems: Systems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
+def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
     """Return the p-values of the correction HSD by measure and pair.
 
     A permutation counts for a pair if its largest difference is at least that of the pair. If `is_exact`, all possible
@@ -437,7 +437,7 @@ class FamilyTests(Record):
         return p_by_pair
 
 
-def family_tests(systems: Systems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
+def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
     """Test all pairs of a family under each measure, and return their p-values, also corrected for their number.
 
     With `has_signs` two systems whose units are all right or wrong are compared by the exact sign test. All others are
@@ -480,7 +480,7 @@ class _Corrected(NamedTuple):
     is_exact: bool
 
 
-def _correct_for_pairs(systems: Systems, pairs: Sequence[Pair], flips: SignFlips) -> _Corrected:
+def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlips) -> _Corrected:
     """Return the p-values of a family by measure and pair, corrected as the settings of the systems say.
 
     `flips` has the p-values before correction. HSD does not use them: it makes permutations of its own.
@@ -497,7 +497,7 @@ def _correct_for_pairs(systems: Systems, pairs: Sequence[Pair], flips: SignFlips
     return _Corrected(p_values, flips.flip_count, flips.is_exact)
 
 
-def _correct_by_hsd(systems: Systems, pairs: Sequence[Pair]) -> _Corrected:
+def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _Corrected:
     """Return the p-values of HSD, from all permutations of the systems in each unit if these are few enough."""
     most = systems.settings.resamples
     permutations_of_unit = math.factorial(len(systems.points))

@@ -26,7 +26,7 @@ from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import chosen
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
-from cs_score.statistics.results import Comparison, PairedSystems
+from cs_score.statistics.results import PairedSystems, SystemComparison
 from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
 from cs_score.statistics.units import with_noun
 
@@ -240,7 +240,7 @@ class Point(Record):
     power: float
 
 
-class Power(Document, frozen=True, kw_only=True, tag="power"):
+class PowerPlan(Document, frozen=True, kw_only=True, tag="power"):
     """What a two-sided test at the level `alpha` shows of two systems.
 
     With `units` units it calls the difference `detectable` significant with the probability `power`, and it needs
@@ -319,7 +319,7 @@ def plan_test(
     *,
     task: str = "",
     measure: str | UnsetType = UNSET,
-) -> Power:
+) -> PowerPlan:
     """Return the smallest difference that so many units detect, and how many units the difference of the aim needs.
 
     `designs` has a design for each pair of systems, and the result holds for all of them: it is that of the pair that
@@ -336,7 +336,7 @@ def plan_test(
         raise UsageError("there is nothing to plan: give the number of units or a difference")
     plans = [_Plan(design, units, aim) for design in designs]
     hardest = max(plans, key=lambda plan: plan.demand)
-    return Power(
+    return PowerPlan(
         task=task,
         measure=measure,
         alpha=aim.alpha,
@@ -389,7 +389,7 @@ def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
         yield Note("NEVER_SIGNIFICANT", f"{with_noun(units)} are too few: no difference is found with that power")
 
 
-def plan_from_comparison(comparison: Comparison, measure: str | None = None, aim: Aim | None = None) -> Power:
+def plan_from_comparison(comparison: SystemComparison, measure: str | None = None, aim: Aim | None = None) -> PowerPlan:
     """Return what difference the units of a comparison detect in each of its pairs under a measure.
 
     The measure is the primary one unless given. Raises UsageError for a measure that was not compared, and InputError

@@ -62,7 +62,7 @@ def defined_resamples(resampled: Floats) -> Floats | None:
 # ---- Systems
 
 
-class Systems:
+class ResampledSystems:
     """Systems on the same units: their scores, the scores in resamples of the units, and intervals made of these.
 
     `settings` are the settings that hold for these units, and `units` is the number of units that are drawn: that of
@@ -368,7 +368,7 @@ def score_intervals(
         draw_settings = resampling.for_units(table.ids)
         notes = notes_on_intervals(unit_count, draw_settings.settings, draw_settings.design)
         return ScoreIntervals(draw_settings.settings, unit_count, {}, notes)
-    run = Systems([table.rows], formula, resampling, table.ids)
+    run = ResampledSystems([table.rows], formula, resampling, table.ids)
     interval_by_measure = {}
     for column, measure in enumerate(measures):
         interval_by_measure[measure] = run.score(0, column)
@@ -383,6 +383,6 @@ def bootstrap_intervals(
     `resampling` are the settings, the usual ones unless given. `units` are the ids of the units; only settings with
     clusters need them. Raises InputError if there is no unit, or a statistic is not a finite number.
     """
-    run = Systems([statistics], formula, resampling, units)
+    run = ResampledSystems([statistics], formula, resampling, units)
     _, measure_count = run.points.shape
     return tuple([run.score(0, measure) for measure in range(measure_count)])

@@ -181,7 +181,7 @@ class MeasureComparison(Record):
         return self.family.words(self.measure)
 
 
-class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
+class SystemComparison(Document, frozen=True, kw_only=True, tag="comparison"):
     """Two or more systems on the same units.
 
     `measure` is the primary one, by which a ranking is decided; all others are exploratory. Tiers follow the corrected

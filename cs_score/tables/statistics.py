@@ -12,8 +12,8 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature, answered_lines
 from cs_score.statistics.options import difference_limits_in_words, limits_in_words, note_sentences
-from cs_score.statistics.planning import Power
-from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
+from cs_score.statistics.planning import PowerPlan
+from cs_score.statistics.results import Equivalence, MeasureComparison, SystemComparison
 from cs_score.statistics.units import with_noun
 from cs_score.statistics.verdicts import effect_in_words
 from cs_score.tables.layout import (
@@ -87,7 +87,7 @@ class Printout(Record):
 _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 
 
-def _power_rows(power: Power) -> Iterator[Row]:
+def _power_rows(power: PowerPlan) -> Iterator[Row]:
     """Yield a row for each pair of systems, or a single row if the plan is for a given standard deviation.
 
     The cells of values that are unknown, which are 0 or empty in a plan, are None.
@@ -100,7 +100,7 @@ def _power_rows(power: Power) -> Iterator[Row]:
         yield row
 
 
-def _power_sentences(power: Power) -> Iterator[str]:
+def _power_sentences(power: PowerPlan) -> Iterator[str]:
     """Yield the sentences below the table of power: on the tests, their level, and the correction for several pairs."""
     tests = {design.test for design in power.pairs or (power,)}
     conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
@@ -254,7 +254,7 @@ PAIRS: Final = Layout(
 )
 
 
-def _rows_of_all(comparison: Comparison) -> Iterator[Row]:
+def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
     """Yield the whole comparison as the rows of one table; the column `kind` tells rows of different kinds apart.
 
     For each measure there are rows for the family of tests, the systems, the pairs, the verdict and the notes. Rows for
@@ -323,7 +323,7 @@ Its column `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation
 # ---- Sentences about comparisons
 
 
-def explanation(comparison: Comparison) -> tuple[str, ...]:
+def explanation(comparison: SystemComparison) -> tuple[str, ...]:
     """Return the sentences that explain the tables of a comparison, without escapes of any format."""
     settings = comparison.resampling
     family = comparison.primary.family
@@ -343,13 +343,13 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _systems_sentence(comparison: Comparison) -> str:
+def _systems_sentence(comparison: SystemComparison) -> str:
     """Return the sentence with the numbers of systems and units, such as `3 systems on 20 claims.`"""
     units = with_noun(comparison.units, comparison.resampling.unit)
     return f"{len(comparison.systems)} systems on {units}."
 
 
-def _limit_sentences(comparison: Comparison) -> list[str]:
+def _limit_sentences(comparison: SystemComparison) -> list[str]:
     """Return sentences on the method and the level of the limits of scores and of differences."""
     limits_of_scores = limits_in_words(comparison.resampling, comparison.units)
     limits_of_differences = difference_limits_in_words(comparison.resampling, comparison.units)
@@ -363,7 +363,7 @@ def _limit_sentences(comparison: Comparison) -> list[str]:
     return sentences
 
 
-def _tier_sentence(comparison: Comparison) -> str:
+def _tier_sentence(comparison: SystemComparison) -> str:
     """Return the sentence that explains the tiers of systems."""
     codes_of_notes = {note.code for note in comparison.notes}
     if "NEVER_SIGNIFICANT" in codes_of_notes:
@@ -374,7 +374,7 @@ def _tier_sentence(comparison: Comparison) -> str:
     )
 
 
-def _equivalence_sentences(comparison: Comparison) -> list[str]:
+def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
     """Return a list with the sentence that explains the tests of equivalence; an empty list without such tests."""
     equivalences = []
     for measure in comparison.measures:
@@ -401,7 +401,7 @@ _EQUIVALENCE_TESTS: Final = {
 # ---- A comparison on a screen
 
 
-def comparison_screen(comparison: Comparison, top: int = 10) -> str:
+def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     """Return a comparison as text for one screen.
 
     It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
@@ -439,7 +439,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
-def _paragraphs_on_screen(comparison: Comparison) -> list[str]:
+def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
     """Return the paragraphs below the tables of a screen: on systems and limits, tiers, notes, and further options."""
     systems_and_limits = [_systems_sentence(comparison)]
     systems_and_limits += _limit_sentences(comparison)
@@ -500,7 +500,7 @@ def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
 # ---- The table of a paper
 
 
-def paper_table(comparison: Comparison) -> str:
+def paper_table(comparison: SystemComparison) -> str:
     """Return the LaTeX table of a comparison for a paper: a row for each system, and a column for each measure.
 
     A cell has the score with its interval, and a star if the score differs significantly from that of the first row,
@@ -545,7 +545,7 @@ def _differs(measure: MeasureComparison, system: str, reference: str, level: flo
     return any(pair.p_adjusted <= level for pair in pairs)
 
 
-def _caption(comparison: Comparison, reference: str) -> str:
+def _caption(comparison: SystemComparison, reference: str) -> str:
     """Return the text for the caption of the table on one line: level, method, units, and families of tests."""
     settings = comparison.resampling
     tests = "; ".join([measure.tests for measure in comparison.measures])
@@ -584,7 +584,7 @@ class _Format:
     def signature(self, system: str, signature: str) -> list[str]:
         """Return the lines of the signature of a system."""
 
-    def write(self, comparison: Comparison) -> str:
+    def write(self, comparison: SystemComparison) -> str:
         """Return a comparison as the text of a file.
 
         For each measure it has the tables of systems and of pairs, and sentences about them. The explanation and the
@@ -661,12 +661,12 @@ class _Latex(_Format):
         return ["", escape_latex(f"{system}: {signature}")]
 
 
-def _tsv_text(comparison: Comparison) -> str:
+def _tsv_text(comparison: SystemComparison) -> str:
     """Return the whole comparison as one table of tab-separated values."""
     return b"".join(tsv(WHOLE.table(comparison))).decode()
 
 
-WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
+WRITERS: Final[dict[str, Callable[[SystemComparison], str]]] = {
     "text": _Text().write,
     "json": json_text,
     "tsv": _tsv_text,

@@ -17,7 +17,7 @@ from cs_score.tasks import outside
 if TYPE_CHECKING:  # they load what only some calls need
     from cs_score.base.sources import Source
     from cs_score.evidence.mode import Fault, Mode, Part, ReportRow, Unit, report_rows
-    from cs_score.evidence.reading import Gold, as_list, as_object, json_document, json_lines, located, member
+    from cs_score.evidence.reading import InputContent, as_list, as_object, json_document, json_lines, located, member
     from cs_score.measures.registry import Divide, f1
     from cs_score.statistics.units import UnitTable
     from cs_score.tasks.task import Task
@@ -26,7 +26,7 @@ __all__ = [
     "CsScoreError",
     "Divide",
     "Fault",
-    "Gold",
+    "InputContent",
     "InputError",
     "Mode",
     "OutputError",
@@ -52,7 +52,15 @@ _HOMES: Final = {
     "cs_score.measures.registry": ("Divide", "f1"),
     "cs_score.statistics.units": ("UnitTable",),
     "cs_score.evidence.mode": ("Fault", "Mode", "Part", "ReportRow", "Unit", "report_rows"),
-    "cs_score.evidence.reading": ("Gold", "as_list", "as_object", "json_document", "json_lines", "located", "member"),
+    "cs_score.evidence.reading": (
+        "InputContent",
+        "as_list",
+        "as_object",
+        "json_document",
+        "json_lines",
+        "located",
+        "member",
+    ),
 }
 """The names of `__all__` that are imported only when they are first used, by their modules."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.evidence.mode import Mode, Result
-from cs_score.evidence.reading import Gold
+from cs_score.evidence.mode import Mode, ScoredPredictions
+from cs_score.evidence.reading import InputContent
 from cs_score.tasks import mode_named
 
 
-def score_predictions(mode: Mode, gold: object, predictions: object, **options: Any) -> Result:
+def score_predictions(mode: Mode, gold: object, predictions: object, **options: Any) -> ScoredPredictions:
     """Score predictions as `Mode.score` does, and raise the same errors; an InputError has a remedy if there is one."""
     try:
         return mode.score(gold, predictions, **options)
@@ -18,7 +18,7 @@ def score_predictions(mode: Mode, gold: object, predictions: object, **options: 
         raise _with_remedy(mode, error, gold, predictions) from None
 
 
-def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, Result]:
+def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, ScoredPredictions]:
     """Score each system of a file as `Mode.score_each` does, and raise the same errors; an InputError has a remedy."""
     try:
         return mode.score_each(gold, predictions, **options)
@@ -26,7 +26,7 @@ def score_systems(mode: Mode, gold: object, predictions: object, **options: Any)
         raise _with_remedy(mode, error, gold, predictions) from None
 
 
-def read_gold(mode: Mode, gold: object) -> Gold | None:
+def read_gold(mode: Mode, gold: object) -> InputContent | None:
     """Read gold as `Mode.read_gold` does, and raise the same errors; an InputError has a remedy if there is one."""
     try:
         return mode.read_gold(gold)

@@ -13,7 +13,7 @@ from cs_score.statistics.units import UnitTable
 from cs_score.tables.layout import Layout, Table
 
 
-class Statistics(Record):
+class UnitStatistics(Record):
     """A result for comparisons: the statistics of each unit, from which the measures are computed.
 
     `unit` is the noun for a row of the table. `answered` are the units that the run has answers for, `known` the units
@@ -43,7 +43,7 @@ class Comparable(Protocol):
     def undefined(self, result: Any) -> Mapping[str, str]:
         """Return the measures without a value for a result, each with the reason; `measures` does not have them."""
 
-    def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
+    def statistics(self, result: Any, measures: Sequence[str]) -> UnitStatistics:
         """Return the statistics from which these measures of a result are computed."""
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:

@@ -17,10 +17,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
-from cs_score.coldstart.documents import Scores as ColdStartScores
-from cs_score.coldstart.result import Result as ColdStartResult
+from cs_score.coldstart.documents import RunScoresDocument
+from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.evidence.mode import Result as EvidenceResult
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
@@ -74,9 +74,9 @@ class Measured(Record):
     undefined: Mapping[str, str] = {}
 
 
-def scores_of_result(result: ColdStartResult | EvidenceResult) -> Measured:
+def scores_of_result(result: Result | ScoredPredictions) -> Measured:
     """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
-    if isinstance(result, ColdStartResult):
+    if isinstance(result, Result):
         if len(result.runs) != 1:
             run_ids = ", ".join([run.run_id for run in result.runs])
             problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
@@ -106,7 +106,7 @@ def read_baseline(path: str, run_id: str) -> Measured:
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = any_scores_in(value, file)
-    if not isinstance(scores, ColdStartScores):
+    if not isinstance(scores, RunScoresDocument):
         return Measured(file, scores.origin, scores.scores, scores.units or None)
     runs = list(scores.runs)
     if len(runs) > 1:
@@ -168,7 +168,7 @@ class Baseline(Record):
     signature: str
 
 
-class Change(Record):
+class LockChange(Record):
     """What is no longer as a lock has it: the gold, the policy, the limits; what was locked, and what there is now."""
 
     what: str
@@ -189,7 +189,7 @@ class LockState(Record):
 
     file: str
     sha256: str
-    changes: tuple[Change, ...]
+    changes: tuple[LockChange, ...]
 
 
 class Checked(Document, frozen=True, kw_only=True, tag="check"):
@@ -205,7 +205,7 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     lock: LockState | UnsetType = UNSET
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[LockChange, ...]:
         """The changes since the lock was written; none without a lock."""
         return self.lock.changes if self.lock else ()
 

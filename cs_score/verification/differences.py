@@ -18,7 +18,7 @@ _SHARED_CHARACTERS: Final = 30
 """How many equal characters a message shows before the place where two texts differ."""
 
 
-class Difference(Record):
+class ValueDifference(Record):
     """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
 
     name: str
@@ -32,7 +32,7 @@ class Difference(Record):
 # ---- JSON
 
 
-def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
+def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[ValueDifference]:
     """Yield the values that differ between two JSON values, in the order of the computed one.
 
     `name` is the place of the values in the whole document, such as `runs[TIDE_KB].scores`.
@@ -42,18 +42,18 @@ def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Diff
             if key in recorded:
                 yield from differences(recorded[key], computed[key], member_place(name, key))
             else:
-                yield Difference(member_place(name, key), "nothing", value_text(computed[key]))
+                yield ValueDifference(member_place(name, key), "nothing", value_text(computed[key]))
         for key in recorded:
             if key not in computed:
-                yield Difference(member_place(name, key), value_text(recorded[key]), "nothing")
+                yield ValueDifference(member_place(name, key), value_text(recorded[key]), "nothing")
     elif isinstance(recorded, list) and isinstance(computed, list):
         if len(recorded) != len(computed):
-            yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+            yield ValueDifference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
             return
         for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
             yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
     elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):  # True == 1 in Python
-        yield Difference(name or "the whole", value_text(recorded), value_text(computed))
+        yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
 
 
 def _labels(entries: Sequence[Json]) -> list[str]:
@@ -104,7 +104,7 @@ def value_text(value: Json) -> str:
 # ---- Tables
 
 
-def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
+def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]:
     """Yield the differences between two texts, line by line, or cell by cell if both lines have a cell for each column.
 
     The first line of the computed text names the columns. A cell is called `line 3, SF-F1`.
@@ -112,7 +112,7 @@ def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
     recorded_lines = recorded.split("\n")
     computed_lines = computed.split("\n")
     if len(recorded_lines) != len(computed_lines):
-        yield Difference("the number of lines", str(len(recorded_lines) - 1), str(len(computed_lines) - 1))
+        yield ValueDifference("the number of lines", str(len(recorded_lines) - 1), str(len(computed_lines) - 1))
         return
     column_names = computed_lines[0].split("\t")
     for number, (recorded_line, computed_line) in enumerate(zip(recorded_lines, computed_lines), 1):
@@ -136,10 +136,10 @@ class _TextPair(NamedTuple):
     computed: str
 
 
-def _text_difference(name: str, texts: _TextPair) -> Difference:
+def _text_difference(name: str, texts: _TextPair) -> ValueDifference:
     """Return the difference between two texts, each shown from a few characters before the place where they differ."""
     cut = _cut_common_beginning(texts)
-    return Difference(name, value_text(cut.recorded), value_text(cut.computed))
+    return ValueDifference(name, value_text(cut.recorded), value_text(cut.computed))
 
 
 def _cut_common_beginning(texts: _TextPair) -> _TextPair:

@@ -14,7 +14,7 @@ from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.measures.registry import chosen, names
 from cs_score.statistics.options import Note
-from cs_score.verification.checking import Change, Checked, Limit, LockState
+from cs_score.verification.checking import Checked, Limit, LockChange, LockState
 
 SHOWN_DIGITS: Final = 12
 """How many digits of a SHA-256 a sentence shows; the lock has all of them."""
@@ -94,7 +94,7 @@ def read_lock(path: str) -> LockFile:
     return LockFile(name, hashlib.sha256(data).hexdigest(), record_in(value, Lock, name))
 
 
-def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[Change, ...]:
+def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
     """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
     `conditions` are the present ones, without a run. `minima` are limits that the user typed in addition to the lock;
@@ -102,17 +102,19 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
     """
     locked = lock.lock.origin
     if locked.task != conditions.task:
-        return (Change("task", locked.task, conditions.task),)
+        return (LockChange("task", locked.task, conditions.task),)
     changes = []
     for role in ROLES:
         if role != RUN and _contents(locked.inputs, role) != _contents(conditions.inputs, role):
-            changes.append(Change(role, _files(locked.inputs, role), _files(conditions.inputs, role)))
+            changes.append(LockChange(role, _files(locked.inputs, role), _files(conditions.inputs, role)))
     if locked.settings != conditions.settings:
         changes.append(
-            Change("policy or options", "|".join(locked.settings) or "none", "|".join(conditions.settings) or "none")
+            LockChange(
+                "policy or options", "|".join(locked.settings) or "none", "|".join(conditions.settings) or "none"
+            )
         )
     if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
-        changes.append(Change("limits", _limit_texts(lock.limits), _limit_texts(minima)))
+        changes.append(LockChange("limits", _limit_texts(lock.limits), _limit_texts(minima)))
     return tuple(changes)
 
 
@@ -137,7 +139,7 @@ def _limit_texts(limits: Sequence[Limit]) -> str:
     return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
 
 
-def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[Change, ...]) -> Checked:
+def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
     """Return the judgement if conditions have changed since the lock: the run was not scored, and has not passed."""
     return Checked(
         task=conditions.task,

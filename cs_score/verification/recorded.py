@@ -11,11 +11,10 @@ from cs_score.base.documents import Json, check_kind, convert_value, member_plac
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import Origin
-from cs_score.batch.documents import Leaderboard, Outcome, Overview
-from cs_score.coldstart.documents import PARTS
-from cs_score.coldstart.documents import Scores as ColdStartScores
+from cs_score.batch.documents import BatchOverview, LeaderboardDocument, Outcome
+from cs_score.coldstart.documents import PARTS, RunScoresDocument
 from cs_score.coldstart.options import SCORING_OPTIONS, USUAL, Options, options_of_values
-from cs_score.evidence.report import Scores as EvidenceScores
+from cs_score.evidence.report import PredictionScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
@@ -32,9 +31,13 @@ class Head(Record):
     remarks: tuple[str, ...] = ()
 
 
-BatchRecord: TypeAlias = Leaderboard | Overview | Outcome
+BatchRecord: TypeAlias = LeaderboardDocument | BatchOverview | Outcome
 
-_BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {"leaderboard": Leaderboard, "batch": Overview, "batch-run": Outcome}
+_BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {
+    "leaderboard": LeaderboardDocument,
+    "batch": BatchOverview,
+    "batch-run": Outcome,
+}
 """The records of a batch by the kind of their document."""
 
 
@@ -110,23 +113,23 @@ def _find_scores(value: Mapping[str, Json]) -> _PlacedDocument:
     return _PlacedDocument("", value)
 
 
-def _type_of_scores(document: Mapping[str, Json]) -> type[ColdStartScores | EvidenceScores]:
+def _type_of_scores(document: Mapping[str, Json]) -> type[RunScoresDocument | PredictionScores]:
     """Return the class of records for the scores of the task that a document names."""
-    return ColdStartScores if document.get("task") == COLD_START_MODE else EvidenceScores
+    return RunScoresDocument if document.get("task") == COLD_START_MODE else PredictionScores
 
 
-def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
+def scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
     """Return the scores of a JSON object that holds a whole result, not chosen scores.
 
     Raises InputError for anything else.
     """
     scores = any_scores_in(value, file)
-    if isinstance(scores, ColdStartScores) and not _is_whole(scores):
+    if isinstance(scores, RunScoresDocument) and not _is_whole(scores):
         raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
     return scores
 
 
-def _is_whole(scores: ColdStartScores) -> bool:
+def _is_whole(scores: RunScoresDocument) -> bool:
     """Return whether scores are a whole result: all measures, with all details of each run."""
     if scores.measures:  # the measures that somebody chose
         return False
@@ -134,7 +137,7 @@ def _is_whole(scores: ColdStartScores) -> bool:
     return not missing_parts
 
 
-def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
+def any_scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
     """Return the scores of a JSON object, which holds a whole result or chosen measures only.
 
     Raises InputError for an object without scores, and if its members contradict each other.
@@ -161,13 +164,13 @@ class _InconsistentMemberError(Exception):
         self.problem = problem
 
 
-def _check_consistency(scores: ColdStartScores | EvidenceScores) -> None:
+def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
     """Raise _InconsistentMemberError if task, origin, signature and measures of scores contradict each other."""
     if scores.origin.task != scores.task:
         raise _InconsistentMemberError("origin.task", f"is {scores.origin.task}")
     if scores.signature != str(scores.origin.signature):
         raise _InconsistentMemberError("signature", "is not that of its origin")
-    if isinstance(scores, ColdStartScores):
+    if isinstance(scores, RunScoresDocument):
         _check_measures_of_runs(scores)
         return
     mode = mode_named(scores.task)
@@ -179,7 +182,7 @@ def _check_consistency(scores: ColdStartScores | EvidenceScores) -> None:
         raise _InconsistentMemberError("scores", f"are not the measures of {scores.task}")
 
 
-def _check_measures_of_runs(scores: ColdStartScores) -> None:
+def _check_measures_of_runs(scores: RunScoresDocument) -> None:
     """Raise _InconsistentMemberError if a run has a score under a name that is no measure."""
     for run in scores.runs:
         for measure in run.scores:

@@ -15,10 +15,9 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, QUERIES, RUN
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Row, RunOrigin
-from cs_score.batch.documents import Overview as OverviewDocument
+from cs_score.batch.documents import FAILED, BatchOverview, LeaderboardDocument, LeaderboardRow, Outcome, RunOrigin
 from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.inputs import RunFile
+from cs_score.batch.inputs import BatchRunFile
 from cs_score.batch.layout import PROBLEMS, is_page
 from cs_score.batch.leaderboard import make_leaderboard
 from cs_score.batch.plan import Plan, Prepared
@@ -26,7 +25,7 @@ from cs_score.batch.store import digest_of, written_files
 from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
 from cs_score.batch.tables import document_of, files_of, overview_of, problem_lines
 from cs_score.coldstart.options import NamedPolicy
-from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verification.places import FoundInput, Places
 from cs_score.verification.recorded import Recorded, check_task, cold_start_options, evidence_arguments, resampling_of
@@ -54,7 +53,7 @@ class BatchRuns:
         self._gold_by_key: dict[str, Prepared] = {}
         self._rescored_by_key: dict[str, RescoredRun] = {}
 
-    def score(self, run: Row | Outcome, file: str) -> RescoredRun:
+    def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
         """Score a run again, given its row of a leaderboard or its own record, which was read from `file`.
 
         Raises InputError if the inputs of the run are not recorded, NotFoundError for inputs that are missing or
@@ -67,7 +66,7 @@ class BatchRuns:
                 self._rescored_by_key[key] = self._score(run, origin, file)
         return self._rescored_by_key[key]
 
-    def _score(self, run: Row | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
+    def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
         """Find the inputs of a run, read its gold unless another run has the same, and score the run."""
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
@@ -80,7 +79,7 @@ class BatchRuns:
             plan = _make_plan(_RecordedRun(origin, run.policy, file), shared_inputs, resampling, records_problems)
             self._gold_by_key[gold_key] = plan.prepare()
         gold = self._gold_by_key[gold_key]
-        (scored,) = gold.score(RunFile(run.run, run_input.load()), [run.policy])
+        (scored,) = gold.score(BatchRunFile(run.run, run_input.load()), [run.policy])
         outcome = scored.outcome
         if isinstance(run, Outcome):
             outcome = replace(outcome, files=written_files(scored.files))
@@ -95,7 +94,7 @@ class _RecordedRun(NamedTuple):
     file: str
 
 
-def origin_of_run(run: Row | Outcome, file: str) -> RunOrigin:
+def origin_of_run(run: LeaderboardRow | Outcome, file: str) -> RunOrigin:
     """Return the recorded inputs and options of the scoring of a run. Raises InputError if `file` lacks them."""
     if not run.origin:
         raise InputError(f"has no origin of the run {run.run}", file=file)
@@ -123,7 +122,7 @@ def _make_plan(
         pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
         options=options,
         policies=(NamedPolicy(policy, options.policy, options.justifications, options.policy.texts()),),
-        layout=Layout(origin.fields, origin.tabs),
+        layout=ColumnLayout(origin.fields, origin.tabs),
         with_json=origin.json,
         named=named_inputs(options, shared_inputs, file),
         resampling=resampling,
@@ -166,16 +165,16 @@ class WholeBatch(BatchRuns):
     be scored.
     """
 
-    def __init__(self, places: Places, recorded: Recorded, overview: OverviewDocument | None) -> None:
+    def __init__(self, places: Places, recorded: Recorded, overview: BatchOverview | None) -> None:
         """Prepare to compute the leaderboard `recorded` and the `overview` again; inputs are found among `places`."""
         super().__init__(places)
         self.recorded = recorded
-        self.board = cast(Leaderboard, recorded.contents)
+        self.board = cast(LeaderboardDocument, recorded.contents)
         self._overview = overview
         self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
         self._first_scored_row = self._find_first_scored_row()
 
-    def _find_first_scored_row(self) -> Row | None:
+    def _find_first_scored_row(self) -> LeaderboardRow | None:
         """Return the first row of the leaderboard with a scored run of the overview; its gold is that of the batch.
 
         If runs follow several editions of the scorer, the overview has only the runs of one edition. Returns None if no
@@ -195,7 +194,7 @@ class WholeBatch(BatchRuns):
         return self._first_scored_row is not None
 
     @cached_property
-    def rescored_board(self) -> Leaderboard:
+    def rescored_board(self) -> LeaderboardDocument:
         """The leaderboard that would be recorded now."""
         headline = self.board.headline
         if self.was_scored:
@@ -298,7 +297,7 @@ class WholeBatch(BatchRuns):
         return text
 
 
-def _failed_outcome(row: Row, task: str) -> Outcome:
+def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
     """Return the outcome of a failed run as its row of the leaderboard records it."""
     return Outcome(
         task=task,
@@ -322,7 +321,7 @@ def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
     return lines_by_run
 
 
-def _order_of_runs(rows: Sequence[Row], known_order: Sequence[str]) -> list[str]:
+def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -> list[str]:
     """Return the names of all runs in an order that agrees with `known_order` and with the order of rows of equal rank.
 
     If these orders contradict each other, somebody has edited the files; then any order leads to a difference.

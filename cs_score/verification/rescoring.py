@@ -16,10 +16,10 @@ from cs_score.base.sources import Input
 from cs_score.batch.inputs import InputFile
 from cs_score.coldstart import documents as cold_start
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
+from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, Options
-from cs_score.coldstart.outputs import Layout, file_blocks
+from cs_score.coldstart.outputs import ColumnLayout, file_blocks
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
@@ -53,7 +53,7 @@ class RescoredRuns(NamedTuple):
         scores = cold_start.document_of(self.result, self.intervals, ())
         return cold_start.chosen_scores(scores, head.measures, head.measure)
 
-    def file_texts(self, layout: Layout, params: str) -> dict[str, str]:
+    def file_texts(self, layout: ColumnLayout, params: str) -> dict[str, str]:
         """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`."""
         text_by_ending = {}
         for ending, blocks in file_blocks(self.result, layout, params, self.intervals):
@@ -103,7 +103,7 @@ def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
     return [found.load().open() for found in inputs if found.recorded.role in roles]
 
 
-def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
+def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
     """Return the run that the files hold, prepared and loaded on top of gold as in the recorded call.
 
     Raises InputError if a file cannot be read or linked.
@@ -115,7 +115,7 @@ def _load(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None
     return load_prepared(gold, prepared, problems=problems)
 
 
-def _load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+def _load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
     """Return one of several runs, loaded with the pool but without the other runs.
 
     Raises InputError if it cannot be read or linked.

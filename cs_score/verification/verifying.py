@@ -15,15 +15,14 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import file_in_folder, open_source
 from cs_score.base.version import VERSION
-from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Overview
+from cs_score.batch.documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
 from cs_score.batch.store import SIGNATURE, UnfitError, check_file
 from cs_score.coldstart.linking import folder_without_files
-from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS
-from cs_score.coldstart.outputs import Layout as FileLayout
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
-from cs_score.verification.differences import Difference, count_numbers, differences, table_differences, value_text
+from cs_score.verification.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verification.places import Places
 from cs_score.verification.recorded import Head, Recorded, read_recorded
 from cs_score.verification.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
@@ -44,8 +43,8 @@ class _BatchFile(NamedTuple):
 
 
 _BATCH_FILES: Final[Mapping[str, _BatchFile]] = {
-    LEADERBOARD: _BatchFile(Leaderboard, "the leaderboard of a batch"),
-    OVERVIEW: _BatchFile(Overview, "the analyses over all runs of a batch"),
+    LEADERBOARD: _BatchFile(LeaderboardDocument, "the leaderboard of a batch"),
+    OVERVIEW: _BatchFile(BatchOverview, "the analyses over all runs of a batch"),
     SIGNATURE: _BatchFile(Outcome, "a run of a batch"),
 }
 """The JSON files of a batch by name."""
@@ -66,7 +65,7 @@ class Verdict(Record):
     """
 
     file: str
-    differences: tuple[Difference, ...]
+    differences: tuple[ValueDifference, ...]
     compared: int
     notes: tuple[str, ...] = ()
     unit: Literal["number", "line"] = "number"
@@ -211,7 +210,7 @@ def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict
             yield _table_verdict(file, _read_text(file), computed)
 
 
-def _layout_of(params: str) -> FileLayout:
+def _layout_of(params: str) -> ColumnLayout:
     """Return the columns of score tables and whether tabs separate them, as the command line in `.params` chose them.
 
     `params` is the text of that file. If it has no valid command line, the usual layout is returned.
@@ -221,8 +220,8 @@ def _layout_of(params: str) -> FileLayout:
     if "-fields" in words[:-1]:
         names = tuple(words[words.index("-fields") + 1].split(":"))
     if not words or not set(names) <= set(SCORE_FIELDS):
-        return FileLayout()
-    return FileLayout(names, "-tabs" in words)
+        return ColumnLayout()
+    return ColumnLayout(names, "-tabs" in words)
 
 
 def _command_line_in(params: str) -> list[str]:
@@ -304,9 +303,9 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
     board = None
     overview_record = None
     for record in records:
-        if isinstance(record.contents, Leaderboard):
+        if isinstance(record.contents, LeaderboardDocument):
             board = record
-        elif isinstance(record.contents, Overview):
+        elif isinstance(record.contents, BatchOverview):
             overview_record = record
     if overview_record is not None and board is None:
         board_file = os.path.join(os.path.dirname(overview_record.file), LEADERBOARD)
@@ -316,11 +315,13 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
         board = _read_batch_file(board_file)
     if board is None:
         return None
-    overview = None if overview_record is None else cast(Overview, overview_record.contents)
+    overview = None if overview_record is None else cast(BatchOverview, overview_record.contents)
     return WholeBatch(places, board, overview)
 
 
-def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch | None) -> dict[str, list[Difference]]:
+def _misplaced_runs(
+    folder: str, records: Sequence[Recorded], batch: WholeBatch | None
+) -> dict[str, list[ValueDifference]]:
     """Return the differences between the folders of runs and the leaderboard, by the file of the record.
 
     Folders may be swapped, missing or added.
@@ -328,13 +329,13 @@ def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch 
     rows = () if batch is None else batch.board.rows
     has_policies = len({row.policy for row in rows}) > 1
     origin_by_run = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
-    differences_by_file: dict[str, list[Difference]] = {}
+    differences_by_file: dict[str, list[ValueDifference]] = {}
     missing_runs = dict(origin_by_run)
     for record in records:
         outcome = record.contents
         if not isinstance(outcome, Outcome):
             continue
-        differences_of_run: list[Difference] = []
+        differences_of_run: list[ValueDifference] = []
         run_folder = os.path.relpath(os.path.dirname(record.file), folder)
         folder_with_policy = os.path.join(outcome.policy, outcome.run)
         expected_folders = [outcome.run, folder_with_policy]
@@ -344,19 +345,19 @@ def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch 
         if run_folder not in expected_folders:
             expectation = f"belongs into {expected_folders[-1]}"
             name = f"the run in the folder {run_folder}"
-            differences_of_run.append(Difference(name, value_text(outcome.run), expectation))
+            differences_of_run.append(ValueDifference(name, value_text(outcome.run), expectation))
         elif batch is not None and missing_runs.pop(key, None) is None:
             name = f"the folder {run_folder}"
-            differences_of_run.append(Difference(name, "a run", f"none that {LEADERBOARD} lists as scored"))
+            differences_of_run.append(ValueDifference(name, "a run", f"none that {LEADERBOARD} lists as scored"))
         elif batch is not None and origin_by_run[key] != outcome.origin:
-            differences_of_run.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
+            differences_of_run.append(ValueDifference("origin", "another one", f"that of {LEADERBOARD}"))
         differences_by_file[record.file] = differences_of_run
     if batch is not None:
         differences_by_file[batch.recorded.file] = _missing_folders(missing_runs)
     return differences_by_file
 
 
-def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[Difference]:
+def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[ValueDifference]:
     """Return a difference for each run that the leaderboard lists as scored although its folder is missing.
 
     `missing_runs` has the policy and the name of each of these runs.
@@ -366,7 +367,7 @@ def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[Difference
         name = f"the folder of the run {run}"
         if policy:
             name += f" under {policy}"
-        missing_folders.append(Difference(name, "scored", "no such folder"))
+        missing_folders.append(ValueDifference(name, "scored", "no such folder"))
     return missing_folders
 
 
@@ -398,7 +399,7 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
     recorded: Json = record.value
     failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
     notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
-    if isinstance(record.contents, Leaderboard):
+    if isinstance(record.contents, LeaderboardDocument):
         computed: object = batch.rescored_board
     else:
         computed = batch.rescored_overview()
@@ -412,7 +413,7 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
 
 def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
     """Return the verdict on recorded scores if scoring again was stopped by an error."""
-    return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+    return Verdict(record.file, (ValueDifference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
 
 
 def _compare(record: Recorded, recorded: Json, computed: object, document_with_version: Json) -> Verdict:
@@ -441,7 +442,7 @@ def _other_versions(value: Json) -> list[str]:
     return sorted(versions - {VERSION})
 
 
-def _changed_files(file: str, outcome: Outcome) -> list[Difference]:
+def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
     """Return a difference for each file of a run that is missing or has another content than its record says.
 
     `file` is that of the record. Raises InputError if the record names a file outside its folder.
@@ -456,5 +457,5 @@ def _changed_files(file: str, outcome: Outcome) -> list[Difference]:
             description = f"{written.size} bytes"
             if written.sha256:
                 description += f", SHA-256 {written.sha256}"
-            changed_files.append(Difference(f"the file {written.name}", description, "another file"))
+            changed_files.append(ValueDifference(f"the file {written.name}", description, "another file"))
     return changed_files

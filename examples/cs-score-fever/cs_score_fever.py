@@ -10,7 +10,7 @@ from msgspec import Meta
 from cs_score.tasks import (
     Divide,
     Fault,
-    Gold,
+    InputContent,
     InputError,
     Mode,
     Part,
@@ -121,7 +121,9 @@ class Fever(Mode):
             return None
         return "predicted_label" not in first
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Any], Iterable[str]]:
+    def paired(
+        self, gold: InputContent, predictions: InputContent, options: Options
+    ) -> tuple[Iterable[Any], Iterable[str]]:
         """Pair lines by position, or by id. Raise InputError where files do not fit."""
         claims: list[Claim] = gold.content
         if not claims:
@@ -310,7 +312,7 @@ def _check_order(claims: Sequence[Claim], given: Sequence[Prediction], gold: str
             raise InputError(problem, file=predictions, place=f"claim {number}", remedy=remedy)
 
 
-def _by_id(claims: Sequence[Claim], gold: str, predictions: Gold) -> list[Prediction]:
+def _by_id(claims: Sequence[Claim], gold: str, predictions: InputContent) -> list[Prediction]:
     """Return the predictions in the order of the claims. Raise InputError for a missing, repeated or unknown id."""
     claim_by_id = _unique(claims, gold)
     prediction_by_id = _unique(predictions.content, predictions.name)

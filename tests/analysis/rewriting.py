@@ -11,7 +11,7 @@ from click.exceptions import Exit
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.analysis import analyze
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find
@@ -19,7 +19,7 @@ from cs_score.cli.options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.result import ScoredRun, ScoringStopped
 from tests.coldstart.recorded import Case, copy_inputs
 from tests.coldstart.worlds import BASE, World
 from tests.scoring import score
@@ -39,7 +39,7 @@ class Call(Record):
     files: tuple[str, ...]
     options: Options
 
-    def scored(self, run_id: str) -> Scored:
+    def scored(self, run_id: str) -> AnalysedRun:
         """The run as analyses take it. Raises InputError where it cannot be scored."""
         with contextlib.chdir(self.folder):
             gold = with_folder_remarks(open_gold(self.queries, self.options), self.files)
@@ -53,7 +53,7 @@ class Call(Record):
         found = analyze(self.scored(run_id), measure or None, policies=policies, by=by, with_explanations=False)
         return dict(to_builtins(found))
 
-    def results(self) -> list[RunResult]:
+    def results(self) -> list[ScoredRun]:
         """The runs that the scorer gives scores of."""
         with contextlib.chdir(self.folder):
             try:

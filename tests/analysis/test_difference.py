@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.difference import diff
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
@@ -37,7 +37,7 @@ LIST, LDC, POOL, KB, SF = (
 SAMPLES = ("-queries", LIST, "-expand", "ISLE26", LDC, POOL)
 
 
-def scored(world: World) -> Scored:
+def scored(world: World) -> AnalysedRun:
     """The run of a world, scored alone."""
     with tempfile.TemporaryDirectory() as name:
         queries, pool, run = (str(Path(name) / file) for file in world.write(Path(name)))
@@ -47,7 +47,7 @@ def scored(world: World) -> Scored:
 
 
 @st.composite
-def two_runs(draw: st.DrawFn) -> tuple[Scored, Scored]:
+def two_runs(draw: st.DrawFn) -> tuple[AnalysedRun, AnalysedRun]:
     """A run and what is left of it, for which some lines are missing and the others say so with other confidences."""
     world = draw(worlds())
     assume(world.run)
@@ -61,7 +61,7 @@ def two_runs(draw: st.DrawFn) -> tuple[Scored, Scored]:
 
 @given(two_runs(), st.data())
 def test_contributions_add_up_and_the_other_way_round_is_the_opposite(
-    runs: tuple[Scored, Scored], data: st.DataObject
+    runs: tuple[AnalysedRun, AnalysedRun], data: st.DataObject
 ) -> None:
     common = [name for name in runs[0].result.scores if name in runs[1].result.scores]
     assume(common)

@@ -24,7 +24,7 @@ from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.result import ScoredRun, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_runs
 from tests.analysis.rewriting import Call, Variant, call_of, variants
 from tests.coldstart.command import score_in
@@ -348,7 +348,7 @@ def explanation_of(call: Call, *switches: str) -> dict[str, Any]:
     return found
 
 
-def result(call: Call, run_id: str) -> RunResult:
+def result(call: Call, run_id: str) -> ScoredRun:
     """What the scorer says of a run by itself."""
     with contextlib.chdir(call.folder):
         gold = OneRun(call.folder, run_id, is_shared=True).restrict(open_gold(call.queries, call.options))
@@ -393,7 +393,7 @@ def check_every_line_once(call: Call, run_id: str, summaries: Sequence[Mapping[s
             assert (name, number) in places or line == "" or line.split("\t")[2] != run_id, (name, number)
 
 
-def check_counts(found: RunResult, summaries: Sequence[Mapping[str, Any]]) -> None:
+def check_counts(found: ScoredRun, summaries: Sequence[Mapping[str, Any]]) -> None:
     """The labels of the lines of each row add up to its counts."""
     of_row: dict[str, Counter[str]] = defaultdict(Counter)
     for summary in summaries:
@@ -407,7 +407,7 @@ def check_counts(found: RunResult, summaries: Sequence[Mapping[str, Any]]) -> No
     assert not of_row
 
 
-def check_lines(found: RunResult, explained: Sequence[Mapping[str, Any]]) -> None:
+def check_lines(found: ScoredRun, explained: Sequence[Mapping[str, Any]]) -> None:
     """Each line in full says the same as the tables, the rankings, and the line in short."""
     rows = {row.name: row for row in found.tables.sf.rows}
     rankings = found.average_precision.rankings if found.average_precision is not None else ()

@@ -16,7 +16,7 @@ from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.mistakes import cost_list
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.outcomes import json_text
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
@@ -52,7 +52,7 @@ def text_of_missed_classes(size: int) -> Shape:
     return run, [*(line.judged() for line in run), *missed]
 
 
-def scored(folder: Path, shape: Shape) -> Scored:
+def scored(folder: Path, shape: Shape) -> AnalysedRun:
     run, pool = shape
     (folder / "queries.xml").write_text(f"<query_set>{query_xml()}</query_set>\n")
     (folder / "run.tab").write_text("".join(f"{line.text()}\n" for line in run))

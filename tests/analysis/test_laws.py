@@ -22,7 +22,7 @@ from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.coldstart.options import SIDES, Justifications, Policy
-from cs_score.coldstart.result import RunResult
+from cs_score.coldstart.result import ScoredRun
 from tests.analysis.rewriting import EXACT, Call, Variant, call_of, variants
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import Answer, World, worlds
@@ -199,7 +199,7 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
 # ---- Law 4: groups add up to the table
 
 
-def check_groups(analysis: Mapping[str, Any], run: RunResult) -> None:
+def check_groups(analysis: Mapping[str, Any], run: ScoredRun) -> None:
     name, _, hop = analysis["measure"].partition("@")
     table = dict(run.tables.variants)["LDC-MAX" if name.startswith("LDC-MAX") else "SF"]
     expected: Counter[str] = Counter()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, find_faults
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.analysis.coldstart.sweep import thresholds
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
@@ -265,7 +265,7 @@ def missed(world: World, policy: Policy) -> dict[str, str | None]:
     with tempfile.TemporaryDirectory() as folder:
         queries, pool, run = (str(Path(folder) / name) for name in world.write(Path(folder)))
         gold = with_pool(open_gold([queries], Options(expand=BASE, policy=policy)), [pool])
-        scored: Scored = score_for_analysis(load_run(gold, [run]), policy)
+        scored: AnalysedRun = score_for_analysis(load_run(gold, [run]), policy)
     faults = find_faults(scored, Editor(scored.run, scored.run_id))
     return {str(fault.class_name): fault.unreachable for fault in faults if fault.kind == "class"}
 

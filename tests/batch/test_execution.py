@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.inputs import InputFile, RunFile
-from cs_score.batch.plan import Scored
+from cs_score.batch.inputs import BatchRunFile, InputFile
+from cs_score.batch.plan import ScoredInBatch
 from cs_score.batch.progress import Progress
 from cs_score.batch.workers import Backend, Job, Scorer, run_jobs
 
@@ -29,16 +29,20 @@ class _MisbehavingBackend(Backend):
         self.most_running = 0
         self._error_of = error_of
 
-    def submit(self, job: Job) -> Future[list[Scored]]:
-        future: Future[list[Scored]] = Future()
+    def submit(self, job: Job) -> Future[list[ScoredInBatch]]:
+        future: Future[list[ScoredInBatch]] = Future()
         error = self._error_of(job.run.name)
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result([Scored(Outcome(task="coldstart", run=job.run.name, file="", policy="", state=OK))])
+            future.set_result(
+                [ScoredInBatch(Outcome(task="coldstart", run=job.run.name, file="", policy="", state=OK))]
+            )
         return future
 
-    def wait(self, running: Collection[Future[list[Scored]]], seconds: float) -> Collection[Future[list[Scored]]]:
+    def wait(
+        self, running: Collection[Future[list[ScoredInBatch]]], seconds: float
+    ) -> Collection[Future[list[ScoredInBatch]]]:
         self.most_running = max(self.most_running, len(running))
         return list(running)[:1]
 
@@ -46,7 +50,7 @@ class _MisbehavingBackend(Backend):
 def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
     """Return the outcomes of runs of those names; `error_of` names the exception of a run, if any."""
     progress = Progress(None, 60.0, len(names))
-    jobs = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
+    jobs = [Job("coldstart", BatchRunFile(name, InputFile(name)), {"": None}) for name in names]
     backend = _MisbehavingBackend(error_of, retries=retries)
     outcomes = {scored.outcome.run: scored.outcome for scored in run_jobs(jobs, backend, progress)}
     assert backend.most_running == 3
@@ -76,7 +80,7 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
     class Broken:
         digests = ()
 
-        def score(self, run: RunFile, policies: object) -> Iterator[Any]:
+        def score(self, run: BatchRunFile, policies: object) -> Iterator[Any]:
             raise ZeroDivisionError("oh")
 
         def signature(self, run: object, policy: str) -> dict[str, object]:
@@ -87,7 +91,7 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
             return Broken()
 
     score = Scorer(Plan())  # type: ignore[arg-type]
-    [scored] = score(Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
+    [scored] = score(Job("coldstart", BatchRunFile("a", InputFile("a.tab")), {"": os.curdir}))
     assert scored.outcome.state == FAILED
     assert "defect of cs-score: ZeroDivisionError: oh" in str(scored.outcome.failure)
 

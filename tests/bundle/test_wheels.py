@@ -18,7 +18,7 @@ import pytest
 
 import cs_score
 from cs_score.base.errors import InputError, UsageError
-from cs_score.bundle.wheels import Target, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
+from cs_score.bundle.wheels import Platform, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
 
 
 def files_in(wheel: Wheel) -> dict[str, bytes]:
@@ -100,28 +100,28 @@ def test_a_requirement_of_cs_score_is_known_by_its_name(requirement: str, is_our
 
 
 def test_a_platform_takes_wheels_of_older_ones() -> None:
-    platforms = Target(platform="manylinux2014_x86_64").platforms
+    platforms = Platform(platform="manylinux2014_x86_64").platforms
     assert platforms[:2] == ["manylinux_2_17_x86_64", "manylinux2014_x86_64"]
     assert {"manylinux_2_12_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"} <= set(platforms)
-    assert Target(platform="manylinux_2_28_aarch64").platforms[0] == "manylinux_2_28_aarch64"
-    assert Target(platform="win_amd64").platforms == ["win_amd64"]
+    assert Platform(platform="manylinux_2_28_aarch64").platforms[0] == "manylinux_2_28_aarch64"
+    assert Platform(platform="win_amd64").platforms == ["win_amd64"]
 
 
 @pytest.mark.parametrize("python", ["3.10", "2.7", "3", "3.x", "cp311", "4.0"])
 def test_a_python_that_cs_score_does_not_run_on_is_refused(python: str) -> None:
     with pytest.raises(UsageError, match=r"a version from 3\.11 on is needed"):
-        Target(python=python).check()
+        Platform(python=python).check()
 
 
 def test_wheels_come_from_the_folder_alone(empty_wheels: Path) -> None:
-    wheels = find_wheels(["click>=8", "lxml"], Target(), str(empty_wheels))
+    wheels = find_wheels(["click>=8", "lxml"], Platform(), str(empty_wheels))
     assert [wheel.name for wheel in wheels] == ["click-99.0-py3-none-any.whl", "lxml-99.0-py3-none-any.whl"]
 
 
 @pytest.mark.parametrize("requirement", ["no-such-package>=1", "click>=100"])
 def test_a_wheel_that_is_missing_is_named(requirement: str, empty_wheels: Path) -> None:
     with pytest.raises(InputError) as raised:
-        find_wheels(["lxml", requirement], Target(), str(empty_wheels))
+        find_wheels(["lxml", requirement], Platform(), str(empty_wheels))
     assert str(raised.value).startswith(
         f"{empty_wheels}: no wheel of {requirement} for Python 3.11 on manylinux2014_x86_64; put it into a folder"
     )
@@ -137,11 +137,11 @@ def test_pip_looks_in_its_index_where_no_folder_is_named(monkeypatch: pytest.Mon
     )  # fmt: skip
     if re.search("NewConnectionError|ConnectTimeout|ProxyError|SSLError|ReadTimeout", reached.stderr):
         pytest.skip("no package index can be reached")
-    (wheel,) = find_wheels(["markupsafe==3.0.2"], Target(platform="manylinux2014_aarch64"), None)
+    (wheel,) = find_wheels(["markupsafe==3.0.2"], Platform(platform="manylinux2014_aarch64"), None)
     assert wheel.name.startswith("MarkupSafe-3.0.2-cp311-cp311-manylinux")
     assert "aarch64" in wheel.name
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        find_wheels(["click"], Target(), str(tmp_path / "none"))
+        find_wheels(["click"], Platform(), str(tmp_path / "none"))

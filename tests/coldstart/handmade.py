@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from cs_score.base.records import Record
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.lines import Line, Q, query_xml
-from tests.coldstart.worlds import Row, Scored, score
+from tests.coldstart.worlds import AnalysedRun, Row, score
 
 
 class Block(NamedTuple):
@@ -71,7 +71,7 @@ class Inputs(Folder):
     def run(self, *lines: str | Line, name: str = "run.tab") -> None:
         self.lines(*lines, name=name)
 
-    def score(self, *switches: str, files: tuple[str, ...] = (), status: int = 0) -> Scored:
+    def score(self, *switches: str, files: tuple[str, ...] = (), status: int = 0) -> AnalysedRun:
         """Score with all outputs in files, which must be there."""
         names = ("queries.xml", *(files or self._written()))
         return score(self.folder, names, "-expand", "CSX", *switches, status=status)
@@ -90,17 +90,17 @@ class Inputs(Folder):
         return said.splitlines()[-1]
 
 
-def report(scored: Scored) -> str:
+def report(scored: AnalysedRun) -> str:
     return scored.outcome.files["out.errlog"].decode()
 
 
-def row(scored: Scored, name: str, level: str | None = None) -> Row:
+def row(scored: AnalysedRun, name: str, level: str | None = None) -> Row:
     """The one row of this name (and level) in the SF table."""
     (found,) = (row for row in scored.named(name) if level in (None, row.level))
     return found
 
 
-def blocks(scored: Scored) -> list[Block]:
+def blocks(scored: AnalysedRun) -> list[Block]:
     """Part 1 of the debug file."""
     part = scored.outcome.files["out.debug"].decode().partition("AP COMPUTATION")[0]
     return [block for section in part.split("=" * 80 + "\n")[1:] for block in _blocks_of(section)]
@@ -114,12 +114,12 @@ def _blocks_of(section: str) -> Iterator[Block]:
         yield Block(name, *(cells[heading] for heading in headings))
 
 
-def labels(scored: Scored) -> list[str]:
+def labels(scored: AnalysedRun) -> list[str]:
     """The categories after the policies, in the order of the debug file."""
     return [block.after for block in blocks(scored)]
 
 
-def ranking(scored: Scored, level: str = "0") -> list[Ranked]:
+def ranking(scored: AnalysedRun, level: str = "0") -> list[Ranked]:
     """The ranked nodes of one level, query by query, of part 2 of the debug file."""
     part = scored.outcome.files["out.debug"].decode().partition("AP COMPUTATION")[2]
     found = []
@@ -134,5 +134,5 @@ def ranking(scored: Scored, level: str = "0") -> list[Ranked]:
     return found
 
 
-def average_precision(scored: Scored, level: str = "0", name: str = Q) -> float:
+def average_precision(scored: AnalysedRun, level: str = "0", name: str = Q) -> float:
     return scored.average_precision["SF", name, level]

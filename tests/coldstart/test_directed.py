@@ -10,20 +10,20 @@ from cs_score.base.records import replace
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, report, row
 from tests.coldstart.lines import AGE, CHILDREN, SCHOOLS, AskedQuery, Line, Q, query_xml, sf_query
-from tests.coldstart.worlds import Scored
+from tests.coldstart.worlds import AnalysedRun
 
 BO = Line()
 CY = Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")
 
 
-def rows(scored: Scored) -> list[str]:
+def rows(scored: AnalysedRun) -> list[str]:
     """The names of the SF rows before the averages."""
     table = scored.outcome.files["out.sf"].decode().splitlines()[1:]
     return [line.split()[0] for line in table if line.startswith(("CSX", "csx"))]
 
 
-def rankings(scored: Scored) -> dict[tuple[str, str], list[str]]:
+def rankings(scored: AnalysedRun) -> dict[tuple[str, str], list[str]]:
     """What stands in part 2 of the debug file, by query and level: ground truth, then the nodes without their ranks."""
     found: dict[tuple[str, str], list[str]] = {}
     part = scored.outcome.files["out.debug"].decode().partition("AP COMPUTATION")[2]

@@ -16,12 +16,12 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
+from cs_score.coldstart.result import Result, ScoredRun, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Ratio, divide, formula_of
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import Systems
+from cs_score.statistics.resampling import ResampledSystems
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
 from tests.coldstart.test_laws import base, folder_with
@@ -64,7 +64,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
     count = 12
-    found = Systems([table.rows], formula_of(measures), Resampling(count, seed)).resampled[:, 0, :]
+    found = ResampledSystems([table.rows], formula_of(measures), Resampling(count, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, len(table.ids), count)])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}
@@ -83,7 +83,7 @@ def open_queries(world: World) -> QuerySet:
         return open_gold([folder / files[0]], Options(expand=BASE)).table
 
 
-def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunResult:
+def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> ScoredRun:
     """The run on a query set that holds each LDC query as often as `times` says, under ids of their own."""
     by_id: dict[str, Query] = {}
     ldc_of: dict[str, str] = {}

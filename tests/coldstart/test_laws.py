@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.records import replace
-from tests.coldstart.worlds import Answer, Assessment, Response, Row, Scored, World, score, worlds
+from tests.coldstart.worlds import AnalysedRun, Answer, Assessment, Response, Row, World, score, worlds
 
 # A score is printed with four decimals.
 PRINTED: Final = 0.00005
@@ -26,7 +26,7 @@ def folder_with(world: World) -> Iterator[tuple[Path, list[str]]]:
         yield Path(name), world.write(Path(name))
 
 
-def scored(world: World, *switches: str) -> Scored:
+def scored(world: World, *switches: str) -> AnalysedRun:
     with folder_with(world) as (folder, files):
         return score(folder, files, *switches)
 

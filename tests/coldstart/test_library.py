@@ -9,7 +9,7 @@ import pytest
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.documents import json_text
-from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
+from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
@@ -65,11 +65,11 @@ def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) ->
     assert refused.value.file == str(folder / "pool.tab")  # its own place stays
 
 
-def _gold(folder: Path, *pool: str, options: Options = OPTIONS) -> Gold:
+def _gold(folder: Path, *pool: str, options: Options = OPTIONS) -> ColdStartGold:
     return with_pool(open_gold([folder / "queries.xml"], options), [folder / name for name in pool or ("pool.tab",)])
 
 
-def _over(gold: Gold, folder: Path, name: str, policy: Policy = OPTIONS.policy) -> Result:
+def _over(gold: ColdStartGold, folder: Path, name: str, policy: Policy = OPTIONS.policy) -> Result:
     return score_runs(load_run(gold, [folder / name]), policy)
 
 
@@ -105,7 +105,7 @@ def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
         read_samples(str(tmp_path / "latin"))
 
 
-def _codes(gold: Gold, folder: Path, *names: str) -> list[str]:
+def _codes(gold: ColdStartGold, folder: Path, *names: str) -> list[str]:
     return [problem.code for problem in load_run(gold, [folder / name for name in names]).problems]
 
 

@@ -137,7 +137,7 @@ def test_a_worker_that_dies_costs_time_only(
     whole = outputs(tmp_path, "--parts", "1", *evaluation.words())
     score, owner = scoring_in_parts._score_part, os.getpid()
 
-    def killed(task: scoring_in_parts._Task, part: int) -> scoring_in_parts._PartScore:
+    def killed(task: scoring_in_parts._PartTask, part: int) -> scoring_in_parts._PartScore:
         if part == 2 and os.getpid() != owner:
             os.kill(os.getpid(), signal.SIGKILL)
         return score(task, part)

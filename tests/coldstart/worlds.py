@@ -206,7 +206,7 @@ class Row(NamedTuple):
     scores: tuple[float, float, float]
 
 
-class Scored(NamedTuple):
+class AnalysedRun(NamedTuple):
     """A scored world: the outcome and its tables. `average_precision` by (section title, row name, level)."""
 
     outcome: Outcome
@@ -225,14 +225,14 @@ class Scored(NamedTuple):
         return {k: v for k, v in self.outcome.files.items() if k not in ("out.params", "out.errlog")}
 
 
-def score(folder: Path, files: Sequence[str], *switches: str, status: int = 0) -> Scored:
+def score(folder: Path, files: Sequence[str], *switches: str, status: int = 0) -> AnalysedRun:
     """Score the files with all outputs, tab separated, and read the tables back."""
     for path in folder.glob("out.*"):
         path.unlink()
     words = ("-tabs", "-expand", BASE, "-output_file", "out", "-error_file", "out.errlog", *switches, *files)
     outcome = score_in(folder, words)
     assert outcome.status == status, (outcome.stderr, outcome.files.get("out.errlog"))
-    return Scored(outcome, _sf_rows(outcome.files["out.sf"]), _ap_rows(outcome.files.get("out.ap", b"")))
+    return AnalysedRun(outcome, _sf_rows(outcome.files["out.sf"]), _ap_rows(outcome.files.get("out.ap", b"")))
 
 
 def _sf_rows(table: bytes) -> list[Row]:

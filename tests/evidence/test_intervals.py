@@ -14,11 +14,11 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.mode import Mode, Result, intervals
+from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
 from cs_score.measures.registry import Ratio, divide
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import Systems
+from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.units import UnitTable
 from tests.evidence.command import cs_score
 
@@ -49,12 +49,12 @@ def questions_task(rng: random.Random) -> Task:
     return gold, [{"answer": rng.choice(answers), "sp": facts()} for _ in range(UNITS)]
 
 
-def score_claims(gold: list[Json], predictions: list[Json]) -> Result:
+def score_claims(gold: list[Json], predictions: list[Json]) -> ScoredPredictions:
     """Units have ids of their own: of equal ids the last claim counts."""
     return scifact.MODE.score(*([{**each, "id": at} for at, each in enumerate(side)] for side in (gold, predictions)))
 
 
-def score_questions(gold: list[Json], predictions: list[Json]) -> Result:
+def score_questions(gold: list[Json], predictions: list[Json]) -> ScoredPredictions:
     asked = [{**question, "_id": str(position)} for position, question in enumerate(gold)]
     parts = {part: {str(n): each[part] for n, each in enumerate(predictions)} for part in ("answer", "sp")}
     return hotpotqa.MODE.score(asked, parts)
@@ -63,12 +63,12 @@ def score_questions(gold: list[Json], predictions: list[Json]) -> Result:
 @pytest.mark.parametrize(("task", "score"), [(scifact_task, score_claims), (questions_task, score_questions)])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_resamples_are_those_of_rescored_files(
-    task: Callable[[random.Random], Task], score: Callable[[list[Json], list[Json]], Result], seed: int
+    task: Callable[[random.Random], Task], score: Callable[[list[Json], list[Json]], ScoredPredictions], seed: int
 ) -> None:
     gold, predictions = task(random.Random(seed))
     result = score(gold, predictions)
     formula = result.mode.formula
-    found = Systems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled[:, 0, :]
+    found = ResampledSystems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, UNITS, RESAMPLES)])
     for number in range(RESAMPLES):
         again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]

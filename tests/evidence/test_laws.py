@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence import hotpotqa, r4c, scifact
 from cs_score.evidence.hotpotqa import normalised
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from tests.evidence.recorded import FAMILIES, example
 from tests.evidence.worlds import SCORERS, World, fact_lists, facts, labels, scored_worlds, texts
 
@@ -55,7 +55,9 @@ def test_scores_are_shares_and_orders_do_not_matter(mode: str, data: st.DataObje
 
 
 @given(scored_worlds("scifact"))
-def test_scifact_repeating_a_prediction_never_helps_nor_an_irrelevant_abstract(scored: tuple[World, Result]) -> None:
+def test_scifact_repeating_a_prediction_never_helps_nor_an_irrelevant_abstract(
+    scored: tuple[World, ScoredPredictions],
+) -> None:
     world, before = scored[0], scored[1].scores
     repeated, more = copy.deepcopy(world.predictions), copy.deepcopy(world.predictions)
     for claim in repeated:
@@ -128,7 +130,7 @@ def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
     damaged = data.draw(st.integers(0, 1))
     files[damaged] = data.draw(with_a_part_replaced(files[damaged], data.draw(anything)))
     assume(not isinstance(files[damaged], str))  # that is a path
-    result: Result | InputError
+    result: ScoredPredictions | InputError
     try:
         result = SCORERS[family](*files)
     except InputError as error:

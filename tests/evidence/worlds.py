@@ -9,11 +9,11 @@ from typing import Any, Final
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
+from cs_score.analysis.evidence.documents import EvidenceAnalysis, EvidenceDifference, EvidenceExplanation
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.tasks import task_named
 
 Json = Any
@@ -27,13 +27,13 @@ class World(Record):
     predictions: Json
     options: Mapping[str, Any]
 
-    def result(self, predictions: Json = None) -> Result:
+    def result(self, predictions: Json = None) -> ScoredPredictions:
         """Score its predictions, or others, against its gold."""
         given = self.predictions if predictions is None else predictions
         return SCORERS[self.mode](self.gold, given, **self.options)
 
 
-SCORERS: Final[Mapping[str, Callable[..., Result]]] = {
+SCORERS: Final[Mapping[str, Callable[..., ScoredPredictions]]] = {
     "scifact": scifact.MODE.score,
     "claims": claims.MODE.score,
     "r4c": r4c.MODE.score,
@@ -41,22 +41,22 @@ SCORERS: Final[Mapping[str, Callable[..., Result]]] = {
 }
 
 
-def task_of(result: Result) -> Any:
+def task_of(result: ScoredPredictions) -> Any:
     return task_named(result.mode.name)
 
 
-def analyze(result: Result, measure: str | None = None, **more: Any) -> Analysis:
-    found: Analysis = task_of(result).analyze(result, measure, **more)
+def analyze(result: ScoredPredictions, measure: str | None = None, **more: Any) -> EvidenceAnalysis:
+    found: EvidenceAnalysis = task_of(result).analyze(result, measure, **more)
     return found
 
 
-def diff(a: Result, b: Result, measure: str | None = None, **more: Any) -> Difference:
-    found: Difference = task_of(a).diff(a, b, measure, **more)
+def diff(a: ScoredPredictions, b: ScoredPredictions, measure: str | None = None, **more: Any) -> EvidenceDifference:
+    found: EvidenceDifference = task_of(a).diff(a, b, measure, **more)
     return found
 
 
-def explain(result: Result, units: Any = (), measure: str | None = None) -> Explanation:
-    found: Explanation = task_of(result).explain(result, units, measure)
+def explain(result: ScoredPredictions, units: Any = (), measure: str | None = None) -> EvidenceExplanation:
+    found: EvidenceExplanation = task_of(result).explain(result, units, measure)
     return found
 
 
@@ -190,7 +190,7 @@ WORLDS: Final = {
 
 
 @st.composite
-def scored_worlds(draw: st.DrawFn, mode: str) -> tuple[World, Result]:
+def scored_worlds(draw: st.DrawFn, mode: str) -> tuple[World, ScoredPredictions]:
     """A world of a mode that can be scored, and its result."""
     world = draw(WORLDS[mode])
     try:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, check_labels, guess_side, read_policy
+from cs_score.judged.policy import DUPLICATE, UNASSESSED, LabelPolicy, check_labels, guess_side, read_policy
 
 _LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text not in (UNASSESSED, DUPLICATE)
@@ -19,7 +19,7 @@ _LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 
 @given(st.dictionaries(_LABELS, st.sampled_from(["right", "half", "wrong", "ignore"]), min_size=1))
 def test_a_policy_is_read_as_it_is_written(sides: dict[str, str]) -> None:
-    policy = Policy(sides)
+    policy = LabelPolicy(sides)
     assert dict(read_policy(str(policy)).sides) == sides
 
 

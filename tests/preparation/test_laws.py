@@ -16,7 +16,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart import linking
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import load_queries
-from cs_score.preparation.runs import Limits, check_run
+from cs_score.preparation.runs import RunLimits, check_run
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import BASE, World, worlds
@@ -161,7 +161,7 @@ def _follow_ons(inputs: Inputs) -> set[str]:
     """Return the ids of the follow-on queries that validation of the run has made."""
     queries = load_queries([str(inputs.folder / "q.xml")], None, ProblemLog())
     run = str(inputs.folder / "run.tab")
-    checked = check_run([run], queries, Limits(Justifications.parse("1:3")), ProblemLog())
+    checked = check_run([run], queries, RunLimits(Justifications.parse("1:3")), ProblemLog())
     return set(checked.loading.links.follow_ons)
 
 

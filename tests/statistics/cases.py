@@ -12,7 +12,7 @@ from cs_score.measures.registry import f1
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import UnitTable
 
 _Value = TypeVar("_Value")
@@ -54,7 +54,7 @@ def table(matrix: ArrayLike, ids: Sequence[str] = ()) -> UnitTable:
 
 def compared(
     systems: Mapping[str, ArrayLike], settings: Resampling | None = None, ids: Sequence[str] = (), **how: Any
-) -> Comparison:
+) -> SystemComparison:
     """The comparison of systems by name, by precision, recall and F1 unless measures and a formula are given."""
     measures, formula = how.pop("measures", MEASURES), how.pop("formula", FORMULA)
     return compare_tables(

@@ -15,7 +15,7 @@ from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.families import holm
 from cs_score.statistics.options import ALL_EQUAL, Correction, Family, IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
-from cs_score.statistics.results import Comparison, Interval, RankedSystem
+from cs_score.statistics.results import Interval, RankedSystem, SystemComparison
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
 
 SETTINGS = Resampling(999, seed=5, unit="claim")
@@ -25,7 +25,7 @@ def systems() -> dict[str, Floats]:
     return {"good": system(0.8), "poor": system(0.4, seed=2), "poorer": system(0.35, seed=3)}
 
 
-def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how: Any) -> Comparison:
+def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how: Any) -> SystemComparison:
     return compared(given, settings, **how)
 
 
@@ -149,7 +149,7 @@ def test_tables_are_aligned_before_they_are_compared() -> None:
 PRECISION: Any = {"measures": ["P"], "formula": MEAN}
 
 
-def note_codes(found: Comparison) -> list[str]:
+def note_codes(found: SystemComparison) -> list[str]:
     return [note.code for note in found.notes]
 
 

@@ -20,7 +20,7 @@ from benchmarks.simulations import (
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.families import sign_flip_tests
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import Systems, bootstrap_intervals
+from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals
 from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, MEAN, MEASURES
 
@@ -43,7 +43,9 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
     for simulation in range(SETS):
         rng = np.random.default_rng([2, simulation])
         quality = rng.beta(2, 2, UNITS)
-        both = Systems([units(rng, quality), units(rng, quality)], FORMULA, Resampling(RESAMPLES, seed=simulation))
+        both = ResampledSystems(
+            [units(rng, quality), units(rng, quality)], FORMULA, Resampling(RESAMPLES, seed=simulation)
+        )
         alarms += np.array(sign_flip_tests(both, [(0, 1)]).single)[:, 0] <= 0.05
     rates = 100 * alarms / SETS
     print("\n" + ", ".join(f"{name} {rate:.1f} %" for name, rate in zip(MEASURES, rates)))

@@ -22,7 +22,7 @@ from cs_score.statistics import options
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.draws import bootstrap_counts, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.resampling import Systems, bootstrap_intervals, score_intervals
+from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals, score_intervals
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.units import Clusters, UnitTable
 from tests.coldstart.command import score_in
@@ -153,7 +153,7 @@ def test_a_score_without_exception_tells_what_it_is_worth(score: int, words: str
 def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalMethod) -> None:
     """Every unit scores a third, by different sums, and the scores of resamples differ in the last digit."""
     matrix = [[1, 3], [2, 6], [3, 9], [7, 21]]
-    resampled = Systems([matrix], ROUNDING, Resampling(500)).resampled
+    resampled = ResampledSystems([matrix], ROUNDING, Resampling(500)).resampled
     assert 0 < resampled.max() - resampled.min() < 1e-15
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high

@@ -20,14 +20,14 @@ from cs_score.statistics.comparison import assign_tiers, rank_ranges, rank_syste
 from cs_score.statistics.draws import permuted_sums, swap_flags
 from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
 from cs_score.statistics.options import Correction, Resampling
-from cs_score.statistics.resampling import Systems
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system
 
 
 def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[float]:
-    tests = sign_flip_tests(Systems([first, second], FORMULA, settings), [(0, 1)])
+    tests = sign_flip_tests(ResampledSystems([first, second], FORMULA, settings), [(0, 1)])
     return [p for [p] in tests.single]
 
 
@@ -69,7 +69,7 @@ def test_randomisation_agrees_with_scipys_enumeration(column: int) -> None:
 def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = system(0.5), system(0.45, seed=2), system(0.9, seed=3) / 7
     settings = Resampling(5000, seed=4)
-    exact = Systems([first, second, third], FORMULA, settings)
+    exact = ResampledSystems([first, second, third], FORMULA, settings)
     pairs = [(0, 1), (1, 2)]
     expected = sign_flip_tests(exact, pairs, with_max_t=True)
     assert [of_measure[0] for of_measure in expected.single] == randomisation(first, second, settings)
@@ -128,10 +128,10 @@ def values(matrix: Floats) -> list[Floats]:
 def family_of(matrix: Floats, correction: Correction, permutations: int = 10_000, seed: int = 0) -> FamilyTests:
     pairs = list(combinations(range(matrix.shape[1]), 2))
     settings = Resampling(permutations, seed, correction=correction)
-    return family_tests(Systems(values(matrix), MEAN, settings), pairs)
+    return family_tests(ResampledSystems(values(matrix), MEAN, settings), pairs)
 
 
-def comparison(matrix: Any, settings: Resampling, **how: Any) -> Comparison:
+def comparison(matrix: Any, settings: Resampling, **how: Any) -> SystemComparison:
     return compared(dict(zip("ABCDEFGHIJ", values(matrix))), settings, measures=["mean"], formula=MEAN, **how)
 
 
@@ -150,9 +150,9 @@ def test_hsd_is_the_enumeration_of_all_permutations() -> None:
         sums = np.array([sum(matrices[order[slot]][unit] for unit, order in enumerate(orders)) for slot in range(3)])
         ranges.append(scores_of(FORMULA, sums).max(axis=0) - scores_of(FORMULA, sums).min(axis=0))
     pairs = [(0, 1), (0, 2), (1, 2)]
-    found = family_tests(Systems(matrices, FORMULA, Resampling(6**4, correction="hsd")), pairs)
+    found = family_tests(ResampledSystems(matrices, FORMULA, Resampling(6**4, correction="hsd")), pairs)
     assert (found.family.exact, found.family.permutations) == (True, 6**4)
-    drawn = family_tests(Systems(matrices, FORMULA, Resampling(6**4 - 1, correction="hsd")), pairs)
+    drawn = family_tests(ResampledSystems(matrices, FORMULA, Resampling(6**4 - 1, correction="hsd")), pairs)
     assert not drawn.family.exact
     for measure in range(3):
         for p, (first, second) in zip(found.p_adjusted[measure], pairs):
@@ -243,7 +243,7 @@ def test_max_t_is_the_enumeration_of_all_sign_flips(seed: int) -> None:
     """Three systems on four units: 16 sign flips."""
     matrices = [system(quality, units=4, seed=10 * seed + at) + 1 for at, quality in enumerate((0.9, 0.5, 0.2))]
     pairs = [(0, 1), (0, 2), (1, 2)]
-    found = family_tests(Systems(matrices, FORMULA, Resampling(16)), pairs)
+    found = family_tests(ResampledSystems(matrices, FORMULA, Resampling(16)), pairs)
     assert (found.family.exact, found.family.permutations) == (True, 16)
     for measure in range(3):
         expected = max_t_by_hand(matrices, list(product((0, 1), repeat=4)), measure)
@@ -253,7 +253,7 @@ def test_max_t_is_the_enumeration_of_all_sign_flips(seed: int) -> None:
 def test_max_t_of_drawn_sign_flips_adds_one() -> None:
     """The same draws, put in by hand, with (1 + count) / (1 + N) for the share of N."""
     matrices = [system(quality, units=13, seed=at + 1) + 1 for at, quality in enumerate((0.9, 0.5, 0.2, 0.2))]
-    found = family_tests(Systems(matrices, FORMULA, Resampling(300, seed=6)), list(combinations(range(4), 2)))
+    found = family_tests(ResampledSystems(matrices, FORMULA, Resampling(300, seed=6)), list(combinations(range(4), 2)))
     flips = [tuple(row) for part in swap_flags(6, 13, 300) for row in part.tolist()]
     for measure in range(3):
         expected = max_t_by_hand(matrices, flips, measure)
@@ -292,7 +292,7 @@ def test_clusters_flip_as_a_whole_in_max_t() -> None:
     clusters = Clusters("c", {unit: str(at // 3) for at, unit in enumerate(ids)})
     settings = Resampling(256, clusters=clusters)
     pairs = list(combinations(range(3), 2))
-    repeated = Systems(values(np.repeat(matrix, 3, axis=0)), MEAN, settings, ids)
+    repeated = ResampledSystems(values(np.repeat(matrix, 3, axis=0)), MEAN, settings, ids)
     found = family_tests(repeated, pairs)
     assert (found.family.clusters, found.family.permutations) == (8, 256)
     assert found.p_adjusted[0] == pytest.approx(family_of(matrix, "maxt", 256).p_adjusted[0], abs=1e-12)
@@ -314,7 +314,7 @@ def test_near_copies_are_joined_to_groups() -> None:
     matrix[:, 3] = np.arange(1, 21)
     matrix[:, 4] = matrix[:, 5] = 100
     matrix[:4, 5] = 101
-    systems = Systems(values(matrix), MEAN, Resampling(99))
+    systems = ResampledSystems(values(matrix), MEAN, Resampling(99))
     assert near_copies(systems, list(combinations(range(6), 2))) == [[0, 1, 2]]
     notes = comparison(matrix, Resampling(99)).notes
     assert [note.text for note in notes if note.code == "NEAR_COPIES"] == ["near-copies: A, B, C"]
@@ -324,7 +324,7 @@ def test_units_without_anything_make_no_near_copies() -> None:
     """Two of ten units hold something, and both differ."""
     first, second = np.zeros((10, 2)), np.zeros((10, 2))
     first[:2], second[:2] = (1, 1), (0, 1)
-    assert near_copies(Systems([first, second], MEAN, Resampling(99)), [(0, 1)]) == []
+    assert near_copies(ResampledSystems([first, second], MEAN, Resampling(99)), [(0, 1)]) == []
 
 
 def test_all_pairs_of_too_many_systems_are_refused_and_a_baseline_is_named() -> None:

@@ -22,7 +22,7 @@ from cs_score.statistics.options import (
     note_on_disagreements,
     notes_on_intervals,
 )
-from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
+from cs_score.statistics.results import Interval, MeasureComparison, PairedSystems, RankedSystem, SystemComparison
 from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text, tsv
 from cs_score.tables.statistics import WRITERS
 
@@ -136,7 +136,7 @@ HOSTILE = "x\x1b[2J|&\\_\t\n`$%#{}<b>\"*[](http://a.example)~^--'\u202e\udc80@me
 SETTINGS = Resampling(10_000, 3, 99.9, "bca", "claim")
 
 
-def comparison(score: Interval, difference: Interval, names: tuple[str, str], **given: Any) -> Comparison:
+def comparison(score: Interval, difference: Interval, names: tuple[str, str], **given: Any) -> SystemComparison:
     limits = [{key: value for key, value in asdict(each).items() if key != "point"} for each in (score, difference)]
     pair = PairedSystems(
         a=names[0], b=names[1], difference=difference.point, **limits[1], p=0.00005, p_adjusted=0.0001,
@@ -151,16 +151,16 @@ def comparison(score: Interval, difference: Interval, names: tuple[str, str], **
         MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=note_on_disagreements(names)) for n in (1, 2)
     )
     settings = {"units": 8, "resampling": SETTINGS, "notes": (), **given}
-    return Comparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
+    return SystemComparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
 
 
-def small(first: str) -> Comparison:
+def small(first: str) -> SystemComparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
     score = Interval(0.25, 0.0, 0.375, note="a note", notes=(Note("A_NOTE", "a note"),))
     return comparison(score, Interval(-0.00001, -0.5, 0.25), (first, "run_2"))
 
 
-def noted(name: str) -> Comparison:
+def noted(name: str) -> SystemComparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
     undefined = Interval(0.0, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     dropped = {name: ("u1", "u2"), "B": ()}
@@ -183,7 +183,7 @@ def test_whether_interval_and_test_agree(low: float | None, high: float | None, 
 @pytest.mark.parametrize("made", [small, noted])
 @pytest.mark.parametrize("name", list(WRITERS))
 def test_a_hostile_name_adds_no_line_no_cell_and_no_control_character(
-    name: str, made: Callable[[str], Comparison]
+    name: str, made: Callable[[str], SystemComparison]
 ) -> None:
     plain, hostile = (WRITERS[name](made(first)) for first in ("A", HOSTILE))
     assert hostile.count("\n") == plain.count("\n")

@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.confusions import Confusions, Structure, confus
 from cs_score.analysis.coldstart.counted_table import count_table
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.document import Explanations
+from cs_score.analysis.coldstart.explanation.document import RunExplanations
 from cs_score.analysis.coldstart.explanation.everything import explain_everything
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.groups import Group, groups_of, read_crossings
@@ -20,7 +20,7 @@ from cs_score.analysis.coldstart.mistakes import Mistake, cost_list
 from cs_score.analysis.coldstart.policies import PolicyRow, policy_rows
 from cs_score.analysis.coldstart.reliability import Reliability, reliability_of
 from cs_score.analysis.coldstart.scenarios import Scenarios, scenarios
-from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.analysis.coldstart.sweep import Best, SweepRow, best_of, sweep
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
@@ -42,7 +42,7 @@ class ProblemRow(Record):
     message: str
 
 
-class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
+class RunAnalysis(Document, frozen=True, kw_only=True, tag="analysis"):
     """Why a run scored what it did.
 
     `undefined` has the measures that have no value for the run, with the reasons. `mistakes` are all, or the first of
@@ -74,7 +74,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     best: Best | None
     intervals: ScoreIntervals | UnsetType = UNSET
     problems: Sequence[ProblemRow]
-    explanations: Explanations | UnsetType = UNSET
+    explanations: RunExplanations | UnsetType = UNSET
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
@@ -82,7 +82,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
 
 # Long, since it makes one section of the document after the other.
 def analyze(
-    scored: Scored,
+    scored: AnalysedRun,
     measure: str | None = None,
     top: int | None = None,
     policies: Sequence[NamedPolicy] = (),
@@ -91,7 +91,7 @@ def analyze(
     resampling: Resampling | None = None,
     with_explanations: bool = True,
     progress: Progress = silent,
-) -> Analysis:
+) -> RunAnalysis:
     """Return the analysis of a run by one measure, by default its headline measure.
 
     `top` is the number of mistakes to list, None for all. The run is also scored under the `policies`, beside the
@@ -116,13 +116,13 @@ def analyze(
         faults = list(find_faults(scored, effects.editor))
         table = count_table(scored, analysed_measure, faults)
         mistakes = cost_list(effects, progress(faults, "weighing mistakes"), top)
-        explanations: Explanations | UnsetType = UNSET
+        explanations: RunExplanations | UnsetType = UNSET
         kinds = budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress)
         groups = groups_of(table, crossings, drawn_units(scored.result), resampling)
         if with_explanations:
             case = Case(scored, str(analysed_measure))
             explanations = explain_everything(case, mistakes, with_others=top is None)
-        return Analysis(
+        return RunAnalysis(
             task=COLD_START_MODE,
             measure=str(analysed_measure),
             run=scored.run_id,
@@ -151,7 +151,7 @@ def analyze(
         )
 
 
-def _measures_of_effects(scored: Scored, analysed_measure: Measure) -> list[Measure]:
+def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list[Measure]:
     """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
     measures = [analysed_measure]
     for measure in MEASURES[COLD_START_MODE]:
@@ -160,7 +160,7 @@ def _measures_of_effects(scored: Scored, analysed_measure: Measure) -> list[Meas
     return measures
 
 
-def problems_of(scored: Scored) -> list[ProblemRow]:
+def problems_of(scored: AnalysedRun) -> list[ProblemRow]:
     """Return the problems found while the run was read and scored, in a row for each code, sorted by code."""
     row_by_code: dict[str, ProblemRow] = {}
     for log in _problem_logs(scored):
@@ -172,7 +172,7 @@ def problems_of(scored: Scored) -> list[ProblemRow]:
     return [row_by_code[code] for code in sorted(row_by_code)]
 
 
-def _problem_logs(scored: Scored) -> Iterator[ProblemLog]:
+def _problem_logs(scored: AnalysedRun) -> Iterator[ProblemLog]:
     """Yield the log of problems found while reading, then the logs of each unit and its queries."""
     yield scored.run.problems
     for unit in scored.result.units:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import At, Change, Editor
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.faults import MISSED, Fault
+from cs_score.analysis.coldstart.faults import MISSED, RunFault
 from cs_score.analysis.coldstart.scored import Progress, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.judging import Tally
@@ -71,7 +71,7 @@ class _ScoreAfter(NamedTuple):
 
 
 def budget(
-    effects: Effects, policy: Policy, faults: Iterable[Fault], tallies: Sequence[Tally], progress: Progress = silent
+    effects: Effects, policy: Policy, faults: Iterable[RunFault], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
     """Return a row for each kind of mistakes, with the score if these and all kinds before them were corrected.
 
@@ -121,7 +121,7 @@ def _gain(score: float | None, score_before: float | None) -> float | None:
     return score - score_before
 
 
-def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fault]:
+def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[RunFault]:
     """Return the wrong lines, then the missed classes in load order of the pool; nodes are left out.
 
     In load order an answer comes after the one that its query asks about, so that both can be added in turn.
@@ -137,7 +137,7 @@ def _in_order_of_correction(faults: Iterable[Fault], editor: Editor) -> list[Fau
     return lines + classes
 
 
-def _with_reach(row: BudgetRow, faults: Iterable[Fault], tallies: Sequence[Tally]) -> BudgetRow:
+def _with_reach(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
     """Return the row of missed classes with the number of classes that no answer of the pool could find, by reason.
 
     It also gets the recall that the table would have if all other classes were found. `faults` are all mistakes, and
@@ -175,7 +175,7 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
     return "not counted under this policy"
 
 
-def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[Fault]) -> Change:
+def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[RunFault]) -> Change:
     """Return the change to the files and the policy of a run that corrects all mistakes of some kinds.
 
     `faults` are all mistakes, the missed classes among them in load order of their answers.

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.counted_table import CountedRow, CountedTable, count_groups
 from cs_score.analysis.coldstart.faults import MISSED
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import category_in
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
@@ -62,7 +62,7 @@ class Confusions(Record):
     near: Sequence[NearMisses]
 
 
-def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
+def confusions_of(scored: AnalysedRun, table: CountedTable) -> Confusions:
     """Return the counts of wrong lines among the lines that a table counts."""
     return Confusions(_slot_categories(table), _wrong_values(table.rows), _near_misses(scored, table.rows))
 
@@ -121,7 +121,7 @@ class _PoolIndex:
         return self._count_by_value[answer.hop, answer.value] > own_count
 
 
-def _near_misses(scored: Scored, rows: Iterable[CountedRow]) -> list[NearMisses]:
+def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMisses]:
     """Return for each category how many of its lines in some rows are near to answers of the pool.
 
     The category with the most lines comes first. Lines that are right or correct are not counted.
@@ -137,7 +137,7 @@ def _near_misses(scored: Scored, rows: Iterable[CountedRow]) -> list[NearMisses]
 
 
 def _count_near_misses(
-    scored: Scored, rows: Sequence[CountedRow], counter_by_category: dict[str, _NearMissCounter]
+    scored: AnalysedRun, rows: Sequence[CountedRow], counter_by_category: dict[str, _NearMissCounter]
 ) -> None:
     """Count the lines in the rows of a unit that are neither right nor correct, with the counter of their category."""
     assessments = _assessments_of_unit(scored, rows[0].unit)
@@ -153,7 +153,7 @@ def _count_near_misses(
             counter.add(line, all_answers, accepted_answers)
 
 
-def _assessments_of_unit(scored: Scored, unit: UnitResult) -> list[Assessment]:
+def _assessments_of_unit(scored: AnalysedRun, unit: UnitResult) -> list[Assessment]:
     """Return the assessments of answers to the queries of a unit and to their follow-on queries."""
     assessments: list[Assessment] = []
     for result in unit.queries:
@@ -205,7 +205,7 @@ class Structure(Record):
     discarded_lines: int
 
 
-def structure_of(scored: Scored) -> Structure:
+def structure_of(scored: AnalysedRun) -> Structure:
     """Return how many nodes merge classes, how many classes are split over nodes, and how many lines are discarded.
 
     A line belongs to the class of its assessment if that is accepted.

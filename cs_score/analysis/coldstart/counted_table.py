@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.faults import MISSED, Fault
-from cs_score.analysis.coldstart.scored import Scored, ScoredLine
+from cs_score.analysis.coldstart.faults import MISSED, RunFault
+from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
 from cs_score.analysis.outcomes import UNKNOWN
 from cs_score.base.records import Record, replace
 from cs_score.coldstart import judging
@@ -50,7 +50,7 @@ _TO_FIND: Final = ("TO_FIND",)
 _NOT_FOUND: Final = (MISSED,)
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """A line or an equivalence class of a table, with its group in each dimension and its labels.
 
     A class of the ground truth has the labels `_TO_FIND`; if it was not found, it has a second entry with the labels
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
     labels: Labels
 
 
-EntryCounts: TypeAlias = Mapping[Entry, int]
+EntryCounts: TypeAlias = Mapping[TableEntry, int]
 """How many lines or classes have the same groups and labels."""
 
 
@@ -76,19 +76,19 @@ class CountedTable(Record):
     entry_counts: EntryCounts
 
 
-def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> CountedTable:
+def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault]) -> CountedTable:
     """Return the table of a measure with the lines and classes that it counts; `faults` are all faults of the run.
 
     The LDC-MAX table counts the entry point that represents each LDC query. For LDC-MEAN and average precision the SF
     table is returned, since these are means over rows of it and count nothing themselves.
     """
-    missed_by_row: dict[str, list[Fault]] = defaultdict(list)
+    missed_by_row: dict[str, list[RunFault]] = defaultdict(list)
     for fault in faults:
         if fault.kind == "class":
             missed_by_row[fault.row].append(fault)
     table = LDC_MAX if measure.table == LDC_MAX else SF
     rows = _rows_of_table(scored, table, measure.level)
-    entry_counts: Counter[Entry] = Counter()
+    entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
         drawn_unit = scored.result.unit_of[row.query.full_id]
         _count_row(row, drawn_unit, missed_by_row[row.tally.name], entry_counts)
@@ -96,7 +96,7 @@ def count_table(scored: Scored, measure: Measure, faults: Iterable[Fault]) -> Co
     return CountedTable(name, rows, entry_counts)
 
 
-def _rows_of_table(scored: Scored, table: str, level: str) -> list[CountedRow]:
+def _rows_of_table(scored: AnalysedRun, table: str, level: str) -> list[CountedRow]:
     """Return the rows of the SF or LDC-MAX table at a hop.
 
     The `level` is the hop, or `ALL` for the rows of all hops.
@@ -123,7 +123,7 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
     return rows
 
 
-def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_counts: Counter[Entry]) -> None:
+def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault], entry_counts: Counter[TableEntry]) -> None:
     """Add the lines and classes of a row to `entry_counts`.
 
     `missed` are the classes of the row that were not found. `drawn_unit` is the id of the unit that a resample draws,
@@ -138,7 +138,7 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
         value_type = sys.intern(line.text.split("\t", 6)[5].lower())
         line_groups = _line_groups(line, assessment)
         groups: GroupNames = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
-        entry_counts[Entry(groups, labels)] += 1
+        entry_counts[TableEntry(groups, labels)] += 1
         if RIGHT not in labels or assessment is None or not assessment.is_accepted:
             continue
         if not judging.is_wrong_bin(assessment.value_class, row.query.full_id):
@@ -147,15 +147,15 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[Fault], entry_
     for fault in missed:
         groups_of_missed.append((*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit))
     for groups in groups_of_missed:
-        entry_counts[Entry(groups, _NOT_FOUND)] += 1
+        entry_counts[TableEntry(groups, _NOT_FOUND)] += 1
     ground_truth = row.tally.counts.ground_truth
     groups_to_find = list(groups_by_found_class.values())[:ground_truth] + groups_of_missed
     for groups in groups_to_find:
-        entry_counts[Entry(groups, _TO_FIND)] += 1
+        entry_counts[TableEntry(groups, _TO_FIND)] += 1
     unknown_count = ground_truth - len(groups_to_find)
     if unknown_count > 0:
         unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
-        entry_counts[Entry(unknown_groups, _TO_FIND)] += unknown_count
+        entry_counts[TableEntry(unknown_groups, _TO_FIND)] += unknown_count
 
 
 def _line_groups(line: Response, assessment: Assessment | None) -> tuple[str, str, str]:

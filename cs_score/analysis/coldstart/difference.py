@@ -9,10 +9,10 @@ from typing import Final, Literal, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.difference_groups import GroupShare, group_shares, shares_of
-from cs_score.analysis.coldstart.edition_rules import Rule, rules_of
+from cs_score.analysis.coldstart.edition_rules import EditionRule, rules_of
 from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
-from cs_score.analysis.coldstart.scored import Scored, ScoredLine
-from cs_score.analysis.outcomes import Outcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
+from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
+from cs_score.analysis.outcomes import PairOutcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
 from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -70,7 +70,7 @@ class ClassPair(Record):
     outcome: str
 
 
-class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
+class RunDifference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under `measure`.
 
     `units` are those that count differently, the largest contribution first; all contributions add up to the
@@ -89,20 +89,20 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     classes: Sequence[ClassPair]
     found: Mapping[str, int]
     groups: Mapping[str, Sequence[GroupShare]]
-    rules: Sequence[Rule] | UnsetType = UNSET
+    rules: Sequence[EditionRule] | UnsetType = UNSET
 
     def __repr__(self) -> str:
         return f"<{self.measure}: {self.names['b']} - {self.names['a']} = {self.difference:+.4f}>"
 
 
 def diff(
-    a: Scored,
-    b: Scored,
+    a: AnalysedRun,
+    b: AnalysedRun,
     measure: str | None = None,
     *,
     names: tuple[str, str] = ("A", "B"),
     resampling: Resampling | None = None,
-) -> Difference:
+) -> RunDifference:
     """Return the answers, classes and units in which two scored runs differ, and why their scores differ.
 
     `measure` is by default the headline measure that both have. `names` are the names by which people call A and B;
@@ -134,7 +134,7 @@ def diff(
     head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
-    return Difference(
+    return RunDifference(
         task=COLD_START_MODE,
         **head,
         undefined=_undefined_by_side(a, b) or UNSET,
@@ -149,12 +149,12 @@ def diff(
     )
 
 
-def _side_of(scored: Scored, name: str, measure: Measure) -> Side:
+def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
     """Return a scored run as one side of the comparison: its name, units, score and origin."""
     return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
 
 
-def _name_of_units(a: Scored, b: Scored) -> str:
+def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
     has_clusters = bool(a.run.gold.table.ldc_id_by_query)
     for scored in (a, b):
@@ -164,7 +164,7 @@ def _name_of_units(a: Scored, b: Scored) -> str:
     return resampled_unit(has_clusters)
 
 
-def _undefined_by_side(a: Scored, b: Scored) -> dict[str, Mapping[str, str]]:
+def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:
     """Return for `a` and `b` the measures by which the run has no score, with the reasons.
 
     A run that has a score by every measure is left out.
@@ -189,7 +189,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 """Query, value and canonical value provenance of an answer."""
 
 
-def _answer_pairs(a: Scored, b: Scored) -> list[AnswerPair]:
+def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
     """Return all answers with their labels in A and in B: first those of A, then the others of B."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
@@ -221,7 +221,7 @@ def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None)
     is_right = (label_text_a == "right", label_text_b == "right")
     is_wrong = (label_text_a == "wrong", label_text_b == "wrong")
     outcome = outcome_of(is_right, is_wrong)
-    return "in neither" if outcome is Outcome.MISSED else str(outcome)
+    return "in neither" if outcome is PairOutcome.MISSED else str(outcome)
 
 
 def _counts_alike(pair: AnswerPair) -> bool:
@@ -233,7 +233,7 @@ def _counts_alike(pair: AnswerPair) -> bool:
     return meaning_a == meaning_b
 
 
-def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
+def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
     """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
     label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
     line_count_by_answer: Counter[_AnswerKey] = Counter()
@@ -254,7 +254,7 @@ def _label_by_answer(scored: Scored) -> dict[_AnswerKey, AnswerLabel]:
     return label_by_answer
 
 
-def _label_of_line(scored_line: ScoredLine, scored: Scored, *, is_counted: bool) -> AnswerLabel:
+def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: bool) -> AnswerLabel:
     """Return the label of a single line; `is_counted` says whether it is counted in a row of the tables."""
     unit, line, assessment = scored_line
     label: Label = "not counted"
@@ -284,7 +284,7 @@ _ClassKey: TypeAlias = tuple[str, str]
 """A class and the row that it belongs to."""
 
 
-def _class_pairs(a: Scored, b: Scored) -> list[ClassPair]:
+def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
     """Return the classes of the ground truth, in load order of the pool, with whether A and B have found them."""
     found_in_a = _is_found_by_class(a)
     found_in_b = _is_found_by_class(b)
@@ -298,7 +298,7 @@ def _class_pairs(a: Scored, b: Scored) -> list[ClassPair]:
     return pairs
 
 
-def _is_found_by_class(scored: Scored) -> dict[_ClassKey, bool]:
+def _is_found_by_class(scored: AnalysedRun) -> dict[_ClassKey, bool]:
     """Return for each class of the ground truth, with its row, whether right lines of a run have found it."""
     is_found: dict[_ClassKey, bool] = {}
     for unit in scored.result.units:

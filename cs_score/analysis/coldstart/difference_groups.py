@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.counted_table import RUN_ONLY, EntryCounts, count_groups, count_table
 from cs_score.analysis.coldstart.faults import find_faults
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.outcomes import UNKNOWN, contributions_of
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries import Query
@@ -71,7 +71,7 @@ class _GroupSums(NamedTuple):
     row_counts: Mapping[str, int]
 
 
-def group_shares(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
+def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, list[GroupShare]]:
     """Return by dimension the contributions of its groups to the difference, the groups sorted by name.
 
     The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, its lines are also
@@ -108,7 +108,7 @@ class _RowKey(NamedTuple):
     hop: str
 
 
-def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
+def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
     """Yield for each dimension the summands of the groups of rows that the measure is computed from."""
     # Over all hops, a ranking is one row that belongs to no hop.
     has_rows_by_hop = bool(measure.average) and measure.level == ALL_LEVELS
@@ -131,7 +131,7 @@ def _sums_by_row_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_Gro
         )
 
 
-def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
+def _sums_by_row(scored: AnalysedRun, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
     """Return the summands of each query at each hop of the measure; queries that add nothing are left out.
 
     Unless the measure `has_rows_by_hop`, it has the rows of its own level only.
@@ -152,7 +152,7 @@ def _sums_by_row(scored: Scored, measure: Measure, *, has_rows_by_hop: bool) -> 
     return sums_by_row
 
 
-def _hops_of_table(scored: Scored, table_name: str) -> list[str]:
+def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
     """Return the hops of the rows of a table, sorted."""
     hops: set[str] = set()
     for name, table in scored.result.tables.variants:
@@ -188,7 +188,7 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 """The dimensions in which the lines of one row differ."""
 
 
-def _sums_by_line_groups(a: Scored, b: Scored, measure: Measure) -> Iterator[_GroupSums]:
+def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
     """Yield for each dimension in which the lines of a row may differ the summands of the groups of lines."""
     entry_counts_a = count_table(a, measure, find_faults(a, Editor(a.run, a.run_id))).entry_counts
     entry_counts_b = count_table(b, measure, find_faults(b, Editor(b.run, b.run_id))).entry_counts

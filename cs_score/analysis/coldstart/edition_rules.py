@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import Counts
@@ -30,7 +30,7 @@ class RowDifference(Record):
     b: float | None
 
 
-class Rule(Record, kw_only=True):
+class EditionRule(Record, kw_only=True):
     """A rule as A and B have it, and the rows of A that change by it alone; `reason`: why nothing could be scored so.
 
     Without a name: the rows that differ between A and B, and that no rule changes alone.
@@ -54,7 +54,7 @@ class _MixedOptions(Options):
         return super().edition if self.rules is None else self.rules
 
 
-def rules_of(a: Scored, b: Scored) -> list[Rule]:
+def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes alone.
 
     The list ends with the rows that differ between A and B, but that no rule changes alone. It is empty if A cannot be
@@ -72,11 +72,11 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
     for row in _row_differences(a, b):
         if (row.table, row.row, row.level) not in explained_rows:
             unexplained_rows.append(row)
-    rules.append(Rule(rule=None, rows=unexplained_rows))
+    rules.append(EditionRule(rule=None, rows=unexplained_rows))
     return [rule for rule in rules if rule.rows or rule.reason]
 
 
-def _edition_rules(a: Scored, b: Scored) -> list[Rule]:
+def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, each with the rows of A that it changes alone."""
     edition_a = a.run.gold.options.edition
     edition_b = b.run.gold.options.edition
@@ -90,13 +90,15 @@ def _edition_rules(a: Scored, b: Scored) -> list[Rule]:
     return rules
 
 
-def _rule_alone(a: Scored, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]) -> Rule:
+def _rule_alone(
+    a: AnalysedRun, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]
+) -> EditionRule:
     """Return a rule with the rows of A that change if A is scored again with `option_changes` as the only change.
 
     `value_a` and `value_b` are the rule as A and B follow it. If A cannot be scored so, the rule has the reason.
     """
     assert a.again is not None
-    rule = Rule(rule=name, a=value_a, b=value_b)
+    rule = EditionRule(rule=name, a=value_a, b=value_b)
     options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
     try:
         scored_again = a.again(options)
@@ -116,7 +118,7 @@ _RowId: TypeAlias = tuple[str, str, str]
 """Table, name and level of a row."""
 
 
-def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
+def _row_differences(a: AnalysedRun, b: AnalysedRun) -> list[RowDifference]:
     """Return the rows of the SF tables whose score or counts differ between A and B, or that one of them lacks."""
     rows_a = _score_by_row(a)
     rows_b = _score_by_row(b)
@@ -138,7 +140,7 @@ def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
     return differences
 
 
-def _score_by_row(scored: Scored) -> dict[_RowId, _RowScore]:
+def _score_by_row(scored: AnalysedRun) -> dict[_RowId, _RowScore]:
     """Return the scores of the rows of the SF table and of its average precision, by table, row and level."""
     score_by_row: dict[_RowId, _RowScore] = {}
     for row in scored.result.tables.sf.rows:

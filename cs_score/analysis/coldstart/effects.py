@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.changes import Change
 from cs_score.analysis.coldstart.rescoring import Rescoring
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Run
@@ -73,7 +73,7 @@ class Effects:
     original files by measure.
     """
 
-    def __init__(self, scored: Scored, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
+    def __init__(self, scored: AnalysedRun, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
         """Add up the summands of all units for some measures; the first one is the analysed measure.
 
         The run must have a score by every measure. Effects of the same run on other measures share its `rescoring`.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import REDUNDANT, Labels, category_in, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
@@ -18,7 +18,7 @@ MISSED: Final = "MISSED"
 """The category of a class that was not found."""
 
 
-class Fault(Record):
+class RunFault(Record):
     """A fault of a run: a wrong line, a node of several lines that has a wrong one, or a class that was not found.
 
     `line` is the wrong line, the first line of the node, or the assessment by which the class would be found. `lines`
@@ -50,7 +50,7 @@ class Reachability:
     is enough if one of them names the entity.
     """
 
-    def __init__(self, scored: Scored, *, with_nodes: bool) -> None:
+    def __init__(self, scored: AnalysedRun, *, with_nodes: bool) -> None:
         """Group the accepted answers of the pool by class; `with_nodes` says whether the run has node ids."""
         self._policy = scored.policy
         self._with_nodes = with_nodes
@@ -109,7 +109,7 @@ class Reachability:
         return self._rightness_by_target[target]
 
 
-def _is_counted(assessment: Assessment, scored: Scored) -> bool:
+def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
     """Return whether lines can be matched to this assessment: of several assessments of an answer only one counts."""
     follow_on = scored.run.links.follow_on(assessment.target)
     if follow_on is None:
@@ -123,7 +123,7 @@ def _parent_of_class(class_name: str) -> str:
     return class_name.rpartition(":")[0]
 
 
-def find_faults(scored: Scored, editor: Editor) -> Iterator[Fault]:
+def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:
     """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
@@ -133,9 +133,9 @@ def find_faults(scored: Scored, editor: Editor) -> Iterator[Fault]:
         yield from _missed_classes(scored, unit, editor, reachability)
 
 
-def _wrong_lines(scored: Scored, unit: UnitResult) -> list[Fault]:
+def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
     """Return the lines of a unit that count as wrong, in the order of the tables."""
-    faults: list[Fault] = []
+    faults: list[RunFault] = []
     for line in counted_lines(unit):
         labels = unit.labels[line.index]
         if WRONG not in labels:
@@ -145,11 +145,13 @@ def _wrong_lines(scored: Scored, unit: UnitResult) -> list[Fault]:
         if assessment is not None and assessment.is_accepted:
             class_name = assessment.value_class
         category = category_of(labels, scored.policy)
-        faults.append(Fault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
+        faults.append(RunFault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
     return faults
 
 
-def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Iterable[Fault]) -> Iterator[Fault]:
+def _nodes_with_wrong_lines(
+    scored: AnalysedRun, unit: UnitResult, wrong_lines: Iterable[RunFault]
+) -> Iterator[RunFault]:
     """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit."""
     unit_of = scored.run.gold.unit_of
     nodes = dict.fromkeys([fault.lines[0].node for fault in wrong_lines])
@@ -161,10 +163,12 @@ def _nodes_with_wrong_lines(scored: Scored, unit: UnitResult, wrong_lines: Itera
             if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id:
                 lines.append(line)
         if len(lines) > 1:
-            yield Fault(kind="node", line=lines[0], category=None, lines=lines)
+            yield RunFault(kind="node", line=lines[0], category=None, lines=lines)
 
 
-def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachability: Reachability) -> Iterator[Fault]:
+def _missed_classes(
+    scored: AnalysedRun, unit: UnitResult, editor: Editor, reachability: Reachability
+) -> Iterator[RunFault]:
     """Yield a fault for each class of a unit that was not found, in load order of the pool.
 
     Classes without an accepted answer in the pool are left out.
@@ -174,7 +178,7 @@ def _missed_classes(scored: Scored, unit: UnitResult, editor: Editor, reachabili
             answer = editor.answer_by_class.get(class_name)
             if answer is None:
                 continue
-            yield Fault(
+            yield RunFault(
                 kind="class",
                 line=answer,
                 category=MISSED,
@@ -240,7 +244,7 @@ class RowToFind(NamedTuple):
     found: set[str]
 
 
-def rows_to_find(scored: Scored, unit: UnitResult) -> Iterator[RowToFind]:
+def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
     """Yield the rows of a unit that have classes of the ground truth, with the classes that were found."""
     for result in unit.queries:
         tree = scored.run.gold.of_query(result.query, scored.run.links).tree

@@ -12,10 +12,10 @@ from cs_score.analysis.coldstart.counted_table import (
     DIMENSIONS,
     RUN_ONLY,
     CountedTable,
-    Entry,
     EntryCounts,
     GroupCounts,
     GroupNames,
+    TableEntry,
     count_groups,
 )
 from cs_score.analysis.outcomes import group_order
@@ -107,9 +107,9 @@ def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
 
     That leaves far fewer entries, over which the other dimensions are then counted.
     """
-    counts_without_units: Counter[Entry] = Counter()
+    counts_without_units: Counter[TableEntry] = Counter()
     for (groups, labels), count in entry_counts.items():
-        counts_without_units[Entry(groups[:-1], labels)] += count
+        counts_without_units[TableEntry(groups[:-1], labels)] += count
     return counts_without_units
 
 

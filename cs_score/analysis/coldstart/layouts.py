@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
-from cs_score.analysis.coldstart.edition_rules import Rule
+from cs_score.analysis.coldstart.analysis import RunAnalysis
+from cs_score.analysis.coldstart.difference import AnswerLabel, RunDifference
+from cs_score.analysis.coldstart.edition_rules import EditionRule
 from cs_score.analysis.coldstart.scenarios import SlotShare
 from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
@@ -22,13 +22,13 @@ _LIMITS: Final = ("precision_low", "precision_high", "recall_low", "recall_high"
 # ---- Rows of an analysis
 
 
-def _budget_rows(analysis: Analysis) -> Iterator[Cells]:
+def _budget_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each kind of mistakes in the error budget."""
     for row in analysis.budget:
         yield to_builtins(row)
 
 
-def _group_rows(analysis: Analysis) -> Iterator[Cells]:
+def _group_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each group of each dimension, with its counts and the limits of its intervals."""
     for dimension, groups in analysis.groups.items():
         for group in groups:
@@ -40,7 +40,7 @@ def _group_rows(analysis: Analysis) -> Iterator[Cells]:
             yield {"dimension": dimension, **cells, **cells["counts"], **limits}
 
 
-def _cells_by_slot(analysis: Analysis) -> dict[str, dict[str, Any]]:
+def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
     """Return for each slot the cells with its number of lines of each category; categories without lines are empty."""
     slot_categories = analysis.confusions.slots
     no_lines = dict.fromkeys([slot_category.category for slot_category in slot_categories], 0)
@@ -51,14 +51,14 @@ def _cells_by_slot(analysis: Analysis) -> dict[str, dict[str, Any]]:
     return cells_by_slot
 
 
-def _slots_by_mistakes(analysis: Analysis) -> Iterator[Cells]:
+def _slots_by_mistakes(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each slot, the slot with the most mistakes first."""
     cells_by_slot = _cells_by_slot(analysis)
     for group in analysis.groups["slot"]:
         yield cells_by_slot.get(group.group, {"slot": group.group})
 
 
-def _slots_by_lines(analysis: Analysis) -> list[dict[str, Any]]:
+def _slots_by_lines(analysis: RunAnalysis) -> list[dict[str, Any]]:
     """Return the cells of each slot, the slot with the most lines first."""
     return sorted(_cells_by_slot(analysis).values(), key=_count_lines, reverse=True)
 
@@ -68,7 +68,7 @@ def _count_lines(cells: Cells) -> int:
     return sum([cells.get(category, 0) for category in CATEGORIES])
 
 
-def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
+def _mistake_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each listed mistake; `lines` is the number of lines that correcting it adds minus removes."""
     for mistake in analysis.mistakes:
         cells = to_builtins(mistake)
@@ -78,13 +78,13 @@ def _mistake_rows(analysis: Analysis) -> Iterator[Cells]:
         yield cells
 
 
-def _reliability_rows(analysis: Analysis) -> Iterator[Cells]:
+def _reliability_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each bin of lines with similar confidence."""
     for confidence_bin in analysis.reliability.bins:
         yield to_builtins(confidence_bin)
 
 
-def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
+def _policy_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each policy and measure, with the difference to the score under the policy in force."""
     for policy in analysis.policies:
         for measure, score in policy.scores.items():
@@ -97,7 +97,7 @@ def _policy_rows(analysis: Analysis) -> Iterator[Cells]:
             }
 
 
-def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
+def _scenario_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each measure with its scores in both scenarios, the analysed measure first."""
     scenarios = analysis.scenarios
     for measure in dict.fromkeys([str(analysis.measure), *scenarios.scores]):
@@ -105,13 +105,13 @@ def _scenario_rows(analysis: Analysis) -> Iterator[Cells]:
         yield {"measure": measure, **cells, "unassessed": scenarios.unassessed, "reason": scenarios.reason}
 
 
-def _unassessed_slots(analysis: Analysis) -> list[SlotShare]:
+def _unassessed_slots(analysis: RunAnalysis) -> list[SlotShare]:
     """Return the slots that have unassessed lines, the slot with the most of them first."""
     slots = [slot for slot in analysis.scenarios.slots if slot.unassessed]
     return sorted(slots, key=lambda slot: -slot.unassessed)
 
 
-def _interval_rows(analysis: Analysis) -> Iterator[Cells]:
+def _interval_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each score that has an interval."""
     if not analysis.intervals:
         return
@@ -209,25 +209,25 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
 # ---- Rows of a difference
 
 
-def _group_share_rows(difference: Difference) -> Iterator[Cells]:
+def _group_share_rows(difference: RunDifference) -> Iterator[Cells]:
     """Yield the cells of each group of each dimension, with its contribution to the difference."""
     for dimension, groups in difference.groups.items():
         for group in groups:
             yield {"dimension": dimension.replace("_", " "), **to_builtins(group)}
 
 
-def _largest_group_shares(difference: Difference) -> list[Cells]:
+def _largest_group_shares(difference: RunDifference) -> list[Cells]:
     """Return the cells of the groups of all dimensions, the group with the largest contribution first."""
     return sorted(_group_share_rows(difference), key=lambda row: -abs(row["contribution"] or 0.0))
 
 
-def _rule_rows(difference: Difference) -> Iterator[Cells]:
+def _rule_rows(difference: RunDifference) -> Iterator[Cells]:
     """Yield the cells of each rule of the edition that changes rows of the tables."""
     for rule in difference.rules or ():
         yield {"rule": rule.rule or "no rule alone", "rows": len(rule.rows), "which": _changed_rows_in_words(rule)}
 
 
-def _changed_rows_in_words(rule: Rule) -> str:
+def _changed_rows_in_words(rule: EditionRule) -> str:
     """Return in words which rows a rule changes: the first one, and the number of others.
 
     If the run could not be scored with the rule changed, the reason is returned.
@@ -241,7 +241,7 @@ def _changed_rows_in_words(rule: Rule) -> str:
     return text
 
 
-def _answer_rows(difference: Difference) -> Iterator[Cells]:
+def _answer_rows(difference: RunDifference) -> Iterator[Cells]:
     """Yield the cells of each answer that counts differently in A and B."""
     for pair in difference.answers:
         yield {"value": pair.value, "query": pair.query, "a": _label_in_words(pair.a), "b": _label_in_words(pair.b)}
@@ -252,7 +252,7 @@ def _label_in_words(label: AnswerLabel | None) -> str | None:
     return None if label is None else f"{label.label} ({label.category}, line {label.line})"
 
 
-def _class_rows(difference: Difference) -> Iterator[Cells]:
+def _class_rows(difference: RunDifference) -> Iterator[Cells]:
     """Yield the cells of each class that only one of the two runs has found."""
     for pair in difference.classes:
         yield to_builtins(pair)

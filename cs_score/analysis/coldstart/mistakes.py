@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import At, Change
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.faults import Fault
+from cs_score.analysis.coldstart.faults import RunFault
 from cs_score.base.records import Record, field
 from cs_score.coldstart.lines import Assessment, Response
 
@@ -52,7 +52,7 @@ _Rank: TypeAlias = tuple[float, int, int, str]
 """The sort key of mistakes: gain from the highest, place in load order, kind."""
 
 
-def cost_list(effects: Effects, faults: Iterable[Fault], top: int | None = None) -> list[Mistake]:
+def cost_list(effects: Effects, faults: Iterable[RunFault], top: int | None = None) -> list[Mistake]:
     """Return the faults of a run as mistakes, with the gains of correcting them, the greatest gain first.
 
     Equal gains are in the order of files and lines. Mistakes whose correction the scorer would refuse have no gain and
@@ -77,7 +77,7 @@ def _rank(mistake: Mistake, rank_by_file: Mapping[str, int]) -> _Rank:
     return gain_rank, file_rank, mistake.line, mistake.kind
 
 
-def _weigh(fault: Fault, effects: Effects) -> Mistake:
+def _weigh(fault: RunFault, effects: Effects) -> Mistake:
     """Return a fault of the run as a mistake, with the effects of correcting it on all measures of `effects`."""
     line = fault.line
     change = _correction_of(fault, effects)
@@ -105,7 +105,7 @@ def _weigh(fault: Fault, effects: Effects) -> Mistake:
     )
 
 
-def _correction_of(fault: Fault, effects: Effects) -> Change:
+def _correction_of(fault: RunFault, effects: Effects) -> Change:
     """Return the change that corrects a fault: it removes wrong lines, or adds the answer that finds a class."""
     if isinstance(fault.line, Assessment):
         return Change(added=effects.editor.lines_to_give([fault.line]))

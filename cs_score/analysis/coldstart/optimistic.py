@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.faults import counted_lines
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
@@ -32,12 +32,12 @@ class OptimisticScenario:
     `added` are these assessments; they are there after `score` was called.
     """
 
-    def __init__(self, scored: Scored) -> None:
+    def __init__(self, scored: AnalysedRun) -> None:
         """Start from a scored run."""
         self._scored = scored
         self.added: list[Assessment] = []
 
-    def score(self) -> Scored:
+    def score(self) -> AnalysedRun:
         """Return the run scored with assessments of its unassessed answers, and keep these in `added`.
 
         Raises InputError if the run cannot be scored with them.
@@ -55,7 +55,7 @@ class OptimisticScenario:
         return scored
 
 
-def _levels_of(scored: Scored) -> list[int]:
+def _levels_of(scored: AnalysedRun) -> list[int]:
     """Return the hops that the counted lines of a run answer, in ascending order from 0."""
     levels: set[int] = set()
     for unit in scored.result.units:
@@ -73,7 +73,7 @@ class _ClassOfLine(NamedTuple):
     class_name: str
 
 
-def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
+def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
     """Yield each unassessed answer of a hop with a class for it that no right line of the run has found yet.
 
     If several lines give the same answer with the same justification, only the first of them is yielded.
@@ -95,7 +95,7 @@ def _assign_classes(scored: Scored, level: int) -> Iterator[_ClassOfLine]:
             yield _ClassOfLine(line, class_name)
 
 
-def _classes_found(scored: Scored) -> set[str]:
+def _classes_found(scored: AnalysedRun) -> set[str]:
     """Return the classes that right lines of a run have found."""
     class_names: set[str] = set()
     for unit in scored.result.units:
@@ -106,7 +106,7 @@ def _classes_found(scored: Scored) -> set[str]:
     return class_names
 
 
-def _unassessed_lines(scored: Scored, level: int) -> list[Response]:
+def _unassessed_lines(scored: AnalysedRun, level: int) -> list[Response]:
     """Return the counted lines of a hop that were not assessed, but could be.
 
     A line whose provenance is invalid cannot be assessed, since no assessment would match it.
@@ -266,7 +266,7 @@ def last_pool_file(run: Run) -> str | None:
     return name
 
 
-def _score_with(scored: Scored, new_assessments: Sequence[Assessment]) -> Scored:
+def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
     links = Links(run.gold.table, run.links)

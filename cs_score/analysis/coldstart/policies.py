@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.scenarios import try_scores
-from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record
 from cs_score.coldstart.options import PRESETS, NamedPolicy
 from cs_score.measures.registry import COLD_START_MODE, Measure, headline
@@ -27,7 +27,7 @@ class PolicyRow(Record, kw_only=True):
 
 
 def policy_rows(
-    scored: Scored, measure: Measure, more_policies: Sequence[NamedPolicy] = (), progress: Progress = silent
+    scored: AnalysedRun, measure: Measure, more_policies: Sequence[NamedPolicy] = (), progress: Progress = silent
 ) -> list[PolicyRow]:
     """Return the scores of a run under each published policy, then under some more policies.
 

@@ -19,7 +19,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import Record
 from cs_score.coldstart.lines import CORRECT
 
@@ -70,7 +70,7 @@ class Reliability(Record):
         return {name: number for name, number in number_by_name.items() if number is not None}
 
 
-def reliability_of(scored: Scored) -> Reliability:
+def reliability_of(scored: AnalysedRun) -> Reliability:
     """Return the reliability of the confidences of a run's assessed lines; a line is right if it was judged correct."""
     assessed_lines = [scored_line for scored_line in scored.lines() if scored_line.assessment is not None]
     assessed_lines.sort(key=lambda scored_line: (scored_line.line.confidence, scored_line.line.index))

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.changes import Change, Editor
 from cs_score.analysis.coldstart.run_files import LinkedLine
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
 from cs_score.coldstart.limits import parent_node
@@ -36,7 +36,7 @@ RankKey: TypeAlias = tuple[float, int, int]
 class Removals:
     """Takes lines of one run away from the results of its units if that is possible without scoring them again."""
 
-    def __init__(self, scored: Scored, editor: Editor) -> None:
+    def __init__(self, scored: AnalysedRun, editor: Editor) -> None:
         """Index the results of a run by query; `editor` knows which lines depend on others."""
         self._scored = scored
         self._editor = editor
@@ -101,7 +101,7 @@ def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
 class QueryLines:
     """The scored lines of a query, indexed by row of the tables and by node; `unit` is the unit of the query."""
 
-    def __init__(self, scored: Scored, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
+    def __init__(self, scored: AnalysedRun, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
         """Index the lines of the query that has this result."""
         self.unit = unit
         self._result = result

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from cs_score.analysis.coldstart.changes import Change, Editor
 from cs_score.analysis.coldstart.removals import Removals
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart.gold import Run, Unit, group_by_unit
+from cs_score.coldstart.gold import Run, ScoringUnit, group_by_unit
 from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.limits import DiscardRules
@@ -41,7 +41,7 @@ class RescoredUnit(NamedTuple):
 class Rescoring:
     """Scores the units of one run again after changes to its files. Its `editor` makes such changes."""
 
-    def __init__(self, scored: Scored) -> None:
+    def __init__(self, scored: AnalysedRun) -> None:
         """Find out which units a change may affect; `scored` is the run before any change."""
         run = scored.run
         self._scored = scored
@@ -336,7 +336,7 @@ class Rescoring:
         for run_id in self._run_ids:
             if result is not None:
                 _raise_if_unranked(result)
-            unit = Unit(
+            unit = ScoringUnit(
                 id=unit_id,
                 gold=gold,
                 queries=queries,

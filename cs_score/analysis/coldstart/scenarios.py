@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from cs_score.analysis.coldstart.budget import move_category
 from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.optimistic import OptimisticScenario, last_pool_file
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import UNASSESSED
@@ -66,7 +66,7 @@ class Scenarios(Record, omit_defaults=True):
         return {measure: self.scores[measure] for measure in SHOWN if measure in self.scores}
 
 
-def scenarios(scored: Scored, measure: Measure) -> Scenarios:
+def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     """Return the scores of a run in both scenarios; the scores as they are if every counted answer was assessed."""
     score_by_measure: dict[str, float] = {}
     for known_measure, score in scored.result.measures.items():
@@ -117,7 +117,7 @@ def _unchanged_scenarios(
     )
 
 
-def _slot_shares(scored: Scored) -> list[SlotShare]:
+def _slot_shares(scored: AnalysedRun) -> list[SlotShare]:
     """Return for each slot the number of its counted lines, and the number and share of unassessed ones among them."""
     line_count_by_slot: Counter[str] = Counter()
     unassessed_count_by_slot: Counter[str] = Counter()
@@ -142,7 +142,7 @@ class TriedScores(NamedTuple):
     reason: str | None
 
 
-def try_scores(score: Callable[[], Scored], names: Sequence[str]) -> TriedScores:
+def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedScores:
     """Call `score`, which scores a run, and return the scores of the run by some measures.
 
     If `score` raises InputError, all scores are None, and its message is the reason.

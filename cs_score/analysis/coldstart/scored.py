@@ -11,7 +11,7 @@ from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped, UnitResult
+from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import Measure, parse, substitute_remark, usual
 
@@ -24,7 +24,7 @@ class ScoredLine(NamedTuple):
     assessment: Assessment | None
 
 
-class Scored(Record, eq=False):
+class AnalysedRun(Record, eq=False):
     """A run over its gold standard, with its result under a policy.
 
     The lines of `run` may be of several runs; `run_id` names the one meant. `stopped` is the error that has prevented
@@ -35,11 +35,11 @@ class Scored(Record, eq=False):
     run: Run
     run_id: str
     policy: Policy
-    result: RunResult
+    result: ScoredRun
     stopped: InputError | None
     origin: Origin
     signature: Signature
-    again: Callable[[Options], Scored] | None = None
+    again: Callable[[Options], AnalysedRun] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"
@@ -90,7 +90,7 @@ class Scored(Record, eq=False):
         names = ", ".join(self.result.scores) or "none"
         raise InputError(f"run {self.run_id} has no score {measure}", remedy=f"it has {names}")
 
-    def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> Scored:
+    def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> AnalysedRun:
         """Return the same run scored under another policy, and under other limits on justifications if these are given.
 
         No file is read again, and lines keep their assessments. `with_problems` says whether a problem is recorded for
@@ -105,8 +105,8 @@ class Scored(Record, eq=False):
 
 
 def score_for_analysis(
-    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[RunResult] = ()
-) -> Scored:
+    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[ScoredRun] = ()
+) -> AnalysedRun:
     """Return one run of a call, scored under a policy.
 
     `run_id` names it; it may be None if there is only one. `earlier_results` are results of the same lines under
@@ -130,7 +130,7 @@ def score_for_analysis(
     if run_result is None or (stop is not None and not run_result.tables.sf.rows):
         assert stop is not None
         raise stop
-    return Scored(
+    return AnalysedRun(
         run=run,
         run_id=run_result.run_id,
         policy=policy,
@@ -149,7 +149,7 @@ def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> 
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
 
-def _result_of_run(result: Result, run_id: str | None) -> RunResult | None:
+def _result_of_run(result: Result, run_id: str | None) -> ScoredRun | None:
     """Return the result of the run with this id; None if it has none."""
     for run_result in result.runs:
         if run_result.run_id == run_id:

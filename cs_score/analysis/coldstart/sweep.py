@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from cs_score.analysis.coldstart.changes import Change
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.run_files import LinkedLine
-from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.tab_files import read_confidence, split_columns
@@ -67,7 +67,7 @@ class _LineWithConfidence(NamedTuple):
     line: LinkedLine
 
 
-def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
+def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
     """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure.
 
     At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
@@ -106,7 +106,7 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
     return rows
 
 
-def _lines_by_confidence(scored: Scored) -> list[_LineWithConfidence]:
+def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
     """Return the lines of the run, skipped lines included, from the least confident to the most confident."""
     run = scored.run
     lines: list[_LineWithConfidence] = []

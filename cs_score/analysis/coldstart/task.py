@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cs_score.analysis.coldstart.analysis import Analysis, analyze
-from cs_score.analysis.coldstart.difference import Difference, diff
+from cs_score.analysis.coldstart.analysis import RunAnalysis, analyze
+from cs_score.analysis.coldstart.difference import RunDifference, diff
 from cs_score.analysis.coldstart.explanation.document import STEPS
 from cs_score.analysis.coldstart.layouts import DIFFERENCE_LAYOUTS, LAYOUTS
-from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.analysis.coldstart.texts import text_of
 from cs_score.base.display import prose_width
-from cs_score.coldstart.result import Result, RunResult
+from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Layout, Table
-from cs_score.tasks.task import Statistics
+from cs_score.tasks.task import UnitStatistics
 
 
 class ColdStartTask:
-    """Cold Start as a task. Runs to analyse come with their gold data (`Scored`); results to compare have one run."""
+    """Cold Start as a task. Runs to analyse come with their gold data; results to compare have one run."""
 
     name = COLD_START_MODE
 
@@ -33,9 +33,9 @@ class ColdStartTask:
         return None if name is None else str(parse(name))
 
     def analyze(
-        self, result: Scored, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
+        self, result: AnalysedRun, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
         progress: Progress = silent, **settings: Any,
-    ) -> Analysis:  # fmt: skip
+    ) -> RunAnalysis:  # fmt: skip
         """Return the analysis of a run; it has explanations and all mistakes only if it `is_whole`.
 
         `top` is the number of mistakes to list. Without it an analysis that is not whole lists `TOP` mistakes.
@@ -46,9 +46,9 @@ class ColdStartTask:
         return analyze(result, measure, most, progress=progress, with_explanations=is_whole, **settings)
 
     def diff(
-        self, a: Scored, b: Scored, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
+        self, a: AnalysedRun, b: AnalysedRun, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
         top: int | None = None, resampling: Resampling | None = None,
-    ) -> Difference:  # fmt: skip
+    ) -> RunDifference:  # fmt: skip
         """Return why B scores differently from A. The document has all answers and classes; `top` is not used."""
         return diff(a, b, measure, names=names, resampling=resampling)
 
@@ -59,9 +59,9 @@ class ColdStartTask:
 
     def layouts(self, document: Any) -> Sequence[Layout]:
         """Return the layouts of the tables of a document."""
-        if isinstance(document, Analysis):
+        if isinstance(document, RunAnalysis):
             return LAYOUTS
-        if isinstance(document, Difference):
+        if isinstance(document, RunDifference):
             return DIFFERENCE_LAYOUTS
         return (STEPS,)
 
@@ -75,7 +75,7 @@ class ColdStartTask:
         With `width` None the cells of tables are not cut. `top` is the number of rows of each table; without it only
         the first screen is returned.
         """
-        if isinstance(document, Analysis | Difference):
+        if isinstance(document, RunAnalysis | RunDifference):
             return text_of(document, width, top)
         return str(document.text(prose_width(width, is_screen=True)))
 
@@ -104,10 +104,10 @@ class ColdStartTask:
         """Return the measures by which the run of a result has no score, with the reasons."""
         return _only_run(result).undefined
 
-    def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
+    def statistics(self, result: Result, measures: Sequence[str]) -> UnitStatistics:
         """Return the summands of each unit, from which the scores of a result by these measures are computed."""
         run = _only_run(result)
-        return Statistics(
+        return UnitStatistics(
             unit=unit_name(result),
             table=unit_table(run, [parse(name) for name in measures]),
             answered=answered_units(run),
@@ -131,7 +131,7 @@ def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
     return sorted(all_measures, key=lambda measure: sort_keys[measure])
 
 
-def _only_run(result: Result) -> RunResult:
+def _only_run(result: Result) -> ScoredRun:
     """Return the only run of a result. Raises ValueError if it has several runs or none."""
     if len(result.runs) != 1:
         raise ValueError(f"the result has {len(result.runs)} runs instead of one")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Final, NamedTuple
 
-from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.difference import Difference
+from cs_score.analysis.coldstart.analysis import RunAnalysis
+from cs_score.analysis.coldstart.difference import RunDifference
 from cs_score.analysis.coldstart.layouts import (
     BUDGET,
     COSTLIEST,
@@ -41,7 +41,7 @@ _MORE_OF_ANALYSIS: Final = (
 _MORE_OF_DIFFERENCE: Final = "--all shows every unit, group, answer and class; --format json has all of it."
 
 
-def text_of(document: Analysis | Difference, terminal_width: int | None, top: int | None = None) -> str:
+def text_of(document: RunAnalysis | RunDifference, terminal_width: int | None, top: int | None = None) -> str:
     """Return the text of an analysis or a difference.
 
     With `top` it has every table, with at most so many rows each; without it only the first screen. Tables fit the
@@ -49,7 +49,7 @@ def text_of(document: Analysis | Difference, terminal_width: int | None, top: in
     replaced.
     """
     width = prose_width(terminal_width, is_screen=top is None)
-    if isinstance(document, Analysis):
+    if isinstance(document, RunAnalysis):
         head = _analysis_head(document, width)
         if top is None:
             lines = _screen(document, head, _ANALYSIS_SCREEN, _MORE_OF_ANALYSIS, width)
@@ -65,7 +65,7 @@ def text_of(document: Analysis | Difference, terminal_width: int | None, top: in
 
 
 def _screen(
-    document: Analysis | Difference, head: Sequence[str], tables: Sequence[_ScreenTable], more: str, width: int
+    document: RunAnalysis | RunDifference, head: Sequence[str], tables: Sequence[_ScreenTable], more: str, width: int
 ) -> list[str]:
     """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest."""
     lines = list(head)
@@ -75,7 +75,7 @@ def _screen(
     return lines + wrap(more, width)
 
 
-def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
+def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
     """Return the lines of an analysis: its head, all tables, and sentences on what no table shows."""
     width = prose_width(terminal_width, is_screen=False)
     lines = list(head)
@@ -87,7 +87,9 @@ def _whole_analysis(analysis: Analysis, head: Sequence[str], terminal_width: int
     return lines
 
 
-def _whole_difference(difference: Difference, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
+def _whole_difference(
+    difference: RunDifference, head: Sequence[str], terminal_width: int | None, top: int
+) -> list[str]:
     """Return the lines of a difference: its head and all tables; before answers and classes the counts of outcomes."""
     count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
     lines = list(head)
@@ -111,7 +113,7 @@ def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
 # ---- The head of an analysis
 
 
-def _analysis_head(analysis: Analysis, width: int) -> list[str]:
+def _analysis_head(analysis: RunAnalysis, width: int) -> list[str]:
     """Return the first lines of an analysis: the score with its interval, undefined measures, and both scenarios."""
     lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_words(analysis)}"]
     for sentence in undefined_sentences(analysis.undefined or {}):
@@ -119,7 +121,7 @@ def _analysis_head(analysis: Analysis, width: int) -> list[str]:
     return lines + _scenario_lines(analysis.scenarios, width)
 
 
-def _limits_in_words(analysis: Analysis) -> str:
+def _limits_in_words(analysis: RunAnalysis) -> str:
     """Return the limits of the score's interval, ` [0.4012, 0.5034]`; an empty text if there is no interval."""
     if not analysis.intervals:
         return ""
@@ -155,7 +157,7 @@ def _score_in_words(score: float | None) -> str:
 # ---- The end of an analysis
 
 
-def _closing_sentences(analysis: Analysis) -> Iterator[str]:
+def _closing_sentences(analysis: RunAnalysis) -> Iterator[str]:
     """Yield the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals."""
     unreachable = _unreachable_sentence(analysis)
     if unreachable is not None:
@@ -175,7 +177,7 @@ def _closing_sentences(analysis: Analysis) -> Iterator[str]:
         yield intervals
 
 
-def _unreachable_sentence(analysis: Analysis) -> str | None:
+def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
     """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
     missed = analysis.budget[-1]
     count_by_reason = missed.unreachable or {}
@@ -189,7 +191,7 @@ def _unreachable_sentence(analysis: Analysis) -> str | None:
     return sentence
 
 
-def _threshold_sentence(analysis: Analysis) -> str:
+def _threshold_sentence(analysis: RunAnalysis) -> str:
     """Return a sentence on the threshold of confidence that gains most, or the sentence that none gains anything."""
     best = analysis.best
     if best is None or not best.gain:
@@ -201,7 +203,7 @@ def _threshold_sentence(analysis: Analysis) -> str:
     )
 
 
-def _intervals_sentence(analysis: Analysis) -> str | None:
+def _intervals_sentence(analysis: RunAnalysis) -> str | None:
     """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
     if not analysis.intervals:
         return None

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.outcomes import Outcome, TwoSided
+from cs_score.analysis.outcomes import PairOutcome, TwoSided
 from cs_score.base.documents import Document
 from cs_score.base.records import Record
 
 
-class Mistake(Record):
+class EvidenceMistake(Record):
     """One fault of a prediction, and what it costs.
 
     `unit` is the id of the claim, instance or question as it stands in gold, `occurrence` which of those with the id it
@@ -33,7 +33,7 @@ class Mistake(Record):
     reason: str | UnsetType = UNSET
 
 
-class BudgetRow(Record):
+class EvidenceBudgetRow(Record):
     """A kind of mistakes: how many there are, the score if they and no others were corrected, and what that gains.
 
     `cumulated` is the score if they and those of all kinds before were corrected, one kind after the other: what that
@@ -47,7 +47,7 @@ class BudgetRow(Record):
     cumulated: float
 
 
-class Group(Record):
+class EvidenceGroup(Record):
     """Units that have something in common: the totals of their statistics, their scores, their mistakes.
 
     `precision`, `recall` and `f1` are those that belong to the measure that was asked about, null where it has none.
@@ -83,7 +83,7 @@ class UnitSteps(Record):
     steps: tuple[int, ...]
 
 
-class Explanations(Record):
+class EvidenceExplanations(Record):
     """How units were scored, as texts; `left_out` counts the units that are not explained."""
 
     left_out: int
@@ -91,7 +91,7 @@ class Explanations(Record):
     texts: tuple[str, ...]
 
 
-class Scenario(Record):
+class EvidenceScenario(Record):
     """The scores if all answers that nobody has assessed were wrong, or right; they are scenarios and no limits.
 
     `assumption` says what is assumed, `score` is that of the measure that was asked about.
@@ -116,7 +116,7 @@ class PolicyScores(Record):
     reason: str | None = None
 
 
-class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
+class EvidenceAnalysis(Document, frozen=True, kw_only=True, tag="analysis"):
     """Why a score is what it is.
 
     `score` is that of the measure that was asked about, 0..1. `mistakes` are sorted by gain, at most `top`; `budget`
@@ -130,15 +130,15 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     score: float
     scores: dict[str, float]
     undefined: dict[str, str] | UnsetType = UNSET
-    scenarios: tuple[Scenario, ...] | UnsetType = UNSET
+    scenarios: tuple[EvidenceScenario, ...] | UnsetType = UNSET
     policies: tuple[PolicyScores, ...] | UnsetType = UNSET
     units: int
     top: int | UnsetType = UNSET
-    mistakes: Sequence[Mistake]
-    budget: tuple[BudgetRow, ...]
-    groups: dict[str, tuple[Group, ...]]
+    mistakes: Sequence[EvidenceMistake]
+    budget: tuple[EvidenceBudgetRow, ...]
+    groups: dict[str, tuple[EvidenceGroup, ...]]
     confusions: tuple[ConfusionCount, ...]
-    explanations: Explanations | UnsetType = UNSET
+    explanations: EvidenceExplanations | UnsetType = UNSET
 
 
 class UnitDifference(Record):
@@ -170,14 +170,14 @@ class Answer(Record):
     value: Any
     a: Judgment | None
     b: Judgment | None
-    outcome: Outcome
+    outcome: PairOutcome
 
 
 class OutcomeCount(Record):
     """How many parts of a sort had an outcome, equal ones included."""
 
     part: str
-    outcome: Outcome
+    outcome: PairOutcome
     count: int
 
 
@@ -190,7 +190,7 @@ class GroupDifference(Record):
     contribution: float | None
 
 
-class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
+class EvidenceDifference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under a measure.
 
     `units` are those that count differently, the largest contribution first, `answers` the parts of gold and
@@ -218,10 +218,10 @@ class ExplainedUnit(Record):
     statistics: dict[str, int | float]
     scores: dict[str, float]
     prediction: Any
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[EvidenceMistake, ...]
 
 
-class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
+class EvidenceExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """Units explained, or the whole run: then `units` is empty and `mistakes` has its largest costs.
 
     `scores` and `statistics` are those of the run, `head` says what was scored, `undefined` why measures have no value.
@@ -231,7 +231,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     head: tuple[str, ...] | UnsetType = UNSET
     undefined: dict[str, str] | UnsetType = UNSET
     units: tuple[ExplainedUnit, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[EvidenceMistake, ...]
     score: float
     scores: dict[str, float]
     statistics: dict[str, int | float]

@@ -16,21 +16,21 @@ from typing import Any, Final, NamedTuple, TypeAlias, overload
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.evidence.documents import (
-    BudgetRow,
     ConfusionCount,
+    EvidenceBudgetRow,
+    EvidenceExplanations,
+    EvidenceGroup,
+    EvidenceMistake,
+    EvidenceScenario,
     ExplainedUnit,
-    Explanations,
-    Group,
-    Mistake,
     PolicyScores,
-    Scenario,
     UnitSteps,
 )
 from cs_score.analysis.outcomes import positions_of_groups
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.evidence.mode import Fault, Part, Progress, ReportRow, Result, Row, RowsWithout, Unit
+from cs_score.evidence.mode import Fault, Part, Progress, ReportRow, Row, RowsWithout, ScoredPredictions, Unit
 from cs_score.evidence.reading import as_key
 from cs_score.measures.registry import Ratio, divide
 
@@ -114,7 +114,7 @@ class Entry:
         return True
 
 
-class Cost(NamedTuple):
+class MistakeCost(NamedTuple):
     """The cost of a fault of an entry: `gain` is what the examined measure gains if only this fault is corrected.
 
     `effects` has the change of every measure. Gain and effects are None if the scorer would refuse the corrected
@@ -140,7 +140,7 @@ class Examination:
     units by the keys of the units, so that two results can be compared.
     """
 
-    def __init__(self, result: Result, measure: str) -> None:
+    def __init__(self, result: ScoredPredictions, measure: str) -> None:
         """Take a result and the official name of a measure that has a value in it."""
         self.result = result
         self.mode = result.mode
@@ -189,7 +189,7 @@ class Examination:
 
     # ---- Costs and the error budget
 
-    def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[Cost]:
+    def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[MistakeCost]:
         """Return the cost of each fault of the entries, those with the largest gain first.
 
         Equal gains are in the order of gold; faults that cannot be corrected come last. `progress` gets the entries and
@@ -204,7 +204,7 @@ class Examination:
         costs = [self._cost(entry, fault, sums, scores) for entry, fault in progress(entries_and_faults)]
         return sorted(costs, key=_cost_order)
 
-    def _cost(self, entry: Entry, fault: Fault, sums: Sequence[float], scores: Sequence[float]) -> Cost:
+    def _cost(self, entry: Entry, fault: Fault, sums: Sequence[float], scores: Sequence[float]) -> MistakeCost:
         """Return the cost of a fault of an entry.
 
         `sums` are the sums of the table of units, `scores` the values of all measures for these sums. The effect on a
@@ -213,7 +213,7 @@ class Examination:
         try:
             new_rows = entry.rows_without(fault)
         except InputError as error:
-            return Cost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
+            return MistakeCost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
         new_sums = sums
         for row, new_row in zip(entry.rows, new_rows):
             new_sums = tuple([total + (after - before) for total, before, after in zip(new_sums, row, new_row)])
@@ -221,12 +221,12 @@ class Examination:
         effects: dict[str, float | None] = {}
         for measure, score, new_score in zip(self.mode.measures, scores, new_scores):
             effects[measure] = new_score - score
-        return Cost(entry, fault, effects[self.measure], effects, UNSET)
+        return MistakeCost(entry, fault, effects[self.measure], effects, UNSET)
 
-    def mistake(self, cost: Cost) -> Mistake:
+    def mistake(self, cost: MistakeCost) -> EvidenceMistake:
         """Return the mistake with this cost, in the form in which documents list it."""
         name = self.names[cost.position]
-        return Mistake(
+        return EvidenceMistake(
             kind=cost.fault.kind,
             unit=name.id,
             occurrence=name.occurrence,
@@ -239,7 +239,7 @@ class Examination:
             reason=cost.reason,
         )
 
-    def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
+    def budget(self, entries: Iterable[Entry]) -> tuple[EvidenceBudgetRow, ...]:
         """Return the error budget: a row for each kind of faults, in the order of the kinds.
 
         A row has the score if all faults of the kind are corrected, and the score if the faults of earlier kinds are
@@ -262,7 +262,7 @@ class Examination:
         budget = []
         for kind in kinds:
             score = self._score_of_rows(rows_without_kind[kind])
-            row = BudgetRow(
+            row = EvidenceBudgetRow(
                 kind=kind,
                 count=counts[kind],
                 gain=score - self.result.scores[self.measure],
@@ -278,13 +278,13 @@ class Examination:
 
     # ---- Groups and confusions
 
-    def groups(self, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
+    def groups(self, costs: Sequence[MistakeCost]) -> dict[str, tuple[EvidenceGroup, ...]]:
         """Return the groups of units by dimension, with the number and the share of their mistakes.
 
         Each unit is in one group of a dimension. If all measures are means, there is a dimension `ASPECT`, too, with a
         group for each line of the report. `costs` are the costs of all mistakes.
         """
-        groups_by_dimension: dict[str, list[Group]] = {}
+        groups_by_dimension: dict[str, list[EvidenceGroup]] = {}
         groups_of_units = [self.mode.groups(unit) for unit in self.result.units]
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             mistake_counts = _count_mistakes(costs, positions_by_group)
@@ -300,7 +300,7 @@ class Examination:
                 aspects.append(self._group_of_report_row(row, costs))
         return {dimension: tuple(groups) for dimension, groups in groups_by_dimension.items()}
 
-    def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> Group:
+    def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> EvidenceGroup:
         """Return the group of the units at these positions, with their totals and scores.
 
         `mistake_count` is the number of mistakes in the group, `share` their share of all mistakes.
@@ -309,7 +309,7 @@ class Examination:
         sums = replace(table, rows=[table.rows[position] for position in positions]).sums()
         scores = self.mode.scores(sums)
         score_by_heading = self._score_by_heading(self.measure, scores)
-        return Group(
+        return EvidenceGroup(
             group=name,
             units=len(positions),
             counts=dict(zip(table.columns, sums)),
@@ -321,14 +321,14 @@ class Examination:
             share=share,
         )
 
-    def _group_of_report_row(self, row: ReportRow, costs: Sequence[Cost]) -> Group:
+    def _group_of_report_row(self, row: ReportRow, costs: Sequence[MistakeCost]) -> EvidenceGroup:
         """Return the group for a line of the report, with the mistakes that change one of its measures."""
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
         scores = {measure: self.result.scores[measure] for measure in row.measures}
         score_by_heading = self._score_by_heading(row.measures[0], scores)
         costs_of_row = [cost for cost in costs if any(cost.effects[measure] for measure in row.measures)]
-        return Group(
+        return EvidenceGroup(
             group=row.name,
             units=len(table.ids),
             counts={measure: totals[measure] for measure in row.measures},
@@ -368,12 +368,12 @@ class Examination:
 
     # ---- Other scores of the same files
 
-    def scenarios(self) -> tuple[Scenario, ...] | UnsetType:
+    def scenarios(self) -> tuple[EvidenceScenario, ...] | UnsetType:
         """Return the scores under the task's scenarios for answers without judgment; UNSET if there are none."""
         rows = []
         for name, assumption, units in self.mode.scenarios(self.result.units):
             scores = self._scores_of_units(units)
-            rows.append(Scenario(name, assumption, scores[self.measure], scores))
+            rows.append(EvidenceScenario(name, assumption, scores[self.measure], scores))
         return tuple(rows) or UNSET
 
     def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
@@ -400,7 +400,7 @@ class Examination:
 
     # ---- Explanations
 
-    def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
+    def explanations(self, costs: Sequence[MistakeCost], *, with_others: bool) -> EvidenceExplanations:
         """Return explanations in words of how units were scored, for at most `MOST_UNITS` units.
 
         These are the units with the mistakes of `costs`, and `with_others` all other units after them.
@@ -416,19 +416,19 @@ class Examination:
             name = self.names[position]
             steps.append(UnitSteps(name.id, name.occurrence, (number,)))
             texts.append("\n".join([one_line(line) for line in self.result.explained(position)]))
-        return Explanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
+        return EvidenceExplanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
 
     def explained(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
         """Return explanations of how the units at these positions were scored, with their mistakes and their costs."""
         chosen_positions = frozenset(positions)
         entries = [entry for entry in self.entries if not chosen_positions.isdisjoint(entry.positions)]
-        costs_by_position: defaultdict[int, list[Cost]] = defaultdict(list)
+        costs_by_position: defaultdict[int, list[MistakeCost]] = defaultdict(list)
         for cost in self.costs(entries):
             for position in cost.entry.positions:
                 costs_by_position[position].append(cost)
         return tuple([self._explained_unit(position, costs_by_position[position]) for position in positions])
 
-    def _explained_unit(self, position: int, costs: Sequence[Cost]) -> ExplainedUnit:
+    def _explained_unit(self, position: int, costs: Sequence[MistakeCost]) -> ExplainedUnit:
         """Return the explanation of how the unit at a position was scored; `costs` are the costs of its mistakes."""
         name = self.names[position]
         row = self.result.table.rows[position]
@@ -481,7 +481,7 @@ def _replace_rows(rows: list[Row], entry: Entry) -> None:
         rows[position] = row
 
 
-def _count_mistakes(costs: Iterable[Cost], positions_by_group: Mapping[str, Sequence[int]]) -> Counter[str]:
+def _count_mistakes(costs: Iterable[MistakeCost], positions_by_group: Mapping[str, Sequence[int]]) -> Counter[str]:
     """Return the number of mistakes in each group of a dimension.
 
     A mistake is in the group of the first unit of its entry. `positions_by_group` has the positions of the units.
@@ -493,19 +493,19 @@ def _count_mistakes(costs: Iterable[Cost], positions_by_group: Mapping[str, Sequ
     return Counter([group_by_position[cost.position] for cost in costs])
 
 
-def _cost_order(cost: Cost) -> tuple[bool, float, int]:
+def _cost_order(cost: MistakeCost) -> tuple[bool, float, int]:
     """Return a sort key: known gains first, of these the largest first, equal ones by the position of the unit."""
     return cost.gain is None, -(cost.gain or 0.0), cost.position
 
 
-class CostedMistakes(Sequence[Mistake]):
+class CostedMistakes(Sequence[EvidenceMistake]):
     """A sequence of the mistakes of a run that makes each mistake only when it is accessed.
 
     A mistake has the whole corrected prediction of its unit. If all mistakes of a unit were in memory together, they
     would take memory in proportion to the square of their number.
     """
 
-    def __init__(self, examination: Examination, costs: Sequence[Cost]) -> None:
+    def __init__(self, examination: Examination, costs: Sequence[MistakeCost]) -> None:
         self._examination = examination
         self._costs = costs
 
@@ -513,12 +513,12 @@ class CostedMistakes(Sequence[Mistake]):
         return len(self._costs)
 
     @overload
-    def __getitem__(self, index: int) -> Mistake: ...
+    def __getitem__(self, index: int) -> EvidenceMistake: ...
 
     @overload
     def __getitem__(self, index: slice) -> CostedMistakes: ...
 
-    def __getitem__(self, index: int | slice) -> Mistake | CostedMistakes:
+    def __getitem__(self, index: int | slice) -> EvidenceMistake | CostedMistakes:
         """Return the mistake at an index, or the mistakes of a slice."""
         if isinstance(index, slice):
             return CostedMistakes(self._examination, self._costs[index])
@@ -530,6 +530,6 @@ class CostedMistakes(Sequence[Mistake]):
     def __hash__(self) -> int:
         return hash(len(self._costs))
 
-    def __reduce__(self) -> tuple[type[tuple[Mistake, ...]], tuple[list[Mistake]]]:
+    def __reduce__(self) -> tuple[type[tuple[EvidenceMistake, ...]], tuple[list[EvidenceMistake]]]:
         """Return what pickles the mistakes: they are pickled as a tuple of all of them."""
         return tuple, (list(self),)

@@ -7,7 +7,12 @@ from functools import partial
 from textwrap import wrap
 from typing import Any, Final
 
-from cs_score.analysis.evidence.documents import Analysis, Difference, ExplainedUnit, Explanation
+from cs_score.analysis.evidence.documents import (
+    EvidenceAnalysis,
+    EvidenceDifference,
+    EvidenceExplanation,
+    ExplainedUnit,
+)
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
 from cs_score.base.records import asdict, replace
@@ -69,7 +74,7 @@ _OUTCOMES: Final = Layout(
 )
 
 
-def _group_rows(document: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
+def _group_rows(document: EvidenceAnalysis | EvidenceDifference) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each group of each dimension."""
     for dimension, groups in document.groups.items():
         for group in groups:
@@ -85,7 +90,7 @@ _COMPARED_GROUPS: Final = Layout(
 )
 
 
-def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, Any]]:
+def _step_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each line in the explanations of units; blank lines are left out."""
     for unit in explanation.units:
         for line in unit.lines:
@@ -122,9 +127,9 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     )
     other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
     return {
-        Analysis: (*other_scores, _BUDGET, costliest, mistakes, _groups_layout(mode), _CONFUSIONS),
-        Difference: (differing_units, _OUTCOMES, shortened_answers, whole_answers, _COMPARED_GROUPS),
-        Explanation: (costliest, mistakes, _STEPS),
+        EvidenceAnalysis: (*other_scores, _BUDGET, costliest, mistakes, _groups_layout(mode), _CONFUSIONS),
+        EvidenceDifference: (differing_units, _OUTCOMES, shortened_answers, whole_answers, _COMPARED_GROUPS),
+        EvidenceExplanation: (costliest, mistakes, _STEPS),
         ExplainedUnit: (costliest,),
     }
 
@@ -150,9 +155,9 @@ def _costliest_layout(mode: Mode) -> Layout:
     )
 
 
-def _count_mistakes(document: Analysis | Explanation | ExplainedUnit) -> int:
+def _count_mistakes(document: EvidenceAnalysis | EvidenceExplanation | ExplainedUnit) -> int:
     """Return the number of all mistakes; a document may list only some of them."""
-    if isinstance(document, Analysis):
+    if isinstance(document, EvidenceAnalysis):
         count = sum([row.count for row in document.budget])
         if count:
             return count
@@ -194,7 +199,7 @@ def _groups_layout(mode: Mode) -> Layout:
     )
 
 
-def _mistake_rows(document: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
+def _mistake_rows(document: EvidenceAnalysis | EvidenceExplanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each mistake that a document lists, with values whole and, for texts, shortened."""
     longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else _SHORT_VALUE
     for mistake in document.mistakes:
@@ -224,13 +229,13 @@ def count_column(statistic: str) -> str:
     return f"counts_{statistic}" if statistic in ("precision", "recall", "f1") else statistic
 
 
-def _differing_unit_rows(difference: Difference) -> Iterator[Mapping[str, Any]]:
+def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each unit that counts differently in A and B."""
     for unit in difference.units:
         yield {**asdict(unit), "name": unit_name(unit)}
 
 
-def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
+def _answer_rows(difference: EvidenceDifference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
     for answer in difference.answers:
         cells: dict[str, str | None] = {"value": short_value_text(answer.value), "a": None, "b": None}
@@ -316,13 +321,13 @@ def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top:
     Without `top` an analysis or a difference is shortened to a screen of 40 lines and 80 columns. If there is no
     terminal, its width is None, and the cells of tables are not shortened.
     """
-    is_screen = top is None and isinstance(document, Analysis | Difference)
+    is_screen = top is None and isinstance(document, EvidenceAnalysis | EvidenceDifference)
     width = prose_width(terminal_width, is_screen=top is None)
     table_width = width if is_screen else terminal_width
     view = _View(mode, width, table_width, top, is_screen)
-    if isinstance(document, Difference):
+    if isinstance(document, EvidenceDifference):
         lines = view.difference_lines(document)
-    elif isinstance(document, Analysis):
+    elif isinstance(document, EvidenceAnalysis):
         lines = view.analysis_lines(document)
     elif document.units:
         lines = view.lines_of_units(document)
@@ -346,7 +351,7 @@ class _View:
         self._is_screen = is_screen
         self._layouts = layouts_of(mode)
 
-    def difference_lines(self, difference: Difference) -> list[str]:
+    def difference_lines(self, difference: EvidenceDifference) -> list[str]:
         """Return the lines of a difference: its head, the inputs of both sides, and its tables."""
         head_lines = self._lines_of_heads(difference)
         lines = heading(difference, "predictions", self._width, _title(difference))
@@ -361,7 +366,7 @@ class _View:
             lines += ["", f"No {self._mode.unit} counts differently."]
         return lines
 
-    def analysis_lines(self, analysis: Analysis) -> list[str]:
+    def analysis_lines(self, analysis: EvidenceAnalysis) -> list[str]:
         """Return the lines of an analysis: the score, sentences about the inputs, and the tables."""
         units = _answered_count_text(analysis) or counted(analysis.units, self._mode.unit)
         lines = [f"{_title(analysis)} = {analysis.score:.4f} over {units}"]
@@ -375,7 +380,7 @@ class _View:
             lines += ["", "There are no mistakes."]
         return lines
 
-    def lines_of_units(self, explanation: Explanation) -> list[str]:
+    def lines_of_units(self, explanation: EvidenceExplanation) -> list[str]:
         """Return the lines that explain how each unit was scored, and list its mistakes."""
         lines = []
         answered = _answered_count_text(explanation)
@@ -387,7 +392,7 @@ class _View:
             lines += self._lines_of_unit(unit)
         return lines
 
-    def lines_of_run(self, explanation: Explanation) -> list[str]:
+    def lines_of_run(self, explanation: EvidenceExplanation) -> list[str]:
         """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
         answered = _answered_count_text(explanation)
         over = f" over {answered}" if answered else ""
@@ -444,7 +449,7 @@ class _View:
             lines += text(_without_unit(layout).table(unit), self._top or TOP, self._table_width)
         return lines
 
-    def _lines_of_heads(self, difference: Difference) -> list[str]:
+    def _lines_of_heads(self, difference: EvidenceDifference) -> list[str]:
         """Return the sentences about the inputs of either side; on a first screen only the first sentence of each."""
         lines: list[str] = []
         for side, sentences in (difference.heads or {}).items():
@@ -453,7 +458,7 @@ class _View:
                 lines += wrap(one_line(f"{side.upper()}: {sentence}", _LONGEST_SENTENCE), self._width)
         return lines
 
-    def _head_lines(self, document: Analysis | Explanation) -> list[str]:
+    def _head_lines(self, document: EvidenceAnalysis | EvidenceExplanation) -> list[str]:
         """Return the sentences about the inputs, and the reasons why measures have no value."""
         sentences = [one_line(sentence, _LONGEST_SENTENCE) for sentence in document.head or ()]
         for measure, reason in (document.undefined or {}).items():
@@ -505,7 +510,7 @@ def _rows_by_share(layout: Layout, document: Any) -> list[Any]:
     contributions. `layout` makes the rows in their usual order.
     """
     rows: Iterable[Any] = layout.rows(document)
-    if isinstance(document, Analysis):
+    if isinstance(document, EvidenceAnalysis):
         return sorted(rows, key=_mistakes_order)
     return sorted(rows, key=_contribution_order)
 

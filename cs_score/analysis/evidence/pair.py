@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from cs_score.analysis.evidence.documents import Answer, GroupDifference, Judgment, OutcomeCount, UnitDifference
 from cs_score.analysis.evidence.examination import Examination, UnitKey, UnitName
-from cs_score.analysis.outcomes import Outcome, contributions_of, outcome_of, positions_of_groups
-from cs_score.evidence.mode import Part, Result
+from cs_score.analysis.outcomes import PairOutcome, contributions_of, outcome_of, positions_of_groups
+from cs_score.evidence.mode import Part, ScoredPredictions
 
 
 class DifferingAnswers(NamedTuple):
@@ -32,7 +32,7 @@ class ExaminedPair:
     unit. The contributions of all units add up to D(q). A unit that only one result has counts as 0 in the other.
     """
 
-    def __init__(self, a: Result, b: Result, measure: str) -> None:
+    def __init__(self, a: ScoredPredictions, b: ScoredPredictions, measure: str) -> None:
         """Take two results of the same task, and the official name of a measure that has a value in both."""
         self.a = Examination(a, measure)
         self.b = Examination(b, measure)
@@ -92,7 +92,7 @@ class ExaminedPair:
         The parts of a unit in A come first, then the parts that it has only in B.
         """
         answers = []
-        counts: Counter[tuple[str, Outcome]] = Counter()
+        counts: Counter[tuple[str, PairOutcome]] = Counter()
         for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):
             parts_of_a = self.a.parts(unit_key)
             parts_of_b = self.b.parts(unit_key)
@@ -103,7 +103,7 @@ class ExaminedPair:
                     answers.append(answer)
         outcomes = []
         for noun in sorted({noun for noun, _ in counts}):
-            for outcome in Outcome:
+            for outcome in PairOutcome:
                 outcomes.append(OutcomeCount(noun, outcome, counts[noun, outcome]))
         return DifferingAnswers(answers, tuple(outcomes))
 

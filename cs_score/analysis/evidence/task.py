@@ -7,7 +7,12 @@ from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation, Explanations
+from cs_score.analysis.evidence.documents import (
+    EvidenceAnalysis,
+    EvidenceDifference,
+    EvidenceExplanation,
+    EvidenceExplanations,
+)
 from cs_score.analysis.evidence.examination import CostedMistakes, Examination
 from cs_score.analysis.evidence.layouts import layouts_of, text_of_document
 from cs_score.analysis.evidence.pair import ExaminedPair
@@ -15,11 +20,11 @@ from cs_score.analysis.outcomes import Side, Sides, head_of
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.evidence.mode import Mode, Progress, Result
+from cs_score.evidence.mode import Mode, Progress, ScoredPredictions
 from cs_score.measures.registry import SumsFormula, find, usual
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Column, Layout, Table
-from cs_score.tasks.task import Statistics
+from cs_score.tasks.task import UnitStatistics
 
 LARGEST_COSTS: Final = 3
 """The number of mistakes that an explanation of a whole run shows."""
@@ -49,7 +54,7 @@ class EvidenceTask(Record):
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")
         return str(measure)
 
-    def _measure_for(self, name: str | None, *results: Result) -> str:
+    def _measure_for(self, name: str | None, *results: ScoredPredictions) -> str:
         """Return the measure by which results are examined: the one with this name, or else their headline measure.
 
         If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
@@ -66,14 +71,14 @@ class EvidenceTask(Record):
     @paused_collector()
     def analyze(
         self,
-        result: Result,
+        result: ScoredPredictions,
         measure: str | None = None,
         *,
         top: int | None = None,
         is_whole: bool = True,
         progress: Progress = iter,
         policies: Sequence[str] = (),
-    ) -> Analysis:
+    ) -> EvidenceAnalysis:
         """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
 
         It lists the `top` mistakes, or else all of them, and explains units in words. If it is not `is_whole`, it has
@@ -84,10 +89,10 @@ class EvidenceTask(Record):
         budget = examination.budget(progress(examination.entries))
         costs = examination.costs(examination.entries, progress)
         mistake_count = top if is_whole else top or TOP
-        explanations: Explanations | UnsetType = UNSET
+        explanations: EvidenceExplanations | UnsetType = UNSET
         if is_whole:
             explanations = examination.explanations(costs[:top], with_others=top is None)
-        return Analysis(
+        return EvidenceAnalysis(
             **examination.head,
             scenarios=examination.scenarios(),
             policies=examination.policies(policies),
@@ -101,9 +106,15 @@ class EvidenceTask(Record):
         )
 
     def diff(
-        self, a: Result, b: Result, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
-        top: int | None = None, resampling: Resampling | None = None,
-    ) -> Difference:  # fmt: skip
+        self,
+        a: ScoredPredictions,
+        b: ScoredPredictions,
+        measure: str | None = None,
+        *,
+        names: tuple[str, str] = ("A", "B"),
+        top: int | None = None,
+        resampling: Resampling | None = None,
+    ) -> EvidenceDifference:
         """Return the difference of two results, with the contribution of each unit to the difference of their scores.
 
         `names` are the names of A and B in texts. At most `top` units and answers are listed. `resampling` has the
@@ -124,7 +135,7 @@ class EvidenceTask(Record):
         )
         head = head_of(sides, resampling)
         differing = pair.answers()
-        return Difference(
+        return EvidenceDifference(
             task=self.mode.name,
             **head,
             heads={"a": a.head, "b": b.head} if a.head or b.head else UNSET,
@@ -136,8 +147,13 @@ class EvidenceTask(Record):
         )
 
     def explain(
-        self, result: Result, units: Sequence[str | int] = (), measure: str | None = None, *, progress: Progress = iter
-    ) -> Explanation:
+        self,
+        result: ScoredPredictions,
+        units: Sequence[str | int] = (),
+        measure: str | None = None,
+        *,
+        progress: Progress = iter,
+    ) -> EvidenceExplanation:
         """Return the explanation of how units were scored, with the costs of their mistakes.
 
         `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the largest
@@ -149,7 +165,7 @@ class EvidenceTask(Record):
         for unit in units:
             positions += result.positions_of(unit)
         costs = [] if units else examination.costs(examination.entries, progress)
-        return Explanation(
+        return EvidenceExplanation(
             **examination.head,
             units=examination.explained(positions) if units else (),
             mistakes=tuple([examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]),
@@ -160,7 +176,7 @@ class EvidenceTask(Record):
 
     def headers(self, kind: str) -> dict[str, Sequence[str]]:
         """Return the columns of the table files of an `analysis` or a `difference`, by the name of the file."""
-        layouts = layouts_of(self.mode)[Analysis if kind == "analysis" else Difference]
+        layouts = layouts_of(self.mode)[EvidenceAnalysis if kind == "analysis" else EvidenceDifference]
         return {f"{layout.name}.tsv": layout.keys for layout in layouts if layout.is_file}
 
     def layouts(self, document: Any) -> Sequence[Layout]:
@@ -182,7 +198,7 @@ class EvidenceTask(Record):
 
     # ---- Comparisons
 
-    def measures(self, results: Iterable[Result]) -> Sequence[str]:
+    def measures(self, results: Iterable[ScoredPredictions]) -> Sequence[str]:
         """Return the measures that have a value in all results. Raises UsageError for results of another task."""
         compared = list(results)
         names = list(dict.fromkeys([result.mode.name for result in compared]))
@@ -190,20 +206,20 @@ class EvidenceTask(Record):
             raise UsageError(f"results of different tasks cannot be compared: {', '.join(names)}")
         return [measure for measure in self.mode.measures if all(measure in result.scores for result in compared)]
 
-    def headline_of(self, results: Iterable[Result]) -> str | None:
+    def headline_of(self, results: Iterable[ScoredPredictions]) -> str | None:
         """Return the headline measure of results; None if they have different headline measures."""
         headlines = {result.origin.measure for result in results}
         return headlines.pop() if len(headlines) == 1 else None
 
-    def undefined(self, result: Result) -> Mapping[str, str]:
+    def undefined(self, result: ScoredPredictions) -> Mapping[str, str]:
         """Return the measures that have no value for a result, each with the reason."""
         return result.undefined
 
-    def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
+    def statistics(self, result: ScoredPredictions, measures: Sequence[str]) -> UnitStatistics:
         """Return the statistics of the units of a result, from which comparisons compute the measures."""
         ids = result.table.ids
         answered = [unit_id for unit_id, unit in zip(ids, result.units) if unit.prediction is not None]
-        return Statistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
+        return UnitStatistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
         """Return a function that computes some of the measures from the sums of the columns."""
@@ -215,7 +231,7 @@ def answered_count_text(document: Any) -> str:
 
     For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
     """
-    if isinstance(document, Difference):
+    if isinstance(document, EvidenceDifference):
         sides = []
         for name, side in (("A", "a"), ("B", "b")):
             answered = document.origins[side].answered

@@ -15,11 +15,11 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.many.rankings import ranks_of, tau_b, tau_in_words
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.gold import ColdStartGold
 from cs_score.measures.registry import usual_among
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
-from cs_score.statistics.resampling import Systems
+from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.units import AlignedUnits, align_systems, with_noun
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout
@@ -31,7 +31,7 @@ ALL_SLOTS: Final = "all"
 """The name of the agreement over all slots together."""
 
 
-class Agreement(Record):
+class AssessorAgreement(Record):
     """How far the assessors agree about the `both` answers of a slot that both have judged; `all` for all slots.
 
     `kappa` is Cohen's, None where all judgments are the same. `kappa_low` and `kappa_high` are its limits, from
@@ -83,7 +83,7 @@ class AssessedRun(Record):
     high: float | None
 
 
-class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
+class AssessorComparison(Document, frozen=True, kw_only=True, tag="assessors"):
     """Two assessors: their agreement, what only one of them has judged, and runs under either.
 
     `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
@@ -96,7 +96,7 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     resampling: Resampling
     units: int
     notes: tuple[Note, ...]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[AssessorAgreement, ...]
     only_first: int
     only_second: int
     labels: tuple[LabelPair, ...] | UnsetType = UNSET
@@ -137,7 +137,7 @@ class AssessedResults(Record):
 
 def compare_assessors(
     task: Task, results: AssessedResults, measure: str | None = None, resampling: Resampling | None = None
-) -> Assessors:
+) -> AssessorComparison:
     """Return how far two assessors agree, and the scores and ranks of the runs under each of them.
 
     `measure` is the headline measure unless given. Raises UsageError for a measure that the task does not have, and
@@ -152,12 +152,12 @@ def compare_assessors(
     formula = task.formula([measure])
     matrices = list(units.rows.values())  # those under the first assessor, then those under the second
     run_count = len(results.first)
-    first_systems = Systems(matrices[:run_count], formula, resampling, units.ids)
-    second_systems = Systems(matrices[run_count:], formula, resampling, units.ids)
+    first_systems = ResampledSystems(matrices[:run_count], formula, resampling, units.ids)
+    second_systems = ResampledSystems(matrices[run_count:], formula, resampling, units.ids)
     runs = _assessed_runs(list(results.first), first_systems, second_systems)
     first_judgments = results.first_judgments
     second_judgments = results.second_judgments
-    return Assessors(
+    return AssessorComparison(
         task=task.name,
         measure=measure,
         resampling=first_systems.settings,
@@ -213,7 +213,9 @@ def _notes_of_sample(units: AlignedUnits) -> list[Note]:
     return [Note("SHARED_UNITS", text)]
 
 
-def _assessed_runs(names: Sequence[str], first_systems: Systems, second_systems: Systems) -> list[AssessedRun]:
+def _assessed_runs(
+    names: Sequence[str], first_systems: ResampledSystems, second_systems: ResampledSystems
+) -> list[AssessedRun]:
     """Return each run under both assessors, with the interval of its score over units and assessors."""
     limits_of_runs = assessor_intervals(
         first_systems.rows, second_systems.rows, first_systems.formula, first_systems.settings
@@ -226,7 +228,7 @@ def _assessed_runs(names: Sequence[str], first_systems: Systems, second_systems:
     return runs
 
 
-def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
+def _runs_under_assessor(systems: ResampledSystems) -> list[UnderAssessor]:
     """Return the score, rank and interval of each run under one assessor."""
     scores = [systems.score(position, 0) for position in range(len(systems.points))]
     ranks = ranks_of([score.point for score in scores])
@@ -236,7 +238,7 @@ def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
 # ---- Agreement
 
 
-def judged_answers_of_pool(gold: Gold) -> JudgedAnswers:
+def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
     """Return the judgments of the answers of a Cold Start pool.
 
     If the same answer was assessed several times, the last assessment counts.
@@ -277,7 +279,7 @@ def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> 
     return tuple(differing)
 
 
-def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[Agreement]:
+def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[AssessorAgreement]:
     """Return the agreement of two assessors over all slots, then in each slot, in alphabetical order.
 
     If the settings have clusters, the clusters are the units.
@@ -296,7 +298,7 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
     return [_agreement(slot, pairs_by_slot[slot], settings) for slot in slots]
 
 
-def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> Agreement:
+def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> AssessorAgreement:
     """Return how far two assessors agree about the answers of a slot.
 
     `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
@@ -305,7 +307,7 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings
     ordered_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
     pairs = list(chain.from_iterable(ordered_pairs_by_unit.values()))
     limits = kappa_limits(ordered_pairs_by_unit, settings)
-    return Agreement(
+    return AssessorAgreement(
         slot=slot,
         both=len(pairs),
         agreed=sum(first == second for first, second in pairs),
@@ -321,7 +323,7 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings
 _ASSESSORS: Final = ("first", "second")
 
 
-def _rows_of_runs(assessors: Assessors) -> Iterator[Row]:
+def _rows_of_runs(assessors: AssessorComparison) -> Iterator[Row]:
     """Yield the table's row of each run, in the order of the ranks under the first assessor.
 
     The values under an assessor have keys such as `first_score` and `second_rank`.
@@ -336,7 +338,7 @@ def _rows_of_runs(assessors: Assessors) -> Iterator[Row]:
         yield row
 
 
-def _notes(assessors: Assessors) -> Iterator[str]:
+def _notes(assessors: AssessorComparison) -> Iterator[str]:
     """Yield the sentences below the table of runs."""
     yield tau_in_words(assessors.tau_b, len(assessors.runs))
     if assessors.only_first or assessors.only_second:

@@ -18,7 +18,7 @@ from itertools import combinations
 from typing import Final, TypeAlias
 
 from cs_score.analysis.many.rankings import (
-    Ranking,
+    RunRanking,
     Stability,
     Values,
     compare_rankings,
@@ -28,12 +28,12 @@ from cs_score.analysis.many.rankings import (
 )
 from cs_score.base.documents import value_in
 from cs_score.base.records import Record
-from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.gold import ColdStartGold
 from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import RunResult, UnitResult, averaged_table, counted_row, in_printing_order, projected
+from cs_score.coldstart.result import ScoredRun, UnitResult, averaged_table, counted_row, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import Measure, usual
 from cs_score.statistics.arithmetic import Floats
@@ -154,7 +154,7 @@ class TargetIndex(Record, eq=False):
     __repr__ = object.__repr__
 
 
-def index_targets(gold: Gold) -> TargetIndex:
+def index_targets(gold: ColdStartGold) -> TargetIndex:
     """Return the classes that the runs of an evaluation could find, indexed by class and by row."""
     targets: list[Target] = []
     number_by_class: dict[ClassKey, int] = {}
@@ -177,7 +177,7 @@ def index_targets(gold: Gold) -> TargetIndex:
     return TargetIndex(targets, number_by_class, numbers_by_row)
 
 
-def _example_by_class(gold: Gold, query: Query) -> dict[str, str]:
+def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
     """Return the value of the first accepted assessment of each equivalence class of a query."""
     example_by_class: dict[str, str] = {}
     for assessment in gold.assessments_by_query.get(query.base_id, ()):
@@ -211,7 +211,7 @@ def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str
     return [[class_name] for class_name in classes]
 
 
-def collect_findings(run: RunResult, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
+def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
     """Return the findings of a scored Cold Start run, with the statistics of its units that `measures` need."""
     found_numbers: set[int] = set()
     right_ids: set[str] = set()
@@ -243,7 +243,7 @@ def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
                 yield tally.name, response
 
 
-def score_found_targets(gold: Gold, index: TargetIndex, found_bits: int) -> dict[str, float]:
+def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int) -> dict[str, float]:
     """Return the scores, by measure, of a run that has one right answer for each target in `found_bits` and no others.
 
     Measures of rankings are left out: nobody knows with what confidence the answers would be given.
@@ -260,7 +260,7 @@ def score_found_targets(gold: Gold, index: TargetIndex, found_bits: int) -> dict
     return {str(measure): score for measure, score in tables.measures.items()}
 
 
-def unit_measure(gold: Gold) -> Measure:
+def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
     return usual(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
 
@@ -492,7 +492,7 @@ class Overview(Record):
     systems: Sequence[System]
     policies: Sequence[PolicyOverview]
     stability: Stability
-    ranked: Mapping[Ranking, frozenset[int]]
+    ranked: Mapping[RunRanking, frozenset[int]]
     resampling: Resampling | None
 
 
@@ -510,8 +510,8 @@ def make_overview(
     policy at a time.
     """
     policies: list[PolicyOverview] = []
-    scores_by_ranking: dict[Ranking, list[float | None]] = {}
-    resampled_by_ranking: dict[Ranking, Floats] = {}
+    scores_by_ranking: dict[RunRanking, list[float | None]] = {}
+    resampled_by_ranking: dict[RunRanking, Floats] = {}
     targets = evaluation.targets
     units: list[Unit] = []
     for policy, results in results_by_policy.items():
@@ -524,12 +524,12 @@ def make_overview(
 
         scores_by_measure = _scores_to_rank(results, measures)
         for measure, scores in scores_by_measure.items():
-            scores_by_ranking[Ranking(measure, policy)] = scores
+            scores_by_ranking[RunRanking(measure, policy)] = scores
         if resampling is not None and scores_by_measure:
             formula = measure_formula(evaluation.mode, list(scores_by_measure))
             resampled = resample_scores(tables, units, formula, resampling)
             for measure, resampled_by_measure in zip(scores_by_measure, resampled):
-                resampled_by_ranking[Ranking(measure, policy)] = resampled_by_measure
+                resampled_by_ranking[RunRanking(measure, policy)] = resampled_by_measure
 
     level = 0.0 if resampling is None else resampling.level
     return Overview(

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
-from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, score_for_analysis, silent
 from cs_score.analysis.many.rankings import ranks_of, tau_b, tau_in_words
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
-from cs_score.coldstart.gold import Gold, Run, with_pool
+from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.scorer import OneRun, load_alone
 from cs_score.measures.registry import COLD_START_MODE, Measure
@@ -63,7 +63,7 @@ class PooledRun(Record):
     removed: tuple[PoolLine, ...]
 
 
-class PoolBias(Document, frozen=True, kw_only=True, tag="pool-bias"):
+class PoolBiasDocument(Document, frozen=True, kw_only=True, tag="pool-bias"):
     """All runs in the order given, and tau-b between their scores and their left-out scores (None: all are tied)."""
 
     schema_version: Literal[2] = 2
@@ -125,7 +125,7 @@ class Contribution(Record):
 
 
 def _contributions_of_teams(
-    assessments: Sequence[Assessment], scored_by_run: Mapping[str, Scored], team_by_run: Mapping[str, str]
+    assessments: Sequence[Assessment], scored_by_run: Mapping[str, AnalysedRun], team_by_run: Mapping[str, str]
 ) -> dict[str, Contribution]:
     """Return what would be missing from the pool without each team, by the name of the team.
 
@@ -205,10 +205,10 @@ class PooledRuns(Record):
     `gold` has the queries and no pool; `pool` are the files of assessments. `load` reads a run over gold with a pool.
     """
 
-    gold: Gold
+    gold: ColdStartGold
     pool: Sequence[Input]
     runs: Sequence[OneRun]
-    load: Callable[[Gold, OneRun], Run] = load_alone
+    load: Callable[[ColdStartGold, OneRun], Run] = load_alone
 
     def check(self) -> None:
         """Raise UsageError for fewer than two runs, and for runs that share an id."""
@@ -217,7 +217,7 @@ class PooledRuns(Record):
             listed = ", ".join(run_ids) or "none"
             raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {listed}")
 
-    def score(self, gold: Gold, runs: Sequence[OneRun]) -> dict[str, Scored]:
+    def score(self, gold: ColdStartGold, runs: Sequence[OneRun]) -> dict[str, AnalysedRun]:
         """Score some of the runs against a gold standard that has a pool, and return the results by run id.
 
         Raises InputError for a run that cannot be read.
@@ -227,7 +227,7 @@ class PooledRuns(Record):
 
 def pool_bias(
     pooled_runs: PooledRuns, teams: Input | None = None, measure: str | None = None, progress: Progress = silent
-) -> PoolBias:
+) -> PoolBiasDocument:
     """Score each run against the whole pool, and against the pool without what only the run's team contributed.
 
     `teams` is a file with the team of each run; without it each run is a team of its own. The runs are ranked by
@@ -276,7 +276,7 @@ def pool_bias(
                 removed=contribution.removed,
             )
         )
-    return PoolBias(
+    return PoolBiasDocument(
         task=COLD_START_MODE,
         measure=str(ranking_measure),
         runs=tuple(runs),
@@ -285,7 +285,7 @@ def pool_bias(
     )
 
 
-def _scores_by_run(scored_by_run: Mapping[str, Scored], measure: Measure) -> dict[str, float]:
+def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
     """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
@@ -299,7 +299,7 @@ _SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
 """The measure whose scenarios are shown, whatever measure ranks: of others they say too little."""
 
 
-def _rows_of_runs(bias: PoolBias) -> Iterator[dict[str, Any]]:
+def _rows_of_runs(bias: PoolBiasDocument) -> Iterator[dict[str, Any]]:
     """Yield the row of each run, the best run first."""
     for run in sorted(bias.runs, key=lambda run: run.rank):
         scenario = run.scenarios[_SCENARIO_MEASURE]
@@ -313,7 +313,7 @@ def _rows_of_runs(bias: PoolBias) -> Iterator[dict[str, Any]]:
         }
 
 
-def _notes(bias: PoolBias) -> list[str]:
+def _notes(bias: PoolBiasDocument) -> list[str]:
     """Return the sentences below the table of runs."""
     return [
         tau_in_words(bias.tau_b, len(bias.runs)),

@@ -23,7 +23,7 @@ from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
 from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
 from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
-from cs_score.statistics.resampling import Systems, defined_resamples
+from cs_score.statistics.resampling import ResampledSystems, defined_resamples
 from cs_score.statistics.units import Unit, UnitTable, units_of
 from cs_score.statistics.verdicts import verdict_of
 from cs_score.tasks import mode_named
@@ -83,10 +83,10 @@ class MeasureFormula(Record):
                 values_by_row[row] = tuple(values)
         return {unit: values_by_row[row] for unit, row in zip(units, rows)}
 
-    def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> Systems:
+    def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> ResampledSystems:
         """Return runs on these units, ready to be resampled."""
         rows_of_runs = [self.rows(table, units) for table in tables]
-        return Systems(rows_of_runs, self.formula, resampling, [unit_id for unit_id, _ in units])
+        return ResampledSystems(rows_of_runs, self.formula, resampling, [unit_id for unit_id, _ in units])
 
 
 def _quotient(ratio: Ratio) -> float | None:
@@ -162,7 +162,7 @@ class _RowPair(Record):
 class _PairTests(Record):
     """The resampled runs of a ranking, and the corrected p-value of each pair of their positions."""
 
-    systems: Systems
+    systems: ResampledSystems
     p_by_pair: Mapping[frozenset[int], float]
 
     def tiers(self) -> list[TestedRow]:
@@ -324,14 +324,14 @@ def ranks_of(scores: Sequence[float]) -> list[int]:
 # ---- How firm rankings are
 
 
-class Limits(Record):
+class RankingLimits(Record):
     """The limits of an interval, None where resamples gave none."""
 
     low: float | None
     high: float | None
 
 
-class Ranking(Record):
+class RunRanking(Record):
     """A ranking of all runs."""
 
     measure: str
@@ -341,13 +341,13 @@ class Ranking(Record):
 class RankingPair(Record):
     """Kendall's tau-b of two rankings."""
 
-    a: Ranking
-    b: Ranking
+    a: RunRanking
+    b: RunRanking
     tau: float | None
-    interval: Limits | None
+    interval: RankingLimits | None
 
 
-class FirstPlace(Ranking):
+class FirstPlace(RunRanking):
     """The runs in first place of a ranking, by position, and how firm that is.
 
     `shares` has for each run of the batch the share of resamples in which it is first, ties split evenly: None for a
@@ -365,13 +365,13 @@ class Stability(Record):
     first: tuple[FirstPlace, ...]
 
 
-ScoresByRanking: TypeAlias = Mapping[Ranking, Sequence[float | None]]
+ScoresByRanking: TypeAlias = Mapping[RunRanking, Sequence[float | None]]
 """The score of each run, by position, in each ranking; None where it has none."""
 
 
 def compare_rankings(
     scores_by_ranking: ScoresByRanking,
-    resampled_by_ranking: Mapping[Ranking, Floats] | None = None,
+    resampled_by_ranking: Mapping[RunRanking, Floats] | None = None,
     level: float = 0.05,
 ) -> Stability:
     """Return how far each two rankings agree (tau-b), and how certain the first place of each ranking is.
@@ -417,7 +417,7 @@ def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[flo
     return tau_b(common_a, common_b)
 
 
-def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
+def _limits_of(resampled_taus: Floats, level: float) -> RankingLimits | None:
     """Return the limits of tau-b that leave out the share `level` of its values (N,) in resamples, half on either side.
 
     Returns None if tau-b is undefined in too many resamples.
@@ -426,10 +426,10 @@ def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
     if taus is None:
         return None
     low, high = np.quantile(taus, [level / 2, 1 - level / 2], method="linear").tolist()
-    return Limits(low, high)
+    return RankingLimits(low, high)
 
 
-def _first_place(ranking: Ranking, scores: Sequence[float | None], resampled: Floats | None) -> FirstPlace:
+def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
     `scores` has the score of each run, None for a run without one. `resampled` are the scores (runs, N) in N resamples;

@@ -14,7 +14,7 @@ from cs_score.analysis.many.sampled_pools import (
     AnswerNumbers,
     Inclusion,
     SampledItem,
-    SampledPool,
+    SampledPoolDocument,
     SampledRunItems,
     Stratum,
     estimate_runs,
@@ -22,7 +22,7 @@ from cs_score.analysis.many.sampled_pools import (
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Input
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.evidence.reading import read
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
 """The columns if a second assessor labelled the sample, which may have been drawn by the labels of the first one."""
 
 
-def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | None:
+def read_second_assessments(result: ScoredPredictions, file: Input | None) -> JudgedFile | None:
     """Return the file of a second assessor's labels of judged answers; None if no file is given.
 
     Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
@@ -61,8 +61,8 @@ def read_second_assessments(result: Result, file: Input | None) -> JudgedFile | 
 
 
 def estimate_from_labels(
-    results: Mapping[str, Result], second: JudgedFile | None, inclusion: Inclusion, confidence: float = 95.0
-) -> SampledPool:
+    results: Mapping[str, ScoredPredictions], second: JudgedFile | None, inclusion: Inclusion, confidence: float = 95.0
+) -> SampledPoolDocument:
     """Return estimates for each run of judged answers, by name, and for the difference of every two runs.
 
     Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
@@ -88,7 +88,7 @@ def estimate_from_labels(
 
 def _item(
     answer: SampledAnswer,
-    result: Result,
+    result: ScoredPredictions,
     inclusion: Inclusion,
     number_by_answer: AnswerNumbers,
     *,

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from cs_score.analysis.coldstart.faults import counted_lines
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict
@@ -195,7 +195,7 @@ class SampledDifference(Record):
     right: Estimate
 
 
-class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
+class SampledPoolDocument(Document, frozen=True, kw_only=True, tag="sampled-pool"):
     """Estimates for runs, with limits at `confidence` percent: for this pool were all of it assessed (`low`, `high`),
     and for answers like those in it (`population_low`, `population_high`). The measures are those of the table SF, all
     hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R; of judged answers micro-p and its numerator.
@@ -239,7 +239,7 @@ class _AnswerReader:
     `number_by_answer` numbers the answers of all runs; those of this run are added to it.
     """
 
-    def __init__(self, scored: Scored, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
+    def __init__(self, scored: AnalysedRun, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
         self.scored = scored
         self.inclusion = inclusion
         self.number_by_answer = number_by_answer
@@ -384,7 +384,9 @@ class SampledRunItems(NamedTuple):
     signature: str
 
 
-def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
+def estimate_from_sample(
+    runs: Mapping[str, AnalysedRun], inclusion: Inclusion, confidence: float = 95.0
+) -> SampledPoolDocument:
     """Return estimates for Cold Start runs, given by name, and for the difference of every two of them.
 
     Raises InputError for an answer that fits no stratum, for a stratum without assessed answers, and for an answer that
@@ -406,7 +408,7 @@ def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confi
 
 def estimate_runs(
     task: str, measure: str, runs: Mapping[str, SampledRunItems], inclusion: Inclusion, confidence: float
-) -> SampledPool:
+) -> SampledPoolDocument:
     """Return estimates of a measure for runs, given by name, and for the difference of every two of them.
 
     Raises InputError for a run without answers, and for a stratum without assessed answers.
@@ -439,7 +441,7 @@ def estimate_runs(
         precision = difference_with_limits(scores_a.precision, scores_b.precision, confidence)
         right = difference_with_limits(scores_a.right, scores_b.right, confidence)
         differences.append(SampledDifference(a, b, precision, right))
-    return SampledPool(
+    return SampledPoolDocument(
         task=task,
         measure=measure,
         confidence=confidence,
@@ -452,7 +454,7 @@ def estimate_runs(
 # ---- How it is printed
 
 
-def _rows_of_estimates(pool: SampledPool) -> Iterator[Row]:
+def _rows_of_estimates(pool: SampledPoolDocument) -> Iterator[Row]:
     """Yield a row for each run and for each difference, of precision first, then of the number of right answers."""
     right_answers = RIGHT_ANSWERS[str(pool.measure)]
     for run in pool.runs:
@@ -465,14 +467,14 @@ def _rows_of_estimates(pool: SampledPool) -> Iterator[Row]:
         yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": right_answers}
 
 
-def _rows_of_strata(pool: SampledPool) -> Iterator[Row]:
+def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
     """Yield a row for each stratum of each run."""
     for run in pool.runs:
         for stratum in run.strata:
             yield {"run": run.run, **asdict(stratum)}
 
 
-def _notes(pool: SampledPool) -> Iterator[str]:
+def _notes(pool: SampledPoolDocument) -> Iterator[str]:
     """Yield the sentences below the tables."""
     yield (
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "

@@ -14,7 +14,7 @@ from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact, stages
 from cs_score.evidence.forms.files import Advice, Values, conversion, text_of_file, values_of
 from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode
-from cs_score.evidence.reading import Gold
+from cs_score.evidence.reading import InputContent
 
 _REMEDY_FINDERS: Final[Mapping[str, Callable[[Any, Files], Remedy]]] = {
     "scifact": scifact.find_remedy,
@@ -39,7 +39,7 @@ def add_remedy(
     if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
-    if not isinstance(gold, Gold):  # gold that was read without an error is not a file of predictions
+    if not isinstance(gold, InputContent):  # gold that was read without an error is not a file of predictions
         remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
     if remedy is None:
         files = Files(
@@ -60,7 +60,7 @@ def _name_of_input(source: object) -> str | None:
 
     The file may be a path, an open file, or gold that is read already.
     """
-    if isinstance(source, Gold):
+    if isinstance(source, InputContent):
         return source.name
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "read"):
         return name_of(source)  # type: ignore[arg-type]  # an object with a method `read` is a file

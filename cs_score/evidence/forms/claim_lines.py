@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import Change, Files, Remedy
+from cs_score.evidence.forms.form import Files, FormChange, Remedy
 
 GOLD_LINE: Final = '{"id": 1, "evidence": {"11": [{"sentences": [2], "label": "SUPPORT"}]}, "cited_doc_ids": [11]}'
 """A line of gold as both tasks read it."""
@@ -60,7 +60,7 @@ def find_gold_remedy(lines: Sequence[dict[str, Any]]) -> Remedy | None:
     """Return the remedy for lines that should be gold, in forms that both tasks know; None for any other form."""
     first = lines[0]
     if "evidence_doc_id" in first and "evidence_sentences" in first:
-        return Change(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
+        return FormChange(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
     if all("claim" in line and "evidence" not in line for line in lines):
         return Advice(
             "no line has evidence, as in the public test set, whose gold is kept by the owners of the leaderboard",
@@ -119,7 +119,7 @@ def stage_command(files: Files, stage: str) -> str | None:
     return command
 
 
-def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Change | None:
+def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
     """Return the change for a file that is an object with claims by their id; None for another form.
 
     `lines` are the values of the lines of the file. The change makes a line of each claim, with its id.
@@ -134,11 +134,11 @@ def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Ch
     id_expression = "int(i)" if are_numbers else "i"
     diagnosis = "the file is an object with claims by their id"
     if all("evidence" in claim for claim in claims.values()):
-        return Change(f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]', diagnosis)
-    return Change(f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]', diagnosis)
+        return FormChange(f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]', diagnosis)
+    return FormChange(f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]', diagnosis)
 
 
-def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> Change | None:
+def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:
     """Return the change for lines whose evidence is a list of documents, each with `doc_id`; None for another form.
 
     The change makes an object by document of each list. `document_expression` is the Python expression for the value
@@ -151,4 +151,4 @@ def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expres
     if not documents or not all(is_entry(document) and "doc_id" in document for document in documents):
         return None
     evidence = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
-    return Change(f'[{{**c, "evidence": {evidence}}} for c in R]', "evidence is a list of documents")
+    return FormChange(f'[{{**c, "evidence": {evidence}}} for c in R]', "evidence is a list of documents")

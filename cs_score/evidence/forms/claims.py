@@ -7,7 +7,7 @@ from typing import Any, Final
 from cs_score.evidence.forms import claim_lines
 from cs_score.evidence.forms.claim_lines import are_entries, are_lists_of_entries, evidence_values
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
+from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
 
 WANTED_GOLD: Final = f"each line of gold is to be like {claim_lines.GOLD_LINE}"
 WANTED_PREDICTIONS: Final = (
@@ -53,7 +53,7 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
             return Advice(f"this is the file of a stage of SciFact, {stage}", command)
     if all("claim_id" in line for line in lines) and are_lists_of_entries(evidence_values(lines)):
         expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
-        return Change(expression, "the ids are called claim_id")
+        return FormChange(expression, "the ids are called claim_id")
     if "predicted_label" in lines[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
     return claim_lines.change_for_claims_by_id(lines, files) or Advice("", WANTED_PREDICTIONS)
@@ -69,7 +69,7 @@ def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
         if all(isinstance(line.get("evidence", {}), dict) for line in lines):
             return AS_IT_IS
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
-        return Change(expression, 'a claim without evidence has "evidence": {}')
+        return FormChange(expression, 'a claim without evidence has "evidence": {}')
     if values and are_entries(values):
         diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
         command = files.command_for_task("scifact")
@@ -78,5 +78,5 @@ def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
         if command is not None:
             return Advice(diagnosis, command)
         with_lists = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
-        return Change(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)
+        return FormChange(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)
     return Advice("", WANTED_PREDICTIONS)

@@ -42,7 +42,7 @@ class Files(Record):
         return f"write {shlex.join(words)}"
 
 
-class Change(Record):
+class FormChange(Record):
     """A change that gives a file the form that the task reads.
 
     `expression` is a Python expression for the new value, in which `R` is the value of the file. `diagnosis` says in
@@ -53,8 +53,8 @@ class Change(Record):
     diagnosis: str = ""
 
 
-AS_IT_IS = Change("R")
+AS_IT_IS = FormChange("R")
 """No change: the value has the form that the task reads."""
 
-Remedy: TypeAlias = Change | Advice
+Remedy: TypeAlias = FormChange | Advice
 """The change that a file needs, or advice if no expression can make it."""

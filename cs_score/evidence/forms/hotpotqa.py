@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
+from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
 
 WANTED_GOLD: Final = (
     'gold is to be a list like [{"_id": "q1", "answer": "Paris", "supporting_facts": [["France", 0], ["Paris", 2]]}]'
@@ -120,9 +120,9 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
     if isinstance(value, dict) and value:
         if all(_has_answer_and_facts(question) for question in value.values()):
             expression = '[{**q, "_id": i} for i, q in R.items()]'
-            return Change(expression, "the file is an object with questions by their id")
+            return FormChange(expression, "the file is an object with questions by their id")
         if isinstance(value.get("data"), list) and all(_is_question(question) for question in value["data"]):
-            return Change('R["data"]', 'the questions are below the key "data"')
+            return FormChange('R["data"]', 'the questions are below the key "data"')
         command = files.command_for_task("r4c")
         if command is not None:
             return Advice("this is gold of R4C", command)
@@ -154,15 +154,15 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
         return AS_IT_IS
     if has_answers and isinstance(value.get("supporting_facts"), dict):
         expression = '{"answer": R["answer"], "sp": R["supporting_facts"]}'
-        return Change(expression, "the facts are called supporting_facts, where sp is expected")
+        return FormChange(expression, "the facts are called supporting_facts, where sp is expected")
     if has_answers and "sp" not in value:
-        return Change('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
+        return FormChange('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
     if has_facts and _ANSWER not in value:
-        return Change('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
+        return FormChange('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
     if "re" in value:
         command = files.command_for_task("r4c")
         if command is not None:
             return Advice("these are predictions for R4C", command)
     if value and all(isinstance(answer, str) for answer in value.values()):
-        return Change('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
+        return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
     return Advice("", WANTED_PREDICTIONS)

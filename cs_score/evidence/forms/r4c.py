@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
+from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
 
 _DERIVATION: Final = '[["Ada Lovelace", 0, ["Ada Lovelace", "was born in", "London"]]]'
 WANTED_GOLD: Final = f'gold is to be an object like {{"q1": [{_DERIVATION}, {_DERIVATION}, {_DERIVATION}]}}'
@@ -46,7 +46,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
     return Advice("", WANTED_GOLD)
 
 
-def _find_gold_change(instances: InstancesById) -> Change | None:
+def _find_gold_change(instances: InstancesById) -> FormChange | None:
     """Return the change that turns a file with the reference derivations of instances into gold.
 
     Return None if a list of references is malformed, and if the steps of the derivations are of an unknown form.
@@ -62,10 +62,10 @@ def _find_gold_change(instances: InstancesById) -> Change | None:
         return None
     if all(_is_step(step) for step in steps):
         diagnosis = "the file has an object for each instance" if instances.expression != "R" else ""
-        return Change(instances.expression, diagnosis)
+        return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
         with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
-        return Change(with_steps, _BARE_FACTS)
+        return FormChange(with_steps, _BARE_FACTS)
     return None
 
 
@@ -86,10 +86,10 @@ def _find_predictions_remedy(value: Any) -> Remedy:
             return Advice("", WANTED_PREDICTIONS)
         steps += derivation
     if all(_is_step(step) for step in steps):
-        return Change(f'{{"re": {instances.expression}}}', diagnosis) if diagnosis else AS_IT_IS
+        return FormChange(f'{{"re": {instances.expression}}}', diagnosis) if diagnosis else AS_IT_IS
     if all(_is_fact(step) for step in steps):
         with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
-        return Change(f'{{"re": {with_steps}}}', _BARE_FACTS)
+        return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
     return Advice("", WANTED_PREDICTIONS)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from cs_score.evidence.forms import claim_lines
 from cs_score.evidence.forms.claim_lines import are_entries, are_lists_of_entries, evidence_values, have_evidence
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
+from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
 
 WANTED_GOLD: Final = f"each line of gold is to be like {claim_lines.GOLD_LINE}"
 WANTED_PREDICTIONS: Final = (
@@ -44,7 +44,7 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
             return Advice(f"this is the file of a stage, {stage}", command)
     if all("claim_id" in line and "evidence" in line for line in lines) and are_entries(values):
         expression = '[{"id": c["claim_id"], "evidence": c["evidence"]} for c in R]'
-        return Change(expression, "the ids are called claim_id")
+        return FormChange(expression, "the ids are called claim_id")
     if have_evidence(lines) and values and all(isinstance(value, list) for value in values):
         return _find_remedy_for_lists(values, files)
     if "predicted_label" in lines[0]:
@@ -68,5 +68,5 @@ def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
         return Advice(diagnosis, command)
     if all(len(entries) == 1 for entries in values):
         expression = '[{**c, "evidence": {d: e[0] for d, e in (c["evidence"] or {}).items()}} for c in R]'
-        return Change(expression, diagnosis)
+        return FormChange(expression, diagnosis)
     return Advice("the evidence of each document is a list", WANTED_PREDICTIONS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.documents import Analysis, Mistake
+from cs_score.analysis.evidence.documents import EvidenceAnalysis, EvidenceMistake
 from cs_score.analysis.evidence.layouts import layouts_of, text_of_document
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
@@ -21,21 +21,21 @@ Json = Any
 GOLD, PREDICTIONS = example("scifact")
 
 
-def of_kind(analysis: Analysis, kind: str) -> list[Mistake]:
+def of_kind(analysis: EvidenceAnalysis, kind: str) -> list[EvidenceMistake]:
     return [mistake for mistake in analysis.mistakes if mistake.kind == kind]
 
 
-def counts(analysis: Analysis) -> dict[str, int]:
+def counts(analysis: EvidenceAnalysis) -> dict[str, int]:
     """How many mistakes there are of each kind that has any, in the order of the budget."""
     return {row.kind: row.count for row in analysis.budget if row.count}
 
 
-def groups(analysis: Analysis, dimension: str) -> dict[str, int]:
+def groups(analysis: EvidenceAnalysis, dimension: str) -> dict[str, int]:
     """The units of each group."""
     return {group.group: group.units for group in analysis.groups[dimension]}
 
 
-def met(analysis: Analysis) -> list[tuple[str, str, str, int]]:
+def met(analysis: EvidenceAnalysis) -> list[tuple[str, str, str, int]]:
     return [(each.of, each.gold, each.predicted, each.count) for each in analysis.confusions]
 
 
@@ -58,7 +58,7 @@ def test_the_worked_example_of_scifact() -> None:
     assert analysis.budget[1].score == pytest.approx(6 / 7)
 
 
-def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT") -> Analysis:
+def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT") -> EvidenceAnalysis:
     gold = {"id": 1, "evidence": {"11": [{"sentences": each, "label": label} for each in sets]}}
     return analyze(scifact.MODE.score([gold], [{"id": 1, "evidence": given}]), "abstract_rationalized_f1")
 
@@ -128,7 +128,9 @@ def test_groups_and_confusions_of_scifact() -> None:
 # ---- Claims
 
 
-def claims_of(sets: Json, predicted: Json, cited: Sequence[object] = (10,), measure: str = "sentence_f1") -> Analysis:
+def claims_of(
+    sets: Json, predicted: Json, cited: Sequence[object] = (10,), measure: str = "sentence_f1"
+) -> EvidenceAnalysis:
     gold = {"id": 1, "cited_doc_ids": list(cited), "evidence": {"10": sets}, "label": "SUPPORT"}
     return analyze(claims.MODE.score([gold], [predicted] if predicted else []), measure)
 
@@ -206,7 +208,7 @@ REFERENCES = [
 ]
 
 
-def r4c_of(derivation: Json, measure: str = "er_f1", references: Json = REFERENCES) -> Analysis:
+def r4c_of(derivation: Json, measure: str = "er_f1", references: Json = REFERENCES) -> EvidenceAnalysis:
     return analyze(r4c.MODE.score({"q": references}, {"re": {"q": derivation}}), measure)
 
 
@@ -268,7 +270,7 @@ HOSTILE = 'He said "hi"\n\\n\tZo\u00eb \x7f\u2028'
 def test_a_prediction_is_json_as_it_stands_and_texts_are_escaped_once() -> None:
     gold = [{"_id": "q", "answer": HOSTILE, "supporting_facts": []}]
     analysis = analyze(hotpotqa.MODE.score(gold, {"answer": {"q": "no"}, "sp": {}}))
-    layout = next(each for each in layouts_of(hotpotqa.MODE)[Analysis] if each.name == "mistakes")
+    layout = next(each for each in layouts_of(hotpotqa.MODE)[EvidenceAnalysis] if each.name == "mistakes")
     head, row = b"".join(tsv(layout.table(analysis))).decode().splitlines()
     cells = dict(zip(head.split("\t"), row.split("\t")))
     assert json.loads(cells["prediction"]) == {"answer": HOSTILE}

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.documents import Difference
-from cs_score.analysis.outcomes import Outcome
+from cs_score.analysis.evidence.documents import EvidenceDifference
+from cs_score.analysis.outcomes import PairOutcome
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
 from cs_score.evidence import r4c, scifact
-from cs_score.evidence.mode import Result
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.statistics.options import Resampling
 from tests.evidence.recorded import FAMILIES, example
 from tests.evidence.worlds import diff, rivals, scored_worlds
@@ -24,15 +24,15 @@ GOLD, PREDICTIONS = example("scifact")
 QUICK = Resampling(9)
 
 SWAPPED = {
-    Outcome.RIGHT_IN_A: Outcome.RIGHT_IN_B,
-    Outcome.RIGHT_IN_B: Outcome.RIGHT_IN_A,
-    Outcome.WRONG_IN_A: Outcome.WRONG_IN_B,
-    Outcome.WRONG_IN_B: Outcome.WRONG_IN_A,
+    PairOutcome.RIGHT_IN_A: PairOutcome.RIGHT_IN_B,
+    PairOutcome.RIGHT_IN_B: PairOutcome.RIGHT_IN_A,
+    PairOutcome.WRONG_IN_A: PairOutcome.WRONG_IN_B,
+    PairOutcome.WRONG_IN_B: PairOutcome.WRONG_IN_A,
 }
 
 
 @st.composite
-def two_results(draw: st.DrawFn, mode: str) -> tuple[Result, Result, str]:
+def two_results(draw: st.DrawFn, mode: str) -> tuple[ScoredPredictions, ScoredPredictions, str]:
     world, first = draw(scored_worlds(mode))
     try:
         second = world.result(draw(rivals(world)))
@@ -81,7 +81,7 @@ def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode
     assert len(forth.answers) == len(back.answers)
 
 
-def shown(found: Difference) -> list[tuple[object, str, Any, object, object, str]]:
+def shown(found: EvidenceDifference) -> list[tuple[object, str, Any, object, object, str]]:
     """Each answer: unit, part, value, what became of it in A and in B, and the outcome."""
     return [
         (each.unit, each.part, each.value, each.a and each.a.judgment, each.b and each.b.judgment, str(each.outcome))
@@ -110,7 +110,7 @@ def test_scifact_by_hand() -> None:
         (8, "abstract", "104", "SUPPORT, not relevant", None, "wrong in A only"),
     ]
     assert {row.outcome: row.count for row in found.outcomes if row.count and row.part == "abstract"} == {
-        Outcome.RIGHT_IN_BOTH: 2, Outcome.RIGHT_IN_B: 1, Outcome.WRONG_IN_A: 1,
+        PairOutcome.RIGHT_IN_BOTH: 2, PairOutcome.RIGHT_IN_B: 1, PairOutcome.WRONG_IN_A: 1,
     }  # fmt: skip
     assert [(group.group, group.a, group.b) for group in found.groups["gold_label"]] == [
         ("CONTRADICT", 1.0, 1.0), ("CONTRADICT and SUPPORT", 0.5, 1.0), ("no evidence", 0.0, 0.0),

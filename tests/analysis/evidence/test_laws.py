@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.documents import Analysis, Mistake
+from cs_score.analysis.evidence.documents import EvidenceAnalysis, EvidenceMistake
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
@@ -26,13 +26,13 @@ MODES: Final = sorted(WORLDS)
 
 
 @st.composite
-def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
+def analysed(draw: st.DrawFn, mode: str) -> tuple[World, EvidenceAnalysis]:
     """A world that can be scored, analysed by one of its measures."""
     world, result = draw(scored_worlds(mode))
     return world, analyze(result, draw(st.sampled_from(result.mode.measures)))
 
 
-def check_effects(world: World, analysis: Analysis, most: int) -> None:
+def check_effects(world: World, analysis: EvidenceAnalysis, most: int) -> None:
     """So many effects, spread over the mistakes."""
     document = json.loads(json.dumps(to_builtins(analysis)))
     assert document["scores"] == world.result().scores
@@ -117,7 +117,7 @@ def corrected_kind(world: World, predictions: Json, kind: str, measure: str) -> 
 
 def derivations_without(world: World, predictions: Json, kind: str, measure: str) -> Iterator[tuple[Any, Json]]:
     """Derivations without all mistakes of a kind at once: to correct one may change what others are aligned with."""
-    of_unit: dict[Any, list[Mistake]] = {}
+    of_unit: dict[Any, list[EvidenceMistake]] = {}
     for mistake in analyze(world.result(predictions), measure).mistakes:
         if mistake.kind == kind:
             assert mistake.gain is not None

@@ -24,8 +24,8 @@ from cs_score.analysis.many.overview import (
 )
 from cs_score.analysis.many.rankings import (
     FirstPlace,
-    Ranking,
     RankingPair,
+    RunRanking,
     compare_rankings,
     compare_rows,
     measure_formula,
@@ -51,13 +51,13 @@ def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
     assert tau_b(first, second) == pytest.approx(expected, abs=1e-12)
 
 
-F1, AP = Ranking("F1", ""), Ranking("AP", "")
+F1, AP = RunRanking("F1", ""), RunRanking("AP", "")
 
 
 class TestStability:
     """Three runs under two measures; the second measure swaps the first two."""
 
-    SCORES: ClassVar[dict[Ranking, list[float | None]]] = {F1: [0.9, 0.5, 0.1], AP: [0.5, 0.9, 0.1]}
+    SCORES: ClassVar[dict[RunRanking, list[float | None]]] = {F1: [0.9, 0.5, 0.1], AP: [0.5, 0.9, 0.1]}
 
     def test_without_resamples_there_are_neither_intervals_nor_shares(self) -> None:
         found = compare_rankings(self.SCORES)
@@ -92,7 +92,9 @@ class TestStability:
         )
 
     def test_runs_that_one_ranking_lacks_are_left_out_of_its_pairs(self) -> None:
-        (pair,) = compare_rankings({Ranking("F1", "a"): [0.9, 0.5, 0.1], Ranking("F1", "b"): [0.1, None, 0.9]}).pairs
+        (pair,) = compare_rankings(
+            {RunRanking("F1", "a"): [0.9, 0.5, 0.1], RunRanking("F1", "b"): [0.1, None, 0.9]}
+        ).pairs
         assert pair.tau == -1.0
 
     def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:

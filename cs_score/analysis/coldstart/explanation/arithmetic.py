@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from cs_score.analysis.coldstart.explanation.document import Counted, Rank, Ranked
+from cs_score.analysis.coldstart.explanation.document import Counted, Rank, RankStep
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts
 from cs_score.coldstart.lines import Response, left_sum
@@ -108,18 +108,18 @@ class NodeExplainer:
         for ranked_node in self._ranked_by_name.values():
             self._node_by_class[ranked_node.mapped_class] = ranked_node.name
 
-    def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, Ranked]:
+    def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, RankStep]:
         """Return the explanation of every ranked node by its FQ node id.
 
         `classes` are the classes of the query in the pool. At most `most` justifications of a node count, or all if it
         is None.
         """
         ranks_by_name = self._ranks_by_name()
-        explained: dict[str, Ranked] = {}
+        explained: dict[str, RankStep] = {}
         for name, ranked_node in self._ranked_by_name.items():
             node = self._node_by_name[name]
             lines_by_class = self._ranker.useful_lines(node.lines)
-            explained[name] = Ranked(
+            explained[name] = RankStep(
                 rule="average-precision",
                 node=name,
                 confidence=ranked_node.confidence,

@@ -10,10 +10,10 @@ from typing import TypeAlias
 from cs_score.analysis.coldstart.changes import At, Change
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.arithmetic import NodeExplainer, explain_counts, explain_mean
-from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Ranked
+from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, RankStep
 from cs_score.analysis.coldstart.explanation.nearness import AssessmentIndex, NearAssessment
 from cs_score.analysis.coldstart.run_files import AnyLine, LinkedLine, files_of_run
-from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import QueryGold
@@ -166,7 +166,7 @@ class QueryCase:
                 rows_by_name[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
         return rows_by_name
 
-    def ranked_node(self, name: str | None) -> tuple[Ranked | None, str | None]:
+    def ranked_node(self, name: str | None) -> tuple[RankStep | None, str | None]:
         """Return the ranks of a node of the query and None, or None and why the node is in no ranking.
 
         `name` is the FQ node id of the node; None stands for the node of a line without node id.
@@ -188,7 +188,7 @@ class QueryCase:
         return None, reason
 
     @cached_property
-    def _ranked_by_name(self) -> Mapping[str, Ranked]:
+    def _ranked_by_name(self) -> Mapping[str, RankStep]:
         """The explanations of all nodes in the rankings of the query, by FQ node id."""
         most_justifications = self.case.run.limits.per_node
         ranker = Ranker(self.gold.classes, self.matched, self.labels, most_justifications)
@@ -261,7 +261,7 @@ class Case:
     run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
     """
 
-    def __init__(self, scored: Scored, measure: str | None = None) -> None:
+    def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
         """Prepare a run for explanations; the `measure` of effects is by default its headline measure.
 
         Raises UsageError for an unknown measure, InputError for a measure by which the run has no score.

@@ -210,11 +210,11 @@ def _why_duplicate(line: Response, kept_line: Response, placement: Placement) ->
 # ---- Step 6: the label
 
 
-def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.Label:
+def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.LabelStep:
     """Return step 6 of a line: what it counts as, and the switch or the rule that decides on it."""
     if category.rule == "nominal-mentions":
         reason = _why_ignored_mention(line, case)
-        return document.Label(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
+        return document.LabelStep(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
     policy = case.policy
     listing_sides = [side for side in SIDES if category.name in policy.items(side)]
     reasons = [f"-{side.lower()} lists {category.name}" for side in listing_sides]
@@ -225,7 +225,7 @@ def explain_label(line: document.LineSummary, category: document.Category, case:
             reason += ", and comes last of those that do"
     elif category.name == IGNORE:
         reason = "the assessor's judgment IGNORE always counts as ignored"
-    return document.Label(rule="policies", side=line.side, labels=line.labels, reason=reason)
+    return document.LabelStep(rule="policies", side=line.side, labels=line.labels, reason=reason)
 
 
 def _why_ignored_mention(line: document.LineSummary, case: Case) -> str:

@@ -332,7 +332,7 @@ class Category(Record):
         return [f"{text} (rule {self.rule})", f"placed in {self.stands_in}"]
 
 
-class Label(Record):
+class LabelStep(Record):
     """Step 6: `side` is right, wrong, ignored, or what else it counts as; `labels` are those of the debug file."""
 
     rule: str
@@ -399,7 +399,7 @@ class Rank(Record):
         )
 
 
-class Ranked(Record):
+class RankStep(Record):
     """Step 8: a node's class (None: none was free, `taken_by` has the nodes that took them) and its `value`, V >= 0."""
 
     rule: str
@@ -476,9 +476,9 @@ class LineExplanation(Record):
     kept: Kept | None = None
     met: Met | None = None
     category: Category | None = None
-    label: Label | None = None
+    label: LabelStep | None = None
     rows: tuple[Counted, ...] = ()
-    ranked: Ranked | None = None
+    ranked: RankStep | None = None
     not_ranked: str | None = None
     effect: LineEffect | None = None
     stopped_by: str | None = None
@@ -553,7 +553,7 @@ class NodeExplanation(Record):
     query: str
     lines: tuple[LineSummary, ...]
     classes: tuple[str, ...]
-    ranked: Ranked | None
+    ranked: RankStep | None
     not_ranked: str | None
     effect: LineEffect | None
 
@@ -574,7 +574,7 @@ class NodeExplanation(Record):
         yield self.effect
 
 
-class EntryPoint(Record):
+class ExplainedEntryPoint(Record):
     """A mention of the entity that a query asks about."""
 
     name: str | None
@@ -606,7 +606,7 @@ class QueryExplanation(Record):
     query: str
     asked: Asked
     slots: tuple[str, ...]
-    entry_points: tuple[EntryPoint, ...]
+    entry_points: tuple[ExplainedEntryPoint, ...]
     classes: tuple[ClassSummary, ...]
     categories: Mapping[str, int]
     lines: tuple[LineSummary, ...]
@@ -674,7 +674,7 @@ _STATUS_TEXTS: Final = {
 """What the statuses of lines are called."""
 
 
-class Overview(Record):
+class RunOverview(Record):
     """The run as a whole: its lines by status, how many met an assessment and how many a limit discards, those in rows
     by side and category; `lines` has every line once.
     """
@@ -701,7 +701,7 @@ class Overview(Record):
             yield ["The largest costs, with what correcting each one alone would gain:", *self.costs]
 
 
-class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
+class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
     `overview` is the run as a whole, where nothing else was asked for. `undefined` has the measures that have no value
@@ -715,7 +715,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     scores: Mapping[str, float]
     undefined: Mapping[str, str] | UnsetType = UNSET
     fatal: str | None
-    overview: Overview | None
+    overview: RunOverview | None
     lines: tuple[LineExplanation, ...]
     queries: tuple[QueryExplanation, ...]
     classes: tuple[ClassExplanation, ...]
@@ -741,7 +741,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         yield from self.nodes
 
 
-def _step_rows(explanation: Explanation) -> Iterator[Mapping[str, object]]:
+def _step_rows(explanation: RunExplanation) -> Iterator[Mapping[str, object]]:
     """Yield a row for each text of an explanation, with the heading of its tree."""
     for tree in explanation.trees():
         heading = None
@@ -794,7 +794,7 @@ class ClassSteps(Record):
     steps: list[int]
 
 
-class Explanations(Record):
+class RunExplanations(Record):
     """How lines, queries and missed classes were scored; `left_out` lines are not explained."""
 
     left_out: int

@@ -21,7 +21,7 @@ MOST_LINES: Final = 20_000
 """The most lines of one run that an analysis explains."""
 
 
-def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.Explanations:
+def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.RunExplanations:
     """Return explanations of the lines of mistakes, of their queries, and of the missed classes.
 
     At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
@@ -47,7 +47,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     queries = [writer.query_steps(query) for query in query_by_id.values()]
     missed_classes = [mistake for mistake in mistakes if mistake.kind == "class"]
     classes = [writer.class_steps(mistake, answer) for mistake, answer in zip(missed_classes, missed_answers)]
-    return document.Explanations(
+    return document.RunExplanations(
         left_out=len(line_by_place) - len(lines), lines=lines, queries=queries, classes=classes, texts=writer.texts()
     )
 

@@ -12,16 +12,16 @@ from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.line_steps import explain_line
 from cs_score.analysis.coldstart.explanation.selectors import Selectors
 from cs_score.analysis.coldstart.explanation.subjects import explain_class, explain_node, explain_query, explain_run
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input
-from cs_score.coldstart.gold import Gold, Run, run_of, units_of
+from cs_score.coldstart.gold import ColdStartGold, Run, run_of, units_of
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Policy
-from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
+from cs_score.coldstart.result import PrecisionRecall, ScoredRun, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.problems.log import ProblemLog
@@ -37,7 +37,7 @@ Wanted: TypeAlias = str | int | Sequence[str | int]
 
 # Long, since it takes the selectors of one kind after the other.
 def explain(
-    scored: Scored,
+    scored: AnalysedRun,
     *,
     line: Wanted = (),
     query: Wanted = (),
@@ -45,7 +45,7 @@ def explain(
     node: Wanted = (),
     answer: Wanted = (),
     measure: str | None = None,
-) -> document.Explanation:
+) -> document.RunExplanation:
     """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
     Each selector may be a single one or several. `line` has numbers or `FILE:N`, `query` the ids of SF or LDC queries
@@ -71,7 +71,7 @@ def explain(
         if case.measure is not None:
             signature = scored.signature.of(measure_name)
             score = scored.result.measures[case.measure]
-        return document.Explanation(
+        return document.RunExplanation(
             task=COLD_START_MODE,
             measure=measure_name,
             signature=str(signature),
@@ -116,7 +116,7 @@ def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[It
 # ---- Runs that cannot be scored
 
 
-def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
+def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments over gold. Return the loaded run, and the error that stopped loading, if any."""
     limits = gold.options.justifications
     loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.only_run_id)
@@ -128,7 +128,7 @@ def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, In
     return run_of(gold, loading, limits), stop
 
 
-def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
+def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> AnalysedRun:
     """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
 
     `stop` is the error that stopped loading, if any: then nothing is scored.
@@ -142,9 +142,9 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
             stop = error
         if run_id:
             units = [score_unit(unit, policy) for unit in units_of(run, run_id)]
-    run_result = RunResult(run_id, PrecisionRecall(averaged_table([]), None, None), tuple(units))
+    run_result = ScoredRun(run_id, PrecisionRecall(averaged_table([]), None, None), tuple(units))
     result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
-    return Scored(
+    return AnalysedRun(
         run=run,
         run_id=run_id,
         policy=policy,

@@ -140,7 +140,7 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
         all_rows += counted_rows
     entry_points = []
     for entry_point in query_case.query.entry_points:
-        entry_points.append(convert(entry_point, document.EntryPoint, from_attributes=True))
+        entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
     stopped_by = result.uncounted or result.unranked
     return document.QueryExplanation(
         query=query.full_id,
@@ -187,7 +187,7 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
 # ---- The run
 
 
-def explain_run(case: Case) -> document.Overview:
+def explain_run(case: Case) -> document.RunOverview:
     """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes."""
     lines = list(case.lines())
     summaries = [summary_of(line, case) for line in lines]
@@ -199,7 +199,7 @@ def explain_run(case: Case) -> document.Overview:
             matched_count += line.index in case.query(line.query.base_id).matched
             discarded_count += line.index in case.run.discard_by_index
     problems = case.run.problems
-    return document.Overview(
+    return document.RunOverview(
         read=Counter([summary.status for summary in summaries]),
         met=matched_count,
         discarded=discarded_count,
