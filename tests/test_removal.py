@@ -23,7 +23,7 @@ RUN = str(ROOT / "submissions/tide-kb.tab.txt")
 OTHER = str(ROOT / "submissions/gull-sf.tab.txt")
 KNOWLEDGE_BASE = str(ROOT / "submissions/tide.tac")
 CALL = ["-expand", "ISLE26", *GOLD, RUN]
-LACKING = "this installation lacks cs_score.knowledge_base"
+LACKING = "this installation lacks cs_score.verbs.knowledge_base"
 
 
 COMMANDS_OF_ROOM = {
@@ -181,7 +181,7 @@ import cs_score as cs
 
 queries, pool, run = sys.argv[1:]
 scores = dict(cs.score(queries, run, pool, expand="ISLE26").scores)
-print(json.dumps([scores, [name for name in sys.modules if name.startswith("cs_score.knowledge_base")]]))
+print(json.dumps([scores, [name for name in sys.modules if name.startswith("cs_score.verbs.knowledge_base")]]))
 """
 
 
@@ -198,7 +198,7 @@ def test_plain_runs_load_nothing_of_the_room(tmp_path: Path, words: list[str]) -
     code = (
         "import sys; sys.argv[0] = 'cs-score'; from cs_score.cli.main import main\n"
         "main()\n"
-        "print('loaded', *[name for name in sys.modules if name.startswith('cs_score.knowledge_base')])"
+        "print('loaded', *[name for name in sys.modules if name.startswith('cs_score.verbs.knowledge_base')])"
     )
     call = _call(ROOT, "-c", code, *[folder if word == "{folder}" else word for word in words])
     assert call.stdout.splitlines()[-1] == "loaded"
@@ -227,4 +227,4 @@ def test_programs_for_knowledge_bases_are_one_line_without_the_room(without_know
     call = _call(without_knowledge_bases, "-m", "cs_score", verb, KNOWLEDGE_BASE, "run")
     assert call.returncode != 0
     [line] = call.stderr.splitlines()
-    assert f"{verb} needs cs_score.knowledge_base, which this installation lacks" in line
+    assert f"{verb} needs cs_score.verbs.knowledge_base, which this installation lacks" in line

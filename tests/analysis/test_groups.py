@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.confusions import MOST_VALUES
-from cs_score.analysis.coldstart.reliability import BINS, FEWEST_CALIBRATED, Judged, reliability
+from cs_score.verbs.analyze.confusions import MOST_VALUES
+from cs_score.verbs.analyze.reliability import BINS, FEWEST_CALIBRATED, Judged, reliability
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 

@@ -23,6 +23,7 @@ from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
 from cs_score.measures.registry import parse
+from cs_score.verbs.analyze.evidence import analyze
 from tests.coldstart.lines import Line, query_xml
 from tests.growth import assert_steps_grow_in_proportion, steps
 
@@ -121,7 +122,7 @@ def question_with_facts(mode: Any, size: int) -> Any:
 def test_work_in_one_unit_grows_with_its_parts(mode: Any, result: Callable[[Any, int], Any]) -> None:
     def prepared(size: int) -> Callable[[], object]:
         of_size = result(mode, size)
-        return lambda: EvidenceTask(mode).analyze(of_size, is_whole=False)
+        return lambda: analyze(EvidenceTask(mode), of_size, is_whole=False)
 
     assert_steps_grow_in_proportion(prepared, 40)
 
@@ -132,7 +133,7 @@ def test_memory_for_all_mistakes_of_a_unit_grows_with_their_number() -> None:
     def peak(size: int) -> int:
         result = claim_with_documents(claims.MODE, size)
         tracemalloc.start()
-        for _ in json_text(EvidenceTask(claims.MODE).analyze(result)):
+        for _ in json_text(analyze(EvidenceTask(claims.MODE), result)):
             pass
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -145,7 +146,7 @@ def test_the_mistakes_of_a_claim_without_prediction_are_those_of_its_scoring() -
     """Nothing predicted counts otherwise than an empty prediction: repeated documents are missed as often."""
     gold = {"id": 1, "cited_doc_ids": [1, 1, 2], "label": "SUPPORT", "evidence": {"1": [entry_of(1)]}}
     result = claims.MODE.score([gold], [])
-    for mistake in EvidenceTask(claims.MODE).analyze(result).mistakes:
+    for mistake in analyze(EvidenceTask(claims.MODE), result).mistakes:
         corrected = claims.MODE.score([gold], [json.loads(json.dumps(mistake.prediction))])
         differences = {name: corrected.scores[name] - result.scores[name] for name in result.scores}
         assert mistake.effects == pytest.approx(differences, abs=1e-12)

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, find_faults
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
-from cs_score.analysis.coldstart.sweep import thresholds
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import PRESETS, Options, Policy
+from cs_score.verbs.analyze.coldstart import analyze
+from cs_score.verbs.analyze.sweep import thresholds
 from tests.analysis.rewriting import ALL_WRONG, EXACT, Call
 from tests.analysis.test_laws import policy_in, with_unassessed_wrong
 from tests.coldstart.command import score_in

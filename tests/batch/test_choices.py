@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.coldstart import policies_of_batch
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.outputs import MAY_BE_REPLACED
+from cs_score.verbs.batch.coldstart import policies_of_batch
 from tests.batch.command import (
     FILES,
     batch_in,

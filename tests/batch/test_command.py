@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.lock import locked
+from cs_score.verbs.batch.lock import locked
 from tests.batch.command import FILES, batch_in, batch_process, change_confidence, contents, leaderboard, problems
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files

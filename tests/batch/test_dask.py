@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.batch import workers
+from cs_score.verbs.batch import workers
 from tests.batch.command import FILES, batch_process, contents, invented_runs, leaderboard
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.inputs import BatchRunFile, InputFile
-from cs_score.batch.plan import ScoredInBatch
-from cs_score.batch.progress import Progress
-from cs_score.batch.workers import Backend, Job, Scorer, run_jobs
+from cs_score.verbs.batch.documents import FAILED, OK, Outcome
+from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
+from cs_score.verbs.batch.plan import ScoredInBatch
+from cs_score.verbs.batch.progress import Progress
+from cs_score.verbs.batch.workers import Backend, Job, Scorer, run_jobs
 
 
 class Died(Exception):

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.bundle import contents
-from cs_score.bundle.contents import FORMS
-from cs_score.bundle.platforms import evaluate_for_evalai, score_for_codabench
-from cs_score.bundle.submission import SubmissionError
 from cs_score.evidence.reading import read
 from cs_score.tasks import COLD_START, mode_named
+from cs_score.verbs.bundle import contents
+from cs_score.verbs.bundle.contents import FORMS
+from cs_score.verbs.bundle.platforms import evaluate_for_evalai, score_for_codabench
+from cs_score.verbs.bundle.submission import SubmissionError
 from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries, options_of
 from tests.coldstart.command import score_in
 from tests.documents import ROOT

@@ -110,7 +110,9 @@ def test_evalai_evaluates_without_network(tmp_path: Path, wheels: str, clean_pyt
     (tmp_path / "own.jsonl").write_text("{")
     done = run([clean_python, "-c", script, reference, "own.jsonl", "evaluation"], tmp_path)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("cs_score.bundle.submission.SubmissionError: own.jsonl: line 1: ")
+    assert done.stderr.splitlines()[-1].startswith(
+        "cs_score.verbs.bundle.submission.SubmissionError: own.jsonl: line 1: "
+    )
 
 
 @pytest.fixture

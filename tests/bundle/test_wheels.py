@@ -18,7 +18,14 @@ import pytest
 
 import cs_score
 from cs_score.base.errors import InputError, UsageError
-from cs_score.bundle.wheels import Platform, Wheel, find_wheels, is_requirement_of, pack_installed, requirements_of
+from cs_score.verbs.bundle.wheels import (
+    Platform,
+    Wheel,
+    find_wheels,
+    is_requirement_of,
+    pack_installed,
+    requirements_of,
+)
 
 
 def files_in(wheel: Wheel) -> dict[str, bytes]:

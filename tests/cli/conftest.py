@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.bundle import contents
+from cs_score.verbs.bundle import contents
 from tests.cli.forms import copied, fill
 
 

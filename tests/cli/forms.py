@@ -12,11 +12,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from cs_score.analysis.coldstart.layouts import LAYOUTS
 from cs_score.base.records import Record, field
-from cs_score.batch.layout import FILES as BATCH_FILES
-from cs_score.batch.layout import INDEX
 from cs_score.cli.main import find
+from cs_score.verbs.analyze.layouts import LAYOUTS
+from cs_score.verbs.batch.layout import FILES as BATCH_FILES
+from cs_score.verbs.batch.layout import INDEX
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example
 from tests.evidence.test_command import EXAMPLES

@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.page import page_template
+from cs_score.pages.page import page_template
 from tests.batch.command import invented_runs
 from tests.coldstart.recorded import COMMITTED
 

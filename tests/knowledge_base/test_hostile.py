@@ -17,8 +17,8 @@ import pytest
 
 from cs_score.base import outputs
 from cs_score.base.errors import OutputError
-from cs_score.knowledge_base.resolution import Mention, MentionIndex
 from cs_score.problems.log import Place, ProblemLog
+from cs_score.verbs.knowledge_base.resolution import Mention, MentionIndex
 from tests.batch.command import environment
 from tests.knowledge_base.invented import FAMILY, Inputs
 

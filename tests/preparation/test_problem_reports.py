@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cs_score.coldstart.layouts import COLUMN_PATTERNS
-from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog
 from cs_score.problems.reports import _tsv_cell
+from cs_score.verbs.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, RunLine

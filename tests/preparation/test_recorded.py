@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.cli.core import BEFORE, COMMANDS
+from cs_score.cli.core import COMMANDS
+from cs_score.verbs import BEFORE
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import SHARED, Case, cases_in, copy_inputs, replay, sampled
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from cs_score.report.charts import WIDTH, Bar, Caption, Dots, bars, dots
+from cs_score.pages.charts import WIDTH, Bar, Caption, Dots, bars, dots
 from tests.coldstart.command import score_in
 from tests.report.analyses import HOSTILE, analysis, done, write
 

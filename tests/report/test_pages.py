@@ -148,7 +148,7 @@ def test_what_has_no_page_is_refused_in_a_line(value: dict[str, Any], complaint:
 
 
 def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cs_score.report.page import page_template
+    from cs_score.pages.page import page_template
 
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     page_template.cache_clear()

@@ -22,7 +22,7 @@ from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import Aim, SignDesign
 from cs_score.statistics.sign_test import Shares
-from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
+from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine

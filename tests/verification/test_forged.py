@@ -16,8 +16,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.linking import members
-from cs_score.verification.places import MOST_MENTIONS, FoundInput, Places
-from cs_score.verification.verifying import verify
+from cs_score.verbs.verify.places import MOST_MENTIONS, FoundInput, Places
+from cs_score.verbs.verify.verifying import verify
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples
 
@@ -199,7 +199,7 @@ def test_very_many_resamples_need_force(folder: Path, monkeypatch: pytest.Monkey
     outcome = score_in(folder, ["verify", "scored"])
     assert outcome.status == 1
     assert b"origin.options.bootstrap: asks for 100001 resamples" in outcome.stderr
-    monkeypatch.setattr("cs_score.verification.recorded.MANY_RESAMPLES", 8)
+    monkeypatch.setattr("cs_score.analysis.recorded.MANY_RESAMPLES", 8)
     _set(value, 9)
     file.write_text(json.dumps(value))
     assert score_in(folder, ["verify", "scored"]).status == 1

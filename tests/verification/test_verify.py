@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.sources import InputDigest
-from cs_score.verification.places import FoundInput, NotFoundError, Places
-from cs_score.verification.verifying import Verdict, verify
+from cs_score.verbs.verify.places import FoundInput, NotFoundError, Places
+from cs_score.verbs.verify.verifying import Verdict, verify
 from tests.coldstart.command import score_in
 from tests.growth import assert_grows_in_proportion
 from tests.verification.conftest import CALLS

@@ -14,11 +14,11 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.base.version import VERSION
-from cs_score.batch.coldstart import PreparedColdStart
-from cs_score.batch.layout import FILES, INDEX
-from cs_score.batch.store import digest_of
-from cs_score.verification.rescored_batch import TABLES
-from cs_score.verification.verifying import Verdict, verify
+from cs_score.verbs.batch.coldstart import PreparedColdStart
+from cs_score.verbs.batch.layout import FILES, INDEX
+from cs_score.verbs.batch.store import digest_of
+from cs_score.verbs.verify.rescored_batch import TABLES
+from cs_score.verbs.verify.verifying import Verdict, verify
 from tests.coldstart.command import score_in
 from tests.verification.conftest import BATCHES
 from tests.verification.test_verify import changed

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.documents import EvidenceAnalysis, EvidenceMistake
-from cs_score.analysis.evidence.layouts import layouts_of, text_of_document
+from cs_score.analysis.evidence.documents import EvidenceMistake
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.tables.layout import tsv
+from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+from cs_score.verbs.analyze.evidence_text import layouts_of, text_of
 from tests.evidence.recorded import example
 from tests.evidence.worlds import analyze, explain
 
@@ -270,13 +271,13 @@ HOSTILE = 'He said "hi"\n\\n\tZo\u00eb \x7f\u2028'
 def test_a_prediction_is_json_as_it_stands_and_texts_are_escaped_once() -> None:
     gold = [{"_id": "q", "answer": HOSTILE, "supporting_facts": []}]
     analysis = analyze(hotpotqa.MODE.score(gold, {"answer": {"q": "no"}, "sp": {}}))
-    layout = next(each for each in layouts_of(hotpotqa.MODE)[EvidenceAnalysis] if each.name == "mistakes")
+    layout = next(each for each in layouts_of(hotpotqa.MODE) if each.name == "mistakes")
     head, row = b"".join(tsv(layout.table(analysis))).decode().splitlines()
     cells = dict(zip(head.split("\t"), row.split("\t")))
     assert json.loads(cells["prediction"]) == {"answer": HOSTILE}
     assert json.loads(cells["gold"]) == HOSTILE
     assert "Zo\u00eb" in cells["prediction"]
-    shown = text_of_document(hotpotqa.MODE, analysis, 200, 5)
+    shown = text_of(hotpotqa.MODE, analysis, 200, 5)
     assert r'"He said \"hi\"\n\\n' in shown
 
 

@@ -11,18 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.many.overview import (
-    Findings,
-    answers_as_bits,
-    count_finders,
-    count_shared_answers,
-    make_findings,
-    mark_targets,
-    masks_by_measure,
-    pack_bits,
-    shares_found_together,
-)
-from cs_score.analysis.many.rankings import (
+from cs_score.analysis.rankings import (
     FirstPlace,
     RankingPair,
     RunRanking,
@@ -35,6 +24,17 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace, to_builtins
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
+from cs_score.verbs.batch.overview import (
+    Findings,
+    answers_as_bits,
+    count_finders,
+    count_shared_answers,
+    make_findings,
+    mark_targets,
+    masks_by_measure,
+    pack_bits,
+    shares_found_together,
+)
 
 
 def test_scores_that_differ_by_rounding_are_a_tie() -> None:
