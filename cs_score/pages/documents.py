@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pkgutil import resolve_name
 from typing import Any, Final
 
 from cs_score.base import documents
 from cs_score.base.documents import document_record
-from cs_score.base.errors import InputError, UsageError, missing_part_message, nearest
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import convert, to_builtins
+from cs_score.base.slices import part_of_slice
 from cs_score.pages.charts import Drawing
 from cs_score.pages.page import PageMaker, page_html, page_template
 from cs_score.tasks import is_task
 from cs_score.verbs import SLICES
 
 
-def _list_page_makers() -> dict[str, str]:
-    """Return the class that makes the pages and charts of each kind of document, as `module:class`."""
+def _list_page_makers() -> dict[str, tuple[str, str]]:
+    """Return the slice and the class, as `module:class`, that make the pages and charts of each kind of document."""
     maker_by_kind = {}
     for slice_ in SLICES:
         for kind, maker in slice_.pages.items():
-            maker_by_kind[kind] = f"cs_score.verbs.{slice_.folder}.{maker}"
+            maker_by_kind[kind] = (slice_.folder, maker)
     return maker_by_kind
 
 
-_PAGE_MAKERS: Final[Mapping[str, str]] = _list_page_makers()
-"""The classes that make pages and charts, by the kind of documents."""
+_PAGE_MAKERS: Final[Mapping[str, tuple[str, str]]] = _list_page_makers()
+"""The slices and classes that make pages and charts, by the kind of documents."""
 
 _REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write what is wanted here"
 
@@ -43,9 +43,11 @@ def page_of(document: Any) -> str:
 def page_maker() -> Callable[[Any], str]:
     """Return the function that makes pages, for a job that makes them at its end.
 
-    Raises MissingExtraError without jinja2, before the job begins.
+    Raises MissingExtraError without jinja2 and UsageError if the slice of analyses is not installed, before the job
+    begins.
     """
     page_template()
+    part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
     return page_of
 
 
@@ -75,11 +77,12 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 def chart_kinds() -> list[str]:
     """Return the kinds of charts of all documents; those of a slice that is not installed are left out."""
     kinds: dict[str, None] = {}
-    for maker in _PAGE_MAKERS.values():
+    for folder, maker in _PAGE_MAKERS.values():
         try:
-            kinds |= dict.fromkeys(resolve_name(maker).CHARTS)
-        except ModuleNotFoundError:
+            page_maker_of_kind = part_of_slice(folder, maker)
+        except UsageError:
             continue
+        kinds |= dict.fromkeys(page_maker_of_kind.CHARTS)
     return list(kinds)
 
 
@@ -88,14 +91,9 @@ def _page_maker(document: Any) -> PageMaker:
 
     Raises UsageError if the slice that makes such pages is not installed.
     """
-    try:
-        make: type[PageMaker] = resolve_name(_PAGE_MAKERS[document.__struct_config__.tag])
-    except ModuleNotFoundError as error:
-        message = missing_part_message(error, needed_by="the page")
-        if not message:
-            raise
-        raise UsageError(message) from None
-    return make(document)
+    folder, maker = _PAGE_MAKERS[document.__struct_config__.tag]
+    make_page: type[PageMaker] = part_of_slice(folder, maker, needed_by="the page")
+    return make_page(document)
 
 
 # ---- Reading documents

@@ -116,7 +116,6 @@ SLICES: Final[Sequence[Slice]] = (
         },
         pages={"aggregate": "aggregate_page:AggregatePage"},
         names={"api.pages": "Report"},
-        needs=("analyze", "diff"),
     ),
     Slice(
         "batch",
@@ -136,7 +135,6 @@ SLICES: Final[Sequence[Slice]] = (
         pages={"batch": "page:BatchPage"},
         names={"verbs.batch.api": "Leaderboard batch"},
         findings={"leaderboard": "verbs.batch.api:Leaderboard"},
-        needs=("analyze",),
     ),
     Slice(
         "compare",
@@ -183,7 +181,7 @@ SLICES: Final[Sequence[Slice]] = (
             ),
         },
         documents={"bundle": ("settings:Bundle",)},
-        needs=("check", "report"),
+        needs=("check",),
     ),
     Slice(
         "check",

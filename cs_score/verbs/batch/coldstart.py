@@ -18,6 +18,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
+from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
@@ -35,7 +36,6 @@ from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
-from cs_score.verbs.analyze.by_task import analyze_result
 from cs_score.verbs.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
 from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
 from cs_score.verbs.batch.layout import RESERVED_NAMES, page_name
@@ -501,6 +501,7 @@ class _Attempt(Record):
         if make_page is None:
             return
         task = task_named(COLD_START_MODE)
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
         for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
             scored = AnalysedRun(
                 run=loaded_run,

@@ -13,13 +13,13 @@ from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.base.signature import GOLD
+from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import InputDigest
 from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
 from cs_score.tasks.scoring import read_gold, score_predictions
-from cs_score.verbs.analyze.by_task import analyze_result
 from cs_score.verbs.batch.documents import OK, RunOrigin, RunScores
 from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
 from cs_score.verbs.batch.layout import RESERVED_NAMES, page_name
@@ -128,6 +128,7 @@ class _PreparedEvidence(Prepared):
         yield "out.txt", _as_printed(texts)
         yield "out.tsv", unit_blocks(result)
         if self.plan.page is not None:
+            analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
             analysis = analyze_result(task_named(self.plan.task), result)
             yield page_name(0, 1), encoded([self.plan.page(analysis)])
 

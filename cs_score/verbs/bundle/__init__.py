@@ -1,1 +1,1 @@
-"""Bundles for evaluation platforms: a scorer with its wheels and gold, packed for Codabench or EvalAI."""
+"""Bundles: a scorer for Codabench or EvalAI."""

@@ -1,1 +1,1 @@
-"""Knowledge bases on their way to a score: validated, and asked the queries of an evaluation."""
+"""Knowledge bases: from a knowledge base to a run."""

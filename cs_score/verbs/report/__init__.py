@@ -1,1 +1,1 @@
-""""""
+"""Reports: HTML pages and charts."""

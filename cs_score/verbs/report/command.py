@@ -10,6 +10,7 @@ from cs_score.base.documents import failures_as_input_error
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
+from cs_score.base.slices import part_of_slice, view_of_kind
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.findings import (
     ANALYSIS_OF_EVIDENCE,
@@ -31,10 +32,6 @@ from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_docume
 from cs_score.pages.page import MOST_ROWS, page_template
 from cs_score.statistics.options import Resampling
 from cs_score.tasks import COLD_START, task_named
-from cs_score.verbs.analyze.by_task import view_of_analyses
-from cs_score.verbs.analyze.command import analyze_inputs
-from cs_score.verbs.diff.by_task import view_of_differences
-from cs_score.verbs.diff.command import compute_difference
 
 if TYPE_CHECKING:
     from cs_score.analysis import aggregate
@@ -95,13 +92,15 @@ def report(task_name: str, line: Line) -> int:
     task = task_named(task_name)
     if "--compare" in line:
         _refuse_other_options(line, _options_of_differences(task_name), "is not for --compare")
+        compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
         document = compute_difference(task, line)
-        view = view_of_differences(task)
+        view = view_of_kind("difference", task)
         most_rows = top_of(line)
     else:
         _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
+        analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
         document = analyze_inputs(task, line, inputs_of_line(task_name, line), is_whole=True)
-        view = view_of_analyses(task)
+        view = view_of_kind("analysis", task)
         most_rows = MOST_ROWS if task_name == COLD_START else None
     if not is_page:
         return deliver(line, view, document)
