@@ -21,7 +21,7 @@ from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example
 from tests.evidence.test_command import EXAMPLES
 from tests.evidence.test_command import files as evidence_files
-from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
+from tests.verbs.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
 
 class Kind(Enum):
