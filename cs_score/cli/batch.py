@@ -163,7 +163,7 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     # The mode has read the files that its options name: a worker on another machine may not be able to read them.
-    options_of_mode = _mode_of_batch(task, line).chosen
+    options_of_mode = _mode_of_batch(task, line).chosen_options
     plan = EvidencePlan(
         task=task,
         gold=None if gold is None else InputFile.of(gold),

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
-from cs_score.base.records import replace
+from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
@@ -737,34 +737,43 @@ def _order_in_folder(name: str) -> tuple[bytes, bytes]:
     return name_in_bytes.lower(), name_in_bytes
 
 
-_NO_FILE: Final = f"no file *{RUN_SUFFIX} in "
-_NOT_LOADED: Final = ", so nothing of it was loaded"
+class EmptyFolder(Record):
+    """A folder that a call names as an input although it holds no run and no assessments; `name` is its path."""
+
+    name: str
+
+    @property
+    def remark(self) -> str:
+        """The remark for the user on this folder."""
+        return f"no file *{RUN_SUFFIX} in {self.name}, so nothing of it was loaded"
+
+    @property
+    def contents(self) -> str:
+        """The contents of the folder in words, with the files or the folder to name instead of it."""
+        return f"{self.name}: {describe_folder(self.name, RUN_SUFFIX)}"
 
 
-def folders_without_files(files: Iterable[Input]) -> list[str]:
-    """Return the folders among `files` that hold no file with the name of a run or of assessments."""
-    return [name_of(file) for file in files if not members(file)]
+def empty_folders_among(files: Iterable[Input]) -> list[EmptyFolder]:
+    """Return the folders among `files` that hold no file with the name of a run or of assessments (`*.tab.txt`)."""
+    return [EmptyFolder(name_of(file)) for file in files if not members(file)]
 
 
-def what_folders_hold(folders: Iterable[str]) -> str:
-    """Return a text on folders without files to load: what each contains, and which files or folder to name instead."""
-    return "; ".join(f"{folder}: {describe_folder(folder, RUN_SUFFIX)}" for folder in folders)
+def describe_contents(empty_folders: Iterable[EmptyFolder]) -> str:
+    """Return the contents of empty folders in words, with the files or folders to name instead of them."""
+    return "; ".join([folder.contents for folder in empty_folders])
 
 
-def remarks_on_folders(files: Sequence[Input]) -> list[str]:
-    """Return a remark on each folder that holds no file to load. Raises InputError if there are only such folders."""
-    empty_folders = folders_without_files(files)
+def find_empty_folders(files: Sequence[Input]) -> list[EmptyFolder]:
+    """Return the folders among `files` that hold nothing to load, so that the user can be told of them.
+
+    Raises InputError if there is nothing else among `files`.
+    """
+    empty_folders = empty_folders_among(files)
     if empty_folders and len(empty_folders) == len(files):
-        problem = f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty_folders)}"
-        raise InputError(problem, remedy=what_folders_hold(empty_folders))
-    return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty_folders]
-
-
-def folder_without_files(remark: str) -> str | None:
-    """Return the folder that a remark says holds no file to load; None for another remark."""
-    if not remark.startswith(_NO_FILE) or not remark.endswith(_NOT_LOADED):
-        return None
-    return remark.removeprefix(_NO_FILE).removesuffix(_NOT_LOADED)
+        names = ", ".join([folder.name for folder in empty_folders])
+        problem = f"nothing to load: no file *{RUN_SUFFIX} in {names}"
+        raise InputError(problem, remedy=describe_contents(empty_folders))
+    return empty_folders
 
 
 def role_of(schema: Schema | None) -> str:

@@ -321,7 +321,15 @@ class CallScorer:
         if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported
-        return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
+        return Result(
+            options=self.options,
+            runs=tuple(runs),
+            problems=problems,
+            warnings=tuple(self.remarks),
+            has_ldc_index=has_ldc_index,
+            origin=origin,
+            empty_folders=tuple([folder.name for folder in self._gold.empty_folders]),
+        )
 
 
 def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:

@@ -121,6 +121,16 @@ def test_a_forged_remark_is_found(remark: str, folder: Path) -> None:
     assert differing("remark.json") == ["remark.json"]
 
 
+@pytest.mark.parametrize("empty_folder", ["submissions", "nowhere"])
+def test_a_forged_empty_folder_is_found(empty_folder: str, folder: Path) -> None:
+    value = json.loads(Path("remark.json").read_text())
+    assert value["empty_folders"] == ["empty"]
+    value["empty_folders"].append(empty_folder)
+    value["remarks"].append(value["remarks"][0].replace("in empty,", f"in {empty_folder},"))
+    Path("remark.json").write_text(json.dumps(value))
+    assert differing("remark.json") == ["remark.json"]
+
+
 # ---- What is no ordinary file
 
 
