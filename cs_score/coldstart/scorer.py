@@ -141,7 +141,7 @@ def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryRe
     return query_results
 
 
-class Combining:
+class CallScorer:
     """Score the runs of one call one after the other.
 
     In the reference a run has three effects on the later runs of the call: the nodes of all runs are ranked together,
@@ -352,19 +352,19 @@ def score_runs(
     """
     if problems is None:
         problems = run.problems.branch()
-    combining = Combining(run, policy, problems, earlier_results)
+    scorer = CallScorer(run, policy, problems, earlier_results)
     runs: list[ScoredRun] = []
     try:
         _check_loaded(run)
         if not run.run_ids:
-            combining.remarks.append(_why_no_run(run))
+            scorer.remarks.append(_why_no_run(run))
         for number, run_id in enumerate(run.run_ids):
-            units = combining.score_units(run_id)
-            for stage in combining.stages(run_id, score_rows(units), units):
+            units = scorer.score_units(run_id)
+            for stage in scorer.stages(run_id, score_rows(units), units):
                 runs[number:] = [stage]
     except InputError as error:
-        raise ScoringStopped(error, combining.result(runs)) from None
-    return combining.result(runs)
+        raise ScoringStopped(error, scorer.result(runs)) from None
+    return scorer.result(runs)
 
 
 def _check_loaded(run: Run) -> None:
