@@ -154,7 +154,7 @@ class Loading:
         """
         with paused_collector():
             for file in files:
-                for member in members(file):
+                for member in expand_folder(file):
                     self._load_file(member)
 
     def _load_file(self, file: Input) -> None:
@@ -331,7 +331,7 @@ class Loading:
                 and ("_ENG_" in provenance or provenance[:4] in language_prefixes)
                 and not query.unknown_later_slots
                 and not query.is_ldc
-                and tab_files.are_plain(relation, provenance, self._document_lengths)
+                and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
             ):
                 stored_answer = None
                 follow_on = not_yet_made
@@ -701,7 +701,7 @@ class Loading:
         if self.links.waiting:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
-        if not tab_files.are_plain(relation, provenance, self._document_lengths, self._edition):
+        if not tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
             canonical_answer = self._make_canonical(answer, number, text)
             canonical_provenance = canonical_answer[2]
             target = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
@@ -863,7 +863,7 @@ def _as_entry_point(answer: Answer) -> Answer:
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
-def members(file: Input) -> list[Input]:
+def expand_folder(file: Input) -> list[Input]:
     """Return the run and assessment files in a folder (`*.tab.txt`), sorted by name without regard to case.
 
     A file that is no folder is returned alone. Hidden files, whose names begin with a dot, are left out.
@@ -904,7 +904,7 @@ class EmptyFolder(Record):
 
 def empty_folders_among(files: Iterable[Input]) -> list[EmptyFolder]:
     """Return the folders among `files` that hold no file with the name of a run or of assessments (`*.tab.txt`)."""
-    return [EmptyFolder(name_of(file)) for file in files if not members(file)]
+    return [EmptyFolder(name_of(file)) for file in files if not expand_folder(file)]
 
 
 def describe_contents(empty_folders: Iterable[EmptyFolder]) -> str:

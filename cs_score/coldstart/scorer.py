@@ -22,7 +22,7 @@ from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, 
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.linking import kind_of, members
+from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
@@ -407,7 +407,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     other_run = unit.other_run
     labels_of_other_run = {} if other_run is None else dict(other_run.labels)
     counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_of_other_run, edition)
-    golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
+    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count_query(unit, gold, counting) for gold in golds]
     if other_run is not None:
         assessment_by_index = {**other_run.matched, **assessment_by_index}
@@ -520,7 +520,7 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
     runs: list[Input] = []
     assessments: list[Input] = []
     for file in files:
-        for member in members(file):
+        for member in expand_folder(file):
             kind = FileKind.RUN if member in knowledge_bases else kind_of(member)
             if kind is None:
                 raise InputError("empty: neither a run nor assessments", file=name_of(member))
