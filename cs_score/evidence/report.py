@@ -93,7 +93,7 @@ def result_object(
     `with_units` the document has the statistics of each unit.
     """
     document = document_of(result, intervals, with_units=with_units)
-    return {**result.mode.official(result.scores), "signature": document}
+    return {**result.mode.official_scores(result.scores), "signature": document}
 
 
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
@@ -146,7 +146,7 @@ def table_text(result: ScoredPredictions) -> str:
     if headline_lines:
         lines += [*headline_lines, ""]
     lines += score_lines(mode, result.scores, dict(zip(result.table.columns, totals)), result.undefined)
-    further_table = mode.below(totals)
+    further_table = mode.further_table(totals)
     if further_table:
         lines.append("")
         lines += align_rows(further_table)
@@ -163,7 +163,7 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     If one of these lines, or the first line of the report, is too wide for a screen, each input has two lines.
     """
     rows = []
-    for role, name, contents in zip(("gold", "predictions"), result.names, result.read):
+    for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
         if contents:
             numbers = [number_with_noun(number, noun) for number, noun in contents]
             rows.append((role, name, ", ".join(numbers)))

@@ -147,7 +147,7 @@ class SciFact(AbstractsMode):
         """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
         return _read_claims(source, _read_predicted_entry)
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
@@ -200,7 +200,7 @@ class SciFact(AbstractsMode):
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         """Return the row of each claim, as `row` does. Raises InputError, with the line of the claim."""
         rows = []
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for line, unit in enumerate(units, start=1):
                 location.file = unit.files[0]
                 location.place = {"line": line, "claim": unit.id}
@@ -220,7 +220,7 @@ class SciFact(AbstractsMode):
         selection_correct = 0
         label_correct = 0
         retrieved_sentences = 0
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for abstract, entry in predicted.items():
                 location.place["abstract"] = abstract
                 verdict = judge(sets_by_abstract.get(abstract), entry)
@@ -245,7 +245,7 @@ class SciFact(AbstractsMode):
             label_correct,
         )
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -266,13 +266,13 @@ class SciFact(AbstractsMode):
 
     # ---- Claims as the shared rules see them
 
-    def written(self, prediction: Claim | None) -> Any:
+    def prediction_to_json(self, prediction: Claim | None) -> Any:
         """Return the prediction for a claim as the JSON object of its line."""
         assert prediction is not None  # every claim has one
         evidence = {abstract: self.entries_to_json([entry.entry()]) for abstract, entry in prediction.evidence.items()}
         return {"id": prediction.id, "evidence": evidence}
 
-    def reread(self, prediction: Any) -> Claim:
+    def prediction_from_json(self, prediction: Any) -> Claim:
         """Return the prediction for a claim from the JSON object of its line. Raises InputError if it is malformed."""
         return _parse_claim(prediction, _read_predicted_entry)
 
@@ -394,7 +394,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     """
     claims = []
     claims_without_object = 0
-    with reading.located() as location:
+    with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
             location.place["claim"] = fields.get("id", [])
@@ -416,7 +416,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     value = reading.member(fields, "evidence")
     evidence = {}
     if not is_empty_evidence(value):
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for abstract, entries in reading.as_object(value, "'evidence'").items():
                 location.place["abstract"] = abstract
                 evidence[abstract] = read_evidence(entries)

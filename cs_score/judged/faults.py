@@ -39,9 +39,9 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
         if judgment.value is None:
             continue
         yield Part(
-            what="answer",
+            noun="answer",
             value=_answer_and_evidence(judgment.line),
-            right=judgment.value > 0,
+            is_right=judgment.value > 0,
             judgment=f"{judgment.label}, {SIDES[judgment.value]}",
             faults=_faults_of_line(judgment),
         )

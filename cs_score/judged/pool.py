@@ -119,7 +119,7 @@ class Pool(Mode):
         """Return the measures, given the sums of the counts of units: micro and macro averages, coverage and AP."""
         return measures_of_sums(UnitCount._make(sums), divide)
 
-    def undefined(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
+    def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
         """Return `ap`, average precision, with the reason why it has no value; an empty dictionary if it has one.
 
         It has none with weights, nor if the average precision of some unit exceeds 1.
@@ -169,7 +169,7 @@ class Pool(Mode):
         Raises UsageError for a key, columns or a policy that are not possible, InputError for a file without a policy.
         """
         mode = super().with_options(options)
-        chosen: PoolOptions = mode.chosen
+        chosen: PoolOptions = mode.chosen_options
         if chosen.key is not None and chosen.key not in KEYS:
             raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(chosen.key))}")
         mode.heading_by_column = read_headings(chosen.columns)
@@ -177,7 +177,7 @@ class Pool(Mode):
             return mode
         policy = read_policy(chosen.policy)
         # The policy is kept in full, so that signatures and documents do not depend on a file.
-        return mode._with(policy=policy, kinds=kinds_of(policy), chosen=replace(chosen, policy=str(policy)))
+        return mode._with(policy=policy, kinds=kinds_of(policy), chosen_options=replace(chosen, policy=str(policy)))
 
     # ---- Reading
 
@@ -200,7 +200,7 @@ class Pool(Mode):
         The only run of a file without a column `run` has an empty name. Raises InputError if the chosen one is missing.
         """
         run_names = list(predictions.content.units_by_run) or [""]
-        chosen_name = self.chosen.run
+        chosen_name = self.chosen_options.run
         if not chosen_name:
             return run_names
         if chosen_name not in run_names:
@@ -210,16 +210,16 @@ class Pool(Mode):
             raise InputError(problem, file=predictions.name)
         return [chosen_name]
 
-    def for_system(self, system: str, systems: Sequence[str]) -> Self:
+    def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
         """Return the task that scores one run of a file; if there are several, its options name this one."""
         mode = self._with(run_name=system)
         if len(systems) > 1:
-            mode.chosen = replace(self.chosen, run=system)
+            mode.chosen_options = replace(self.chosen_options, run=system)
         return mode
 
     # ---- Units
 
-    def paired(
+    def pair_units(
         self, gold: Any, predictions: InputContent, options: PoolOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return the units, each with its id, gold and answers, and notices about lines and columns without use.
@@ -228,12 +228,12 @@ class Pool(Mode):
         """
         run: JudgedFile = predictions.content
         if gold is None:
-            return self._paired_with_own_labels(run)
-        return self._paired_with_assessments(gold.content, run)
+            return self._pair_with_own_labels(run)
+        return self._pair_with_assessments(gold.content, run)
 
-    def _paired_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
+    def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
         """Return the units of a run whose lines have labels, and the notices. Raises InputError or UsageError."""
-        if self.chosen.key is not None:
+        if self.chosen_options.key is not None:
             raise UsageError("--key says how a run finds its assessments: give --gold ASSESSMENTS, too")
         pairing.check_labelled_run(run, self._label_heading)
         policy = check_labels(self.policy, run.count_by_label, run.name)
@@ -243,7 +243,7 @@ class Pool(Mode):
         notices = pairing.notices_of_unused_answers(answers, units)
         return pairing.pair_with_own_labels(run, units, answers.lines_by_unit, rules), notices
 
-    def _paired_with_assessments(self, assessments: JudgedFile, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
+    def _pair_with_assessments(self, assessments: JudgedFile, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
         """Return the units of assessments with the answers of a run, and the notices. Raises InputError, UsageError."""
         pairing.check_assessments_and_run(assessments, run, self._label_heading)
         notices = pairing.notices_of_unread_columns(assessments, run)
@@ -268,7 +268,7 @@ class Pool(Mode):
 
         Raises InputError if the key needs evidence, and one of the files has none.
         """
-        key: Key | None = self.chosen.key
+        key: Key | None = self.chosen_options.key
         if key is None:
             key = "answer+evidence" if "evidence" in assessments.filled_columns else "answer"
         if key != "answer+evidence":
@@ -302,7 +302,7 @@ class Pool(Mode):
         """Return the counts of a unit, a `UnitCount`. Raises InputError for assessments that contradict each other."""
         return count_unit(judge_lines(unit.prediction, unit.gold), unit.gold)
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Return the lines that explain the counts of a unit: how each answer counts, and which classes are missing."""
         count: Any = UnitCount._make(row)
         return explanation_of(judge_lines(unit.prediction, unit.gold), unit.gold, count)
@@ -311,15 +311,15 @@ class Pool(Mode):
         """Return the answers of a unit and its classes, each with its faults; they are the same for all measures."""
         return parts_of(judge_lines(unit.prediction, unit.gold), unit.gold)
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the answers of a unit without some of its faults, as documents have them."""
-        return self.written(corrected_lines(unit.prediction, faults, unit.gold))
+        return self.prediction_to_json(corrected_lines(unit.prediction, faults, unit.gold))
 
-    def written(self, prediction: Sequence[LabelledLine]) -> Any:
+    def prediction_to_json(self, prediction: Sequence[LabelledLine]) -> Any:
         """Return the answers of a unit as documents have them: a dictionary for each line, without empty fields."""
         return [_fields_of_line(line) for line in prediction]
 
-    def reread(self, prediction: Any) -> Sequence[LabelledLine]:
+    def prediction_from_json(self, prediction: Any) -> Sequence[LabelledLine]:
         """Return the answers of a unit that `written` has made dictionaries of."""
         return [LabelledLine(**{"number": 0, **fields}) for fields in prediction]
 
@@ -355,7 +355,7 @@ class Pool(Mode):
         assumption = "every unassessed answer right, each a class of its own that is wanted, too"
         yield "optimistic", assumption, units_of_optimist
 
-    def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
+    def apply_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
         """Return another policy in full, as `--policy` takes it, and the units with labels that count as it says.
 
         Raises UsageError or InputError if it is no policy, or lacks a label of the units.

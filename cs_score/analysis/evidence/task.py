@@ -167,7 +167,7 @@ class EvidenceTask(Record):
         costs = [] if units else examination.costs(examination.entries, progress)
         return EvidenceExplanation(
             **examination.head,
-            units=examination.explained(positions) if units else (),
+            units=examination.explain_units(positions) if units else (),
             mistakes=tuple([examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]),
             statistics=dict(zip(result.table.columns, result.table.sums())),
         )
@@ -211,7 +211,7 @@ class EvidenceTask(Record):
         headlines = {result.origin.measure for result in results}
         return headlines.pop() if len(headlines) == 1 else None
 
-    def undefined(self, result: ScoredPredictions) -> Mapping[str, str]:
+    def undefined_measures(self, result: ScoredPredictions) -> Mapping[str, str]:
         """Return the measures that have no value for a result, each with the reason."""
         return result.undefined
 
