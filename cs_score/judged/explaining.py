@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cs_score.evidence.reading import counted, short_text
+from cs_score.base.display import number_with_noun
+from cs_score.evidence.reading import short_text
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
 from cs_score.judged.faults import SIDES
 from cs_score.judged.lines import LabelledLine
@@ -21,7 +22,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
 
     An answer without assessment is followed by the assessed answers that are like it.
     """
-    answers = counted(count.answered, "answer")
+    answers = number_with_noun(count.answered, "answer")
     yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
     rank = 0  # among the answers that are not ignored
     for judgment in judgments:
