@@ -91,20 +91,20 @@ class Sums(Mode):
     def predictions(self, source: Source) -> Any:
         return json_document(source)
 
-    def paired(self, gold: Any, predictions: InputContent, options: Any) -> Any:
+    def pair_units(self, gold: Any, predictions: InputContent, options: Any) -> Any:
         return [(name, number, predictions.content.get(name)) for name, number in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Any:
         return 1, int(unit.gold == unit.prediction)
 
-    def explained(self, unit: Unit, row: Any) -> Any:
+    def explain_unit(self, unit: Unit, row: Any) -> Any:
         yield f"{unit.gold} where {unit.prediction} is predicted"
 
     def parts(self, unit: Unit, measure: str) -> Any:
         fault = Fault("wrong", None, unit.prediction, unit.gold)
         yield Part("number", unit.gold, False, "wrong", (fault,))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         return unit.gold
 
 
@@ -136,8 +136,19 @@ def test_a_whole_mode_works_when_it_is_contained() -> None:
 @pytest.mark.parametrize(
     "hook",
     [
-        *("gold", "predictions", "systems", "paired", "row", "explained", "parts", "corrected", "formula", "groups"),
-        *("head", "contents", "remarks", "undefined", "headline_of"),
+        *(
+            "gold",
+            "predictions",
+            "systems",
+            "pair_units",
+            "row",
+            "explain_unit",
+            "parts",
+            "correct_faults",
+            "formula",
+            "groups",
+        ),
+        *("head", "contents", "remarks", "undefined_measures", "headline_of"),
     ],
 )
 def test_a_hook_that_fails_is_one_line_that_names_the_package(hook: str) -> None:
@@ -152,12 +163,12 @@ def test_a_hook_that_fails_is_one_line_that_names_the_package(hook: str) -> None
 @pytest.mark.parametrize(
     ("hook", "value"),
     [
-        *[("paired", value) for value in (None, ([1], ()), (3, ()), ([("a", 1, 1)], [2]))],
+        *[("pair_units", value) for value in (None, ([1], ()), (3, ()), ([("a", 1, 1)], [2]))],
         *[("row", value) for value in (None, (1,), ("a", "b"), (1, math.nan))],
         *[("formula", value) for value in (3, (), ("a",))],
-        *[("explained", value) for value in (None, [3])],
+        *[("explain_unit", value) for value in (None, [3])],
         *[("parts", [value]) for value in (3, Part("x", 1, False, None, (Fault("unknown", None, 1, 1),)))],
-        *[(hook, 3) for hook in ("groups", "head", "contents", "remarks", "undefined", "headline_of")],
+        *[(hook, 3) for hook in ("groups", "head", "contents", "remarks", "undefined_measures", "headline_of")],
     ],
 )
 def test_a_hook_that_returns_something_else_is_one_line(hook: str, value: Any) -> None:

@@ -35,13 +35,13 @@ class Exact(Mode):
 
     predictions = gold
 
-    def paired(self, gold: Any, predictions: Any, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def pair_units(self, gold: Any, predictions: Any, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         return [(item, answer, predictions.content.get(item)) for item, answer in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Row:
         return 1, float(unit.prediction == unit.gold)
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         yield f"gold {unit.gold}, predicted {unit.prediction}"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
@@ -49,7 +49,7 @@ class Exact(Mode):
         faults = () if right else (Fault("wrong", None, given, unit.gold),)
         yield Part("answer", unit.gold, right, None if given is None else str(given), faults)
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         return next((fault.gold for fault in faults), unit.prediction)
 
 

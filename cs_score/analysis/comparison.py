@@ -112,7 +112,7 @@ def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None
     """
     undefined: dict[str, Mapping[str, str]] = {}
     for name, result in results.items():
-        reason_by_measure = dict(task.undefined(result))
+        reason_by_measure = dict(task.undefined_measures(result))
         if reason_by_measure:
             undefined[name] = reason_by_measure
     shared = task.measures(results.values())
@@ -208,7 +208,7 @@ def _statistics_of_systems(
     for name, result in results.items():
         systems[name] = task.statistics(result, measures)
     for name, system in systems.items():
-        require_gold_units(name, system.answered, system.known)
+        require_gold_units(name, system.answered_units, system.gold_units)
     return systems
 
 

@@ -271,7 +271,7 @@ class ScoringTask:
         files = _scored_files(gold, predictions, self._check_and_convert(options))
         results = {}
         for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
-            files_of_run = files._replace(options=asdict(result.mode.chosen))
+            files_of_run = files._replace(options=asdict(result.mode.chosen_options))
             results[run] = EvidenceResult(document_of(result, with_units=True), result, files_of_run)
         return results
 

@@ -180,7 +180,7 @@ class Predictions:
         self._arguments = {**arguments, "policy": policy}
         result_b = self.score_single()
         self._arguments = arguments
-        return result_a, result_b, ("as given", f"policy {result_b.mode.chosen.policy}")
+        return result_a, result_b, ("as given", f"policy {result_b.mode.chosen_options.policy}")
 
     def score_all(self) -> systems.Systems:
         """Score all systems, or only the runs of --run, and return their results by name.

@@ -181,6 +181,7 @@ class RunScoresDocument(Document, frozen=True, kw_only=True, tag="score"):
     errors: int
     warnings: int
     remarks: tuple[str, ...]
+    empty_folders: tuple[str, ...] | UnsetType = UNSET
 
 
 OPTION: Final = OwnOption(
@@ -217,6 +218,7 @@ def document_of(
         errors=result.error_count,
         warnings=result.warning_count,
         remarks=tuple(result.warnings),
+        empty_folders=result.empty_folders or UNSET,
     )
 
 

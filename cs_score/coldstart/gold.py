@@ -19,7 +19,7 @@ from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, 
 from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
-from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
+from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders
 from cs_score.coldstart.options import Justifications, Options, is_nothing
 from cs_score.coldstart.queries import (
     Query,
@@ -33,7 +33,7 @@ from cs_score.coldstart.queries import (
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples
-from cs_score.coldstart.tab_files import are_plain
+from cs_score.coldstart.tab_files import are_surely_canonical
 from cs_score.problems.log import ProblemLog
 
 
@@ -72,7 +72,8 @@ class ColdStartGold(Record, eq=False):
     `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
     `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
     that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
-    is the file of resamples. `validates` says whether runs are validated before they are scored.
+    is the file of resamples. `validates` says whether runs are validated before they are scored. `empty_folders` are
+    the folders that the call names although they hold nothing to load.
     """
 
     options: Options
@@ -89,6 +90,7 @@ class ColdStartGold(Record, eq=False):
     only_run_id: str | None = None
     samples_file: Input | None = None
     validates: bool = False
+    empty_folders: tuple[EmptyFolder, ...] = ()
     derived: Derived = field(default_factory=Derived)
     # The resamples, once their file was read.
     _samples: list[SampleFile] = field(default_factory=list)
@@ -155,7 +157,7 @@ class ColdStartGold(Record, eq=False):
             self.cluster_of(query) != query.full_id for query in self.selected_queries()
         )
 
-    def of_query(self, query: Query, links: Links) -> QueryGold:
+    def gold_of_query(self, query: Query, links: Links) -> QueryGold:
         """Return the gold of a query: the tree of its classes, or the error if that cannot be built.
 
         `links` are the links of a run, to which all assessments belong. A result without problems is kept for all runs.
@@ -276,8 +278,13 @@ def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[Inpu
 
 
 def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
-    """Return gold with remarks on folders without files to load. Raises InputError if there are only such folders."""
-    return replace(gold, remarks=(*gold.remarks, *remarks_on_folders(files)))
+    """Return gold with the folders among `files` that hold nothing to load, and with a remark on each of them.
+
+    Raises InputError if there is nothing else among `files`.
+    """
+    empty_folders = find_empty_folders(files)
+    remarks = [folder.remark for folder in empty_folders]
+    return replace(gold, remarks=(*gold.remarks, *remarks), empty_folders=(*gold.empty_folders, *empty_folders))
 
 
 def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
@@ -313,7 +320,7 @@ def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownA
     """Return the answers of a pool that are written in canonical form, so that runs need not read them again."""
     known_answers: KnownAnswers = {}
     for assessment in assessments:
-        if are_plain(assessment.relation, assessment.provenance, edition=table.edition):
+        if are_surely_canonical(assessment.relation, assessment.provenance, edition=table.edition):
             key = answer_key(assessment.query.full_id, *assessment.answer)
             known_answers[key] = (assessment.answer, assessment.target)
     return known_answers

@@ -1,7 +1,8 @@
 """Match responses to assessments, place them in the tree of classes, label them, and count the labels of each row.
 
-The root of the tree is the query. Below it are the equivalence classes of its answers, below these the classes of the
-second hop. The component `0` of a class name collects responses that belong to no class.
+The root of the tree is the query, such as `CSX_ENG_00fb79cef8`. Below it are the equivalence classes of its answers,
+such as `CSX_ENG_00fb79cef8:1`, and below these the classes of the second hop, such as `CSX_ENG_00fb79cef8:1:2`. A class
+with a component `0`, such as `CSX_ENG_00fb79cef8:0`, is a wrong bin: it collects responses that belong to no class.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cs_score.coldstart.lines import (
     LinkedQuery,
     Links,
     Response,
-    best_first,
+    sort_by_confidence,
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, no_discipline
 from cs_score.coldstart.queries import find_predicate, parse_query_id
@@ -35,7 +36,11 @@ AssessmentByIndex: TypeAlias = Mapping[int, Assessment]
 
 
 class ValueKey(NamedTuple):
-    """The key by which a discipline compares answers, whatever their justification."""
+    """The key by which a discipline finds answers with the same text, whatever their justification.
+
+    Two answers have the same key if they answer queries of the same hop (`level`), if these queries belong to the same
+    class, and if their texts have the same `compared_value`.
+    """
 
     level: int
     class_of_query: str
@@ -43,7 +48,7 @@ class ValueKey(NamedTuple):
 
 
 JudgementByValue: TypeAlias = Mapping[ValueKey, Judgement]
-"""How the answers to a query and its follow-on queries were judged, by value."""
+"""How the answers to a query and its follow-on queries were judged, by their text."""
 
 
 def _fold_case(text: str) -> str:
@@ -56,9 +61,9 @@ _COMPARED_FORM: Final[dict[str, Callable[[str], str] | None]] = {
     "STRING_CASE": _fold_case,
     "STRING_EXACT": str,
 }
-"""The function, for each discipline, that brings values into the form in which they are compared.
+"""The function, for each discipline, that brings the text of an answer into the form in which it is compared.
 
-Values are compared if no assessment has the same justification; None means that they are never compared.
+Texts are compared if no assessment has the same justification; None means that they are never compared.
 """
 
 
@@ -69,15 +74,18 @@ def check_discipline(name: str) -> None:
 
 
 def compares_values(discipline: str) -> bool:
-    """Return whether a discipline compares values of answers with different justifications."""
+    """Return whether a discipline compares the texts of answers that have different justifications."""
     return _COMPARED_FORM[discipline] is not None
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
-    """Return how the answers of one query were judged, by value; empty if the discipline does not compare values.
+    """Return how the answers to one query were judged, by their text.
 
-    `assessments` belong to the query and its follow-on queries. Raises InputError if the class of a query that
-    they answer cannot be found.
+    The result is empty if the discipline does not compare the texts of answers. If several assessments have the same
+    text, the first correct one of them counts, or the first one if none is correct.
+
+    `assessments` are those of the query and of its follow-on queries, in load order. Raises InputError if one of these
+    queries has no class.
     """
     compared_form = _COMPARED_FORM[discipline]
     judgement_by_value: dict[ValueKey, Judgement] = {}
@@ -103,25 +111,33 @@ def match(
 ) -> dict[int, Assessment]:
     """Return the assessment of each response that has one, by the index of the response.
 
-    A response with several correct assessments is added to `problems` as a warning. `judgement_by_value` serves the
-    disciplines that compare values. Raises InputError if the class of a query is needed and cannot be found.
+    The assessment of a response has the same answer with the same justification. If there is none, and if the
+    discipline compares texts, an assessment whose answer has the same text will do.
+
+    `judgement_by_value` has the assessed answers by their text, for disciplines that compare texts. A response with
+    several correct assessments is reported to `problems`. Raises InputError if the class of a query is needed, but the
+    query has none.
     """
     compared_form = _COMPARED_FORM[discipline]
     assessment_by_index: dict[int, Assessment] = {}
     for response in responses:
         query = response.query
         follow_on = response.follow_on
-        assessment = follow_on.assessment
+        first_assessment = follow_on.assessment
         judgement = None
-        if assessment is not None:
+        # Look for the same answer with the same justification.
+        if first_assessment is not None:
             answer = response.answer
-            if follow_on.judgements is None and assessment.query is query and assessment.answer == answer:
+            has_one_assessment = follow_on.judgements is None
+            if has_one_assessment and first_assessment.query is query and first_assessment.answer == answer:
                 # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
-                assessment_by_index[response.index] = assessment
+                assessment_by_index[response.index] = first_assessment
                 continue
             judgement = follow_on.judgement_of(query, answer)
+        # Otherwise look for an answer with the same text.
         if judgement is None and compared_form is not None:
-            key = ValueKey(query.level, links.class_of_query(query), compared_form(response.value))
+            compared_value = compared_form(response.value)
+            key = ValueKey(query.level, links.class_of_query(query), compared_value)
             judgement = judgement_by_value.get(key)
         if judgement is None:
             continue
@@ -138,23 +154,32 @@ UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
 
 NOWHERE: Final = ""
-"""The side of duplicates under a policy that does not mention duplicates."""
+"""The label that duplicates get instead of a side under a policy that does not mention duplicates."""
 
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
 """The categories of a response before a policy is applied."""
 
 Labels: TypeAlias = tuple[str, ...]
-"""The categories and sides of a response, sorted; a side that counts twice is repeated."""
+"""The categories and sides of a response, sorted, such as `("CORRECT", "RIGHT")`.
+
+A side is repeated if the response counts there several times.
+"""
 
 
 def pre_policy_category(assessment: Assessment | None) -> str:
-    """Return the category of a response with this assessment before a policy is applied."""
+    """Return the category of a response before a policy is applied, such as `CORRECT`.
+
+    It is the judgment of its assessment, or `UNASSESSED` if it has none.
+    """
     return UNASSESSED if assessment is None else assessment.judgment
 
 
 @functools.cache
 def category_in(labels: Labels) -> str:
-    """Return the category among the labels of a response; it is IGNORE, also a side, only if there is no other."""
+    """Return the category among the labels of a response: `("CORRECT", "RIGHT")` -> `CORRECT`.
+
+    `IGNORE` is the name of a category and of a side, so it is the category only if the labels have no other.
+    """
     for label in labels:
         if label in CATEGORIES and label != IGNORE:
             return label
@@ -162,13 +187,16 @@ def category_in(labels: Labels) -> str:
 
 
 def labels_without(labels: Sequence[str], category: str) -> list[str]:
-    """Return the labels of a response without its category before the policy."""
+    """Return the labels of a response other than its category before the policy."""
     return [label for label in labels if label != category]
 
 
 @functools.cache
 def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
-    """Return the first labels of a response by category: the category itself and the sides that the policy gives it."""
+    """Return the labels that responses get at first under a policy, by the category of the response.
+
+    They are the category and the sides on which the policy counts it: `CORRECT` -> `("CORRECT", "RIGHT")`.
+    """
     labels_by_category = {}
     for category in CATEGORIES:
         labels = [category]
@@ -181,7 +209,7 @@ def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
 
 @functools.cache
 def _replace_right(labels: Labels, replacements: Labels) -> Labels:
-    """Return the labels, sorted, with one RIGHT replaced by `replacements`."""
+    """Return the labels of a response with `replacements` instead of one label RIGHT, sorted."""
     new_labels = list(labels)
     new_labels.remove(RIGHT)
     new_labels += replacements
@@ -190,7 +218,10 @@ def _replace_right(labels: Labels, replacements: Labels) -> Labels:
 
 @functools.cache
 def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
-    """Return the labels without RIGHT and REDUNDANT, and with one more IGNORE unless the response is ignored."""
+    """Return the labels of a response that is no longer right, sorted: without RIGHT and REDUNDANT, but with IGNORE.
+
+    If `is_ignored`, the response is ignored already, and no further label IGNORE is added.
+    """
     new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
     if not is_ignored:
         new_labels.append(IGNORE)
@@ -207,12 +238,16 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The classes of one query by name, and classes of other queries that its pool lines name.
+    """The tree of the equivalence classes of one query: the query is the root, the classes are nodes below it.
 
-    `root` is the full id of the query, `other_roots` are the full ids of other queries. If `ldc_id_by_query` has any
-    expanded queries, the other roots must be among them. `is_single_by_row` says whether the slot that is filled below
-    an inner node takes one value. `parent_by_class` has the node above each class, a parent before its children.
-    `ground_truth` has the number of classes to be found below each inner node, without those with a component `0`.
+    Assessments of the query may also name classes of other queries; these have roots of their own.
+
+    - `root` is the full id of the query, `other_roots` are the full ids of other queries.
+    - `is_single_by_row` says, for inner nodes, whether the slot that is filled below the node takes one value.
+    - `ldc_id_by_query` has the queries that LDC queries were expanded to; if there are any, other roots must be among
+      them.
+    - `parent_by_class` has the node above each class; a parent is added before its children.
+    - `ground_truth` has, for inner nodes, the number of classes to be found below the node; wrong bins do not count.
     """
 
     root: str
@@ -235,7 +270,7 @@ class ClassTree(Struct):
 
     @property
     def inner_nodes(self) -> list[str]:
-        """Return the names of the nodes with classes below them; each has a row in the tables."""
+        """Return the names of the nodes with classes below them, parents first; each has a row in the tables."""
         names = [self.root, *self.other_roots, *self.parent_by_class]
         return [name for name in names if name in self.ground_truth]
 
@@ -245,34 +280,45 @@ class ClassTree(Struct):
 
     def depth(self, name: str) -> int:
         """Return 0 for the query, 1 for the classes of its answers, 2 for the classes of the second hop."""
+        depth = name.count(":")
         if name.startswith(self.root):
-            return name.count(":") - self.root.count(":")
-        return name.count(":")
+            # The id of a query may contain colons itself.
+            depth -= self.root.count(":")
+        return depth
 
     def add(self, name: str) -> None:
-        """Add a class and its missing parents. Raises InputError if its name begins with no query that exists."""
+        """Add the class with this name, and the classes above it, unless the tree has them already.
+
+        Each class that is added counts in the ground truth of its parent, except a wrong bin. Raises InputError if the
+        name does not begin with the id of a query that exists, or has too many components.
+        """
         if name in self.parent_by_class or name == self.root:
             return
         parent = name.rpartition(":")[0]
         self._check_class(name, parent)
-        if ":" not in parent and parent != self.root:
-            self.other_roots[parent] = None
-        elif parent != self.root and parent not in self.parent_by_class:
-            self.add(parent)
+        # Add the node above first, unless it is there.
+        if parent != self.root:
+            is_query = ":" not in parent
+            if is_query:
+                self.other_roots[parent] = None
+            elif parent not in self.parent_by_class:
+                self.add(parent)
         self.parent_by_class[name] = parent
         self.ground_truth.setdefault(parent, 0)
         if not is_wrong_bin(name, self.root):
             self.ground_truth[parent] += 1
 
     def _check_class(self, name: str, parent: str) -> None:
-        """Raise InputError if a class has too many components, or if its name does not begin with a legal query id.
+        """Raise InputError if the class `name` must not be in the tree; `parent` is the name of the node above it.
 
-        If there are LDC queries, the id must also be that of a query that one of them was split into.
+        That is so if the class has too many components, or if the node above it is no class and not the id of a query.
+        If there are LDC queries, the query must be one that an LDC query was expanded to.
         """
         component_count = name.count(":")
         if component_count > DEEPEST:
             raise InputError(f"equivalence class with {component_count} components: {name}", place=f"query {self.root}")
-        if ":" in parent or parent == self.root:
+        is_parent_a_class = ":" in parent
+        if is_parent_a_class or parent == self.root:
             return
         parts = parse_query_id(parent)
         if parts is None:
@@ -290,16 +336,17 @@ class ClassTree(Struct):
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
-    """Return whether a node collects responses that belong to no class (rule ground-truth).
+    """Return whether a node is a wrong bin: it collects responses that belong to no class (rule ground-truth).
 
-    Such a node has a component `0` behind the query `root`: `CSX_ENG_00fb79cef8:0`, `CSX_ENG_00fb79cef8:0:1`.
+    A wrong bin has a component `0` after the id of the query, which is `root` for the classes of the query itself:
+    `CSX_ENG_00fb79cef8:0`, `CSX_ENG_00fb79cef8:0:1`.
     """
-    components = name.removeprefix(root) if name.startswith(root) else name
+    components = name.removeprefix(root)
     return components.endswith(":0") or ":0:" in components
 
 
 def tree_name(value_class: str) -> str:
-    """Return the name of a class in the tree, which is its name without colons at the end."""
+    """Return the name that an equivalence class of the pool has in the tree: it has no colons at the end."""
     return value_class.rstrip(":")
 
 
@@ -308,13 +355,16 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    Wrong answers to follow-on queries about answers that nobody accepted are reported and left out. Raises InputError
-    (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for an inexact answer
-    below a class that no assessment accepts at all.
+    `assessments` are those of the query and of its follow-on queries, in load order. A wrong answer to a follow-on
+    query about an answer that nobody accepted has no place in the tree: it is reported to `problems`, or is an error in
+    some editions.
+
+    Raises InputError (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for
+    an inexact answer below a class that no assessment accepts at all.
     """
     tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.table.ldc_id_by_query)
     accepted_classes: set[str] = set()
-    inexact_orphans: list[Assessment] = []
+    inexact_without_parent: list[Assessment] = []
     texts_by_target: Mapping[str, Sequence[str]] | None = None
     for assessment in assessments:
         name = _class_of_assessment(assessment, links)
@@ -326,9 +376,13 @@ def build_tree(
             _report_orphan(assessment, texts_by_target, problems)
             continue
         tree.add(name)
+
+        # Below the class are the answers to a follow-on query, which fill the next slot.
         if name not in tree.is_single_by_row and len(assessment.query.slots) > 1:
-            predicate = find_predicate(assessment.query.slots[1])
-            tree.is_single_by_row[name] = predicate is not None and predicate.is_single_valued
+            next_predicate = find_predicate(assessment.query.slots[1])
+            tree.is_single_by_row[name] = next_predicate is not None and next_predicate.is_single_valued
+
+        # An accepted answer of the second hop needs an accepted answer that leads to it.
         if not assessment.is_accepted:
             continue
         accepted_classes.add(name)
@@ -338,27 +392,35 @@ def build_tree(
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
         if not is_wrong_bin(parent, tree.root):  # an inexact answer below wrong answers is allowed
-            inexact_orphans.append(assessment)
-    for assessment in inexact_orphans:
-        if tree.parent_by_class[tree_name(assessment.value_class)] not in accepted_classes:
+            inexact_without_parent.append(assessment)
+
+    # An inexact answer may come before the answer that leads to it, so that it is checked at the end.
+    for assessment in inexact_without_parent:
+        parent = tree.parent_by_class[tree_name(assessment.value_class)]
+        if parent not in accepted_classes:
             raise _missing_parent_error(assessment, "in the pool")
     return tree
 
 
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
-    """Return the class that an assessment belongs to: for a wrong answer it ends in `:0` (the wrong bin).
+    """Return the name of the class that an assessment belongs to, such as `CSX_ENG_00fb79cef8:1`.
 
-    Returns None for a wrong answer to a follow-on query about an answer that nobody accepted.
+    For a wrong answer it is the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for a wrong
+    answer to a follow-on query about an answer that nobody accepted.
     """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
-    if links.is_accepted(assessment.query):
-        return f"{links.class_of_query(assessment.query)}:0"
-    return None
+    if not links.is_accepted(assessment.query):
+        return None
+    class_of_query = links.class_of_query(assessment.query)
+    return f"{class_of_query}:0"
 
 
 def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
-    """Return the error for a wrong answer below an answer that nobody accepted, in editions that stop there."""
+    """Return the error for a wrong answer to a follow-on query about an answer that nobody accepted.
+
+    `edition` is the edition that scores no pool with such an answer.
+    """
     return assessment.error(
         f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
         f"{edition.name} stops here; take the line out, or assess the answer that it depends on",
@@ -366,7 +428,7 @@ def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    """Return the texts of the assessments by the short id of the follow-on query about their answer."""
+    """Return the lines of the pool by the short id of the follow-on query about the answer of the line."""
     texts_by_target: dict[str, list[str]] = {}
     for assessment in assessments:
         texts_by_target.setdefault(assessment.target, []).append(assessment.text)
@@ -374,8 +436,13 @@ def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
 
 
 def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequence[str]], problems: ProblemLog) -> None:
-    """Report a wrong answer below an answer that nobody accepted, with the texts of all its parents."""
-    parents = "\n".join(texts_by_target.get(assessment.query.short_id, ()))
+    """Report a wrong answer to a follow-on query about an answer that nobody accepted.
+
+    The message contains the lines that assess this answer, its parents. `texts_by_target` has the lines of the pool by
+    the short id of the follow-on query about their answer.
+    """
+    parent_texts = texts_by_target.get(assessment.query.short_id, ())
+    parents = "\n".join(parent_texts)
     problems.add(
         "UNEXPECTED_ASSESSMENT_ENTRY",
         f"\nUnexpected child: \n{assessment.text}\n",
@@ -385,23 +452,30 @@ def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequenc
 
 
 def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
-    """Return the error of an assessment below a class without accepted answer.
+    """Return the error for an assessment whose class is below a class without accepted answer.
 
-    `where` completes the message: "before it" or "in the pool".
+    `where` says in which part of the pool an answer of that class was looked for: "before it" or "in the pool".
     """
+    parent_class = assessment.value_class.rpartition(":")[0]
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
-        f"there is no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} {where}",
+        f"there is no correct or inexact answer of class {parent_class} {where}",
     )
 
 
 def place_responses(
     tree: ClassTree, responses: Iterable[Response], assessment_by_index: AssessmentByIndex, links: Links
 ) -> ResponsesByClass:
-    """Return the responses by the name of their class, in load order; missing classes are added to the tree.
+    """Return the responses of a run to one query by the name of their class, in load order.
 
-    The class of a response is that of its assessment if this accepts it. Otherwise it is the class of the same answer
-    with another justification if that was accepted, or else the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
+    The first of these classes that there is becomes the class of a response:
+
+    1. the class of its assessment, if the assessment accepts the answer,
+    2. the class of the same answer with another justification, if an assessment accepts that; this class is not for a
+       response that was assessed as wrong, unless the query of its assessment is about an answer that nobody accepted,
+    3. the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
+
+    Classes that the tree does not have yet are added to it.
     """
     responses_by_class: dict[str, list[Response]] = {}
     wrong_bin_by_query: dict[LinkedQuery, str] = {}
@@ -469,9 +543,9 @@ class Counts(Record):
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
-    """Return the sums of the counts, field by field."""
-    columns = zip(*[astuple(record) for record in counts])
-    totals = [sum(column) for column in columns]
+    """Return the sums of the counts, field by field; all are 0 if there are no counts."""
+    rows = [astuple(row_counts) for row_counts in counts]
+    totals = [sum(column) for column in zip(*rows)]
     return Counts(*totals)
 
 
@@ -493,7 +567,7 @@ def counts_of(labels: Labels, times: int = 1) -> Counts:
 
 
 class Tally(NamedTuple):
-    """The counts of a row of the tables, named after its inner node, and the responses counted."""
+    """A row of the tables: the name of an inner node of the tree, the counts of the responses below it, and these."""
 
     name: str
     counts: Counts
@@ -503,7 +577,8 @@ class Tally(NamedTuple):
 class Row(Struct):
     """The responses below one inner node while they are counted.
 
-    `right` and `redundant` are the responses that count so by now; `last_right` is the last right one of each class.
+    `submitted` are all responses; `right` and `redundant` are those that have this label at the moment. `last_right`
+    has the last right response of each class.
     """
 
     submitted: list[Response] = field(default_factory=list)
@@ -513,7 +588,7 @@ class Row(Struct):
 
 
 def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[str]]:
-    """Return the classes with responses below each inner node, in the order of the tree."""
+    """Return the names of the classes with responses below each inner node, in the order of the tree."""
     classes_by_parent: dict[str, list[str]] = {}
     for name, parent in tree.parent_by_class.items():
         if name in responses_by_class:
@@ -522,16 +597,19 @@ def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) ->
 
 
 def single_value_order(line: Response) -> tuple[float, int, int]:
-    """Return the sort key of right responses to a single-valued slot; the response that is sorted first stays right."""
+    """Return the sort key of right responses to a single-valued slot: the first one in this order stays right.
+
+    The most confident response comes first; ties are sorted by line number, then by load order.
+    """
     return -line.confidence, line.number, line.index
 
 
 class Counting:
-    """Label responses, and count the labels, query by query.
+    """Label the responses of a run by a policy, and count the labels, query by query.
 
-    `labels_by_index` has the labels of each response counted so far. Two attributes are for explanations:
-    `kept_by_duplicate` has the response that each duplicate repeats, and `nominal_lines` the lines by which the nominal
-    rule decided, for each response that is no longer right because of it.
+    `labels_by_index` has the labels of each response counted so far, by the index of the response. Two attributes are
+    for explanations: `kept_by_duplicate` has the response that each duplicate repeats, and `nominal_lines` has, for
+    each response that is no longer right because it only describes an entity, the lines that decided so.
     """
 
     def __init__(
@@ -542,9 +620,10 @@ class Counting:
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
-        """Prepare to count; labels are added to `labels_by_index`, which may have labels of runs scored before.
+        """Prepare to count responses, whose assessments are given by the index of the response.
 
-        Of the justifications of a node the best `most` count, None for all.
+        Labels are added to `labels_by_index`, which may have labels of runs scored before. Of the justifications of a
+        node the best `most` count; None means that all count.
         """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
@@ -557,41 +636,51 @@ class Counting:
         self._labels_by_category = _labels_by_category(policy)
 
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
-        """Label and count the responses below each inner node of a query's tree (rule counts)."""
+        """Label and count the responses below each inner node of the tree of a query (rule counts).
+
+        The result has the counts of each inner node, parents first, since a response of the second hop is right only
+        below a right answer.
+        """
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
-        is_right_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
+        # For each class: whether the answers in it are right, by the short id of the follow-on query about the answer.
+        right_parents_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
         tallies: list[Tally] = []
-        for name in tree.inner_nodes:
-            is_right_by_query = None if tree.is_root(name) else is_right_by_class.get(name, {})
+        for node_name in tree.inner_nodes:
+            right_parents = None
+            if not tree.is_root(node_name):
+                right_parents = right_parents_by_class.get(node_name, {})
+
+            # Label the responses of each class below the node.
             row = Row()
-            for class_name in classes_by_parent.get(name, ()):
+            for class_name in classes_by_parent.get(node_name, ()):
                 responses = responses_by_class[class_name]
-                right_responses = self._label_class(responses, is_right_by_query)
-                if class_name in tree.ground_truth and class_name not in is_right_by_class:
-                    is_right_by_class[class_name] = self._right_parents(responses)
+                right_responses = self._label_class(responses, right_parents)
+                has_classes_below = class_name in tree.ground_truth
+                if has_classes_below and class_name not in right_parents_by_class:
+                    right_parents_by_class[class_name] = self._right_parents(responses)
                 row.submitted += responses
                 self._add_right(right_responses, row)
-            is_single = tree.is_single_by_row.get(name, False)
-            ground_truth = tree.ground_truth[name]
+
+            # Change the labels by the rules that look at all classes of the row, and count them.
+            ground_truth = tree.ground_truth[node_name]
             kept_response = None
-            if is_single:
+            if tree.is_single_by_row.get(node_name, False):
                 ground_truth = min(ground_truth, 1)
                 kept_response = self._choose_single_value(row)
             counts = self._finish_row(row, kept_response, ground_truth)
-            tallies.append(Tally(name, counts, row.submitted))
+            tallies.append(Tally(node_name, counts, row.submitted))
         return tallies
 
-    def _label_class(
-        self, responses: Sequence[Response], is_right_by_query: Mapping[str, bool] | None
-    ) -> list[Response]:
+    def _label_class(self, responses: Sequence[Response], right_parents: Mapping[str, bool] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
-        `is_right_by_query` says whether the answer that a follow-on query is about is right, by the short id of the
-        query; it is None at the first hop.
+        The order of the policy is that of the categories that it calls right: by default `CORRECT` only.
+        `right_parents` says whether the answer that a follow-on query is about is right, by the short id of the query;
+        it is None at the first hop.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
-            if is_right_by_query is not None and not is_right_by_query.get(response.query.short_id):
+            if right_parents is not None and not right_parents.get(response.query.short_id):
                 category = INCORRECT_PARENT
             else:
                 category = pre_policy_category(self.assessment_by_index.get(response.index))
@@ -603,44 +692,48 @@ class Counting:
         return right_responses
 
     def _right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
-        """Return whether each answer of a class is right, by the id of the follow-on query about it (rule paths).
+        """Return whether each answer in a class is right, by the short id of the follow-on query about it (rule paths).
 
-        If several responses give an answer, the first one decides; duplicates do not yet have their labels.
+        Responses to a follow-on query can be right only if the answer that the query is about is right. If several
+        responses give the same answer, the first one decides. The responses must not yet be labelled as duplicates.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
-        is_right_by_query: dict[str, bool] = {}
+        right_parents: dict[str, bool] = {}
         for response in responses:
             query_id = response.follow_on.id
-            if query_id not in is_right_by_query:
-                is_right_by_query[query_id] = needed_label in self.labels_by_index[response.index]
-        return is_right_by_query
+            if query_id not in right_parents:
+                right_parents[query_id] = needed_label in self.labels_by_index[response.index]
+        return right_parents
 
     def _add_right(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Add the right responses of one class to the row, after labelling all but one of them as duplicates.
+        """Add the right responses of one class to the row, after all but one of them are labelled as duplicates.
 
-        The first response that names the entity is kept; if all only describe it, the first one.
+        The response that is no duplicate is the first one that names the entity, or the first one of all if none does.
         """
         if not right_responses:
             return
         if len(right_responses) > 1:
-            first, *duplicates = sorted(right_responses, key=self.is_nominal)
-            right_responses = self._mark_duplicates(first, duplicates, row)
+            # False sorts before True: responses that name the entity come first, in the order that they had.
+            names_first = sorted(right_responses, key=self.is_nominal)
+            right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
         row.last_right.append(right_responses[-1])
 
     def _choose_single_value(self, row: Row) -> Response | None:
         """Return the response that stays right in a row of a single-valued slot, or None if at most one is right.
 
-        In the reference the choice between several right classes depends on hash order (docs/background/ties.md, 4).
+        In the reference the choice between several right classes depends on hash order (rule single-value-winner in
+        docs/background/ties.md).
         """
         if len(row.right) < 2:
             return None
         return min(row.last_right, key=single_value_order)
 
     def _finish_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
-        """Change the labels of a row by the single-value rule and the nominal rule, and return its counts.
+        """Change the labels of a row by the rules that look at all its classes, and return its counts.
 
-        `kept_response` is the one that stays right in a single-valued row: the other right ones become its duplicates.
+        If a `kept_response` is given, the slot takes one value: the other right responses become its duplicates. Then
+        right responses that only describe an entity are ignored. `ground_truth` becomes part of the counts.
         """
         if kept_response is not None:
             row.right.remove(kept_response)
@@ -650,6 +743,7 @@ class Counting:
                 self._ignore_nominal_lines(row)
             else:
                 self._ignore_nominal_nodes(row)
+        # Most responses share a few labels, so that the counts of each are computed once.
         times_by_labels = Counter([self.labels_by_index[line.index] for line in row.submitted])
         counts = sum_counts([counts_of(labels, times) for labels, times in times_by_labels.items()])
         return replace(counts, ground_truth=ground_truth)
@@ -660,10 +754,14 @@ class Counting:
         return assessment is not None and assessment.value_mention == "NOM"
 
     def _mark_duplicates(self, kept_response: Response, duplicates: Sequence[Response], row: Row) -> list[Response]:
-        """Label right responses as duplicates of `kept_response`, and return the responses that are still right."""
-        replacements = (REDUNDANT, self._duplicate_side)
+        """Label right responses as duplicates of `kept_response`, and return the responses that are still right.
+
+        These are `kept_response`, and the duplicates, too, if the policy counts duplicates as right.
+        """
+        duplicate_labels = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:
-            self.labels_by_index[duplicate.index] = _replace_right(self.labels_by_index[duplicate.index], replacements)
+            labels = self.labels_by_index[duplicate.index]
+            self.labels_by_index[duplicate.index] = _replace_right(labels, duplicate_labels)
             self.kept_by_duplicate[duplicate.index] = kept_response
         row.redundant += duplicates
         if self._duplicate_side == RIGHT:
@@ -675,8 +773,10 @@ class Counting:
     def _ignore_nominal_nodes(self, row: Row) -> None:
         """Ignore the right responses of nodes whose lines only describe the entity (rule nominal-mentions).
 
-        A response gets no label IGNORE if a line of the row with the same line number has that label already.
+        Such a response, or a duplicate of one, loses its labels RIGHT and REDUNDANT and gets the label IGNORE, unless a
+        line of the row with the same line number has the label IGNORE already.
         """
+        # Collect the lines of the row by node, for nodes with a right response.
         credited_lines = row.right + row.redundant
         lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited_lines}
         for line in row.submitted:
@@ -685,46 +785,52 @@ class Counting:
         nominal_nodes = {node for node, lines in lines_by_node.items() if not self._is_named(lines)}
         if not nominal_nodes:
             return
+
         ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
         for line in credited_lines:
-            if line.node in nominal_nodes:
-                is_ignored = line.number in ignored_numbers
-                self.labels_by_index[line.index] = _remove_credit(self.labels_by_index[line.index], is_ignored)
-                ignored_numbers.add(line.number)
-                self.nominal_lines[line.index] = lines_by_node[line.node]
+            if line.node not in nominal_nodes:
+                continue
+            labels = self.labels_by_index[line.index]
+            self.labels_by_index[line.index] = _remove_credit(labels, is_ignored=line.number in ignored_numbers)
+            ignored_numbers.add(line.number)
+            self.nominal_lines[line.index] = lines_by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore each right response that only describes an entity whose class has a name.
+        """Ignore each right response that only describes an entity, if another answer of its class names the entity.
 
         If any right response has mention types, the ones without mention types are no longer right either.
         """
-        mentions = [self.assessment_by_index[line.index].value_mention for line in row.right]
-        if all(mention is None for mention in mentions):
+        mention_types = [self.assessment_by_index[line.index].value_mention for line in row.right]
+        if all(mention_type is None for mention_type in mention_types):
             return
         for line in row.right:
             assessment = self.assessment_by_index[line.index]
-            replacements: Labels
+            labels_instead_of_right: Labels
             if assessment.value_mention is None:
-                replacements = ()
+                labels_instead_of_right = ()
             elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
-                replacements = (IGNORE,)
+                labels_instead_of_right = (IGNORE,)
             else:
                 continue
-            self.labels_by_index[line.index] = _replace_right(self.labels_by_index[line.index], replacements)
+            labels = self.labels_by_index[line.index]
+            self.labels_by_index[line.index] = _replace_right(labels, labels_instead_of_right)
             self.nominal_lines[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Return whether one of the lines of a node names the entity.
+        """Return whether one of the lines of a node names the entity, instead of only describing it.
 
-        Only its best assessed lines are looked at, as many as justifications of a node count.
+        If the node has more assessed lines than justifications of a node count, only the best ones are looked at.
         """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
         if self._most is not None and len(assessed_lines) > self._most:
-            assessed_lines = best_first(assessed_lines)[: self._most]
+            assessed_lines = sort_by_confidence(assessed_lines)[: self._most]
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:
-        """Return whether an assessed line names the entity, or describes an entity whose class has no name."""
+        """Return whether an assessed line names the entity, or describes an entity whose class has no name.
+
+        A line that counts as wrong never does.
+        """
         if WRONG in self.labels_by_index[line.index]:
             return False
         assessment = self.assessment_by_index[line.index]

@@ -22,11 +22,11 @@ from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import ColdStartGold, run_of
 from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
-from cs_score.coldstart.linking import Loading, members, role_of
+from cs_score.coldstart.linking import Loading, expand_folder, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
-from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
+from cs_score.coldstart.scorer import CallScorer, rankings_of, score_rows
 from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -114,7 +114,7 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
     """
     divided_files: list[DividedFile] = []
     for file in files:
-        for member in members(file):
+        for member in expand_folder(file):
             with open_source(member) as source:
                 tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
             schema = None if tab_file is None else tab_file.schema
@@ -222,11 +222,11 @@ def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScor
     run_id = run_ids.pop()
     gold = task.gold
     run = run_of(gold, loading, gold.options.justifications)
-    combining = Combining(run, gold.options.policy, loading.problems)
+    scorer = CallScorer(run, gold.options.policy, loading.problems)
     line_count = sum(score.line_count for score in scores)
-    combining.remark_on_matches(run_id, line_count, any(score.has_match for score in scores))
+    scorer.remark_on_matches(run_id, line_count, any(score.has_match for score in scores))
     has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-    *_, run_result = combining.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
+    *_, run_result = scorer.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
     response_files = []
     ranking_files = []
     for part in range(len(scores)):
@@ -234,7 +234,7 @@ def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScor
         response_files.append(response_file)
         ranking_files.append(ranking_file)
     run_result = replace(run_result, debug_text=DebugText(response_files, ranking_files))
-    return combining.result([run_result])
+    return scorer.result([run_result])
 
 
 def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
@@ -277,7 +277,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
             # AP mixes the nodes of lines without parent across queries.
             if len(run_ids) > 1 or run.links.without_parent or loading.discard.needs_all_queries:
                 raise NeedsWholeError
-            units = Combining(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
+            units = CallScorer(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
             rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None

@@ -483,6 +483,8 @@ class Result(Record):
     """The result of a whole scoring: the runs in the order scored, the problems met, and the origin of both.
 
     `warnings` are remarks that the report does not have. `has_ldc_index` says whether there are LDC variants.
+    `empty_folders` are the paths of folders that the call names although they hold nothing to load; there is a warning
+    for each of them.
     """
 
     options: Options
@@ -491,6 +493,7 @@ class Result(Record):
     warnings: tuple[str, ...]
     has_ldc_index: bool
     origin: Origin
+    empty_folders: tuple[str, ...] = ()
 
     def signature(self, run: ScoredRun) -> Signature:
         """Return the signature of a run of this result; it contains the run id if several runs share the origin."""

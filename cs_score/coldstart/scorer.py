@@ -22,7 +22,7 @@ from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, 
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.linking import kind_of, members
+from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
@@ -141,7 +141,7 @@ def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryRe
     return query_results
 
 
-class Combining:
+class CallScorer:
     """Score the runs of one call one after the other.
 
     In the reference a run has three effects on the later runs of the call: the nodes of all runs are ranked together,
@@ -321,7 +321,15 @@ class Combining:
         if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported
-        return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
+        return Result(
+            options=self.options,
+            runs=tuple(runs),
+            problems=problems,
+            warnings=tuple(self.remarks),
+            has_ldc_index=has_ldc_index,
+            origin=origin,
+            empty_folders=tuple([folder.name for folder in self._gold.empty_folders]),
+        )
 
 
 def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
@@ -344,19 +352,19 @@ def score_runs(
     """
     if problems is None:
         problems = run.problems.branch()
-    combining = Combining(run, policy, problems, earlier_results)
+    scorer = CallScorer(run, policy, problems, earlier_results)
     runs: list[ScoredRun] = []
     try:
         _check_loaded(run)
         if not run.run_ids:
-            combining.remarks.append(_why_no_run(run))
+            scorer.remarks.append(_why_no_run(run))
         for number, run_id in enumerate(run.run_ids):
-            units = combining.score_units(run_id)
-            for stage in combining.stages(run_id, score_rows(units), units):
+            units = scorer.score_units(run_id)
+            for stage in scorer.stages(run_id, score_rows(units), units):
                 runs[number:] = [stage]
     except InputError as error:
-        raise ScoringStopped(error, combining.result(runs)) from None
-    return combining.result(runs)
+        raise ScoringStopped(error, scorer.result(runs)) from None
+    return scorer.result(runs)
 
 
 def _check_loaded(run: Run) -> None:
@@ -399,7 +407,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     other_run = unit.other_run
     labels_of_other_run = {} if other_run is None else dict(other_run.labels)
     counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_of_other_run, edition)
-    golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
+    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count_query(unit, gold, counting) for gold in golds]
     if other_run is not None:
         assessment_by_index = {**other_run.matched, **assessment_by_index}
@@ -512,7 +520,7 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
     runs: list[Input] = []
     assessments: list[Input] = []
     for file in files:
-        for member in members(file):
+        for member in expand_folder(file):
             kind = FileKind.RUN if member in knowledge_bases else kind_of(member)
             if kind is None:
                 raise InputError("empty: neither a run nor assessments", file=name_of(member))

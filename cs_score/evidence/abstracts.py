@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from cs_score.base.errors import InputError
-from cs_score.evidence.mode import NONE, Confusion, Fault, Mode, Row, RowsWithout, Unit
+from cs_score.evidence.mode import NONE, Confusion, CorrectionScorer, Fault, Mode, Row, Unit
 from cs_score.evidence.reading import as_key, text_of
 
 EXTRA_ABSTRACT = "extra_abstract"
@@ -64,7 +64,7 @@ class AbstractsMode(Mode):
         """
         return "claim" in first if isinstance(first, dict) else None
 
-    def written(self, prediction: Claim | None) -> Any:
+    def prediction_to_json(self, prediction: Claim | None) -> Any:
         """Return the prediction for a claim as the JSON object of its line; None if there is no prediction."""
         if prediction is None:
             return None
@@ -141,7 +141,7 @@ class AbstractsMode(Mode):
                 faults += self._faults_of_abstract(abstract, sets, scorable_entries(predicted[abstract]))
             else:
                 faults.append(Fault(MISSED_ABSTRACT, abstract, None, self.entries_to_json(sets[:1])))
-        return self.by_kind(faults)
+        return self.sort_by_kind(faults)
 
     def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
         """Return the faults of the predicted entries for an abstract that has gold sets.
@@ -175,7 +175,7 @@ class AbstractsMode(Mode):
             candidates.append(NearestSet(gold_set, entry, missing))
         return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         sets_by_abstract = self.gold_sets(unit)
         evidence = self.predicted_entries(unit)
@@ -191,7 +191,7 @@ class AbstractsMode(Mode):
             for entry in scorable_entries(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
         values = {abstract: self.entries_to_json(entries) for abstract, entries in evidence.items()}
-        return {**self.written(unit.prediction), "evidence": values}
+        return {**self.prediction_to_json(unit.prediction), "evidence": values}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
         """Change predicted evidence so that a fault is corrected; it is of any kind but an extra sentence.
@@ -216,15 +216,15 @@ class AbstractsMode(Mode):
                 if as_key(entry["label"]) not in gold_labels:
                     entry["label"] = fault.gold
 
-    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+    def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the row of a claim after the correction of a single fault.
 
         The function scores only the abstract with the fault again.
         """
         try:
-            return OneAbstract(self, units[0], rows[0]).rows_without
+            return OneAbstract(self, units[0], rows[0]).rows_after_correction
         except InputError:  # the scorer would refuse any prediction for the claim
-            return super().rows_without_each(units, rows)
+            return super().correction_scorer(units, rows)
 
     # ---- Groups and confusions
 
@@ -276,7 +276,7 @@ class OneAbstract:
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
         """Take a claim and its row. Raises InputError if the scorer would refuse any prediction for the claim."""
         if unit.prediction is None:  # a missing prediction does not score like a prediction without evidence
-            unit = unit._replace(prediction=mode.reread({"id": unit.id, "evidence": {}}))
+            unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))
             row = mode.row(unit)
         self._mode = mode
         self._unit = unit
@@ -295,7 +295,7 @@ class OneAbstract:
             evidence_by_key.setdefault(key, {})[abstract] = entries
         return evidence_by_key
 
-    def rows_without(self, fault: Fault) -> list[Row]:
+    def rows_after_correction(self, fault: Fault) -> list[Row]:
         """Return the row of the claim after the correction of a fault, in a list of length 1.
 
         Raises InputError if the scorer would refuse the corrected prediction.
@@ -305,7 +305,8 @@ class OneAbstract:
         gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), cited=self._cited.get(key, []))
         prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
         unit_before = self._unit._replace(gold=gold, prediction=prediction)
-        unit_after = unit_before._replace(prediction=mode.reread(mode.corrected(unit_before, [fault])))
+        corrected_prediction = mode.prediction_from_json(mode.correct_faults(unit_before, [fault]))
+        unit_after = unit_before._replace(prediction=corrected_prediction)
         counts = zip(self._row, mode.row(unit_before), mode.row(unit_after))
         row_after = [total + (after - before) for total, before, after in counts]
         return [tuple(row_after)]

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
@@ -31,7 +32,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import InputContent, as_key, counted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -115,7 +116,7 @@ class Claims(AbstractsMode):
         claims, _ = _read_claims(source)
         return claims
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, None if there is none, and the notices for the user.
@@ -129,11 +130,13 @@ class Claims(AbstractsMode):
             pairs = [pair for pair in pairs if pair[2] is not None]
             notices += left_out_notices(predictions.name, len(pairs), len(gold.content), self.unit)
         elif unpredicted:
-            of_all = f"{len(unpredicted)} of {counted(len(gold.content), 'claim')}"
+            of_all = f"{len(unpredicted):,} of {number_with_noun(len(gold.content), 'claim')}"
             notices.append(f"{predictions.name}: no prediction for {of_all}")
         with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
         if with_list:
-            notices.append(f"{predictions.name}: {counted(len(with_list), 'claim')} with evidence [], read as {{}}")
+            notices.append(
+                f"{predictions.name}: {number_with_noun(len(with_list), 'claim')} with evidence [], read as {{}}"
+            )
         return pairs, notices
 
     def mismatches(
@@ -174,7 +177,7 @@ class Claims(AbstractsMode):
         if predicted is None:
             document_count, sentence_count = self._count_all_missed(unit)
             return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
-        with self.at(unit) as location:
+        with self.error_location(unit) as location:
             documents = gold_documents(gold)
             cited_numbers = document_numbers(cited_documents(gold))
             document_numbers(documents)  # raises InputError for an id that the scorer would refuse, too
@@ -199,7 +202,7 @@ class Claims(AbstractsMode):
         These are the documents that gold cites for it and the sentences of all its evidence sets, counted as often as
         they are listed. Raises InputError for malformed evidence.
         """
-        with self.at(unit):
+        with self.error_location(unit):
             documents = gold_documents(unit.gold)
             cited = cited_documents(unit.gold)
             sentence_count = 0
@@ -217,7 +220,7 @@ class Claims(AbstractsMode):
         documents = gold_documents(unit.gold)
         predicted = predicted_documents(unit.prediction, documents)
         verdicts = []
-        with self.at(unit) as location:
+        with self.error_location(unit) as location:
             for document, sets in documents.items():
                 location.file = unit.files[0]
                 location.place["document"] = document
@@ -233,7 +236,7 @@ class Claims(AbstractsMode):
                     verdicts.append(_judge_set(document, label, sentences, entries))
         return verdicts
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: its documents, each evidence set of gold, its verdict."""
         cited = cited_documents(unit.gold)
         documents = gold_documents(unit.gold)
@@ -253,7 +256,7 @@ class Claims(AbstractsMode):
 
     # ---- Claims as the shared rules see them
 
-    def reread(self, prediction: Any) -> Claim:
+    def prediction_from_json(self, prediction: Any) -> Claim:
         """Return the prediction for a claim from the JSON object of its line. Raises InputError if it has no id."""
         return parse_claim(prediction)
 
@@ -329,9 +332,9 @@ class Claims(AbstractsMode):
             faults.append(Fault(WRONG_VERDICT, None, shown_label, gold_label))
         return faults
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
-        claim = self.written(unit.prediction) or {"id": unit.id}
+        claim = self.prediction_to_json(unit.prediction) or {"id": unit.id}
         evidence_faults = []
         for fault in faults:
             if fault.kind == WRONG_VERDICT:
@@ -340,7 +343,7 @@ class Claims(AbstractsMode):
                 evidence_faults.append(fault)
         if not evidence_faults:
             return claim
-        return super().corrected(unit._replace(prediction=parse_claim(claim)), evidence_faults)
+        return super().correct_faults(unit._replace(prediction=parse_claim(claim)), evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         """Yield the labels of a claim's abstracts, then ("claim", label of gold, predicted label) for the claim."""
@@ -407,7 +410,7 @@ def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
     """
     claims: dict[Hashable, Claim] = {}
     is_of_data_set = False
-    with reading.located() as location:
+    with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)

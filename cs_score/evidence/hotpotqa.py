@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
@@ -23,17 +24,17 @@ from cs_score.evidence.mode import (
     AnsweredOptions,
     Confusion,
     Contents,
+    CorrectionScorer,
     Fault,
     Mode,
     Pair,
     Part,
     Row,
-    RowsWithout,
     Unit,
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -149,7 +150,7 @@ class HotpotQA(Mode):
         """Return whether the value of a file is a list, as gold is; predictions are an object."""
         return isinstance(first, list)
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each question of gold with its prediction, None if it has none, and the notices for the user.
@@ -207,7 +208,7 @@ class HotpotQA(Mode):
         answer = NOTHING
         facts = NOTHING
         joint = NOTHING
-        with self.at(unit) as location:
+        with self.error_location(unit) as location:
             if ANSWER in prediction:
                 location.file = unit.files[1]
                 predicted_answer = check_answer(prediction[ANSWER])
@@ -224,7 +225,7 @@ class HotpotQA(Mode):
             joint = joint_agreement(answer, facts)
         return 1, *answer, *facts, *joint
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
         prediction = unit.prediction or {}
         yield f"question {short_text(unit.id)}"
@@ -261,14 +262,14 @@ class HotpotQA(Mode):
         for part in parts:
             yield part if can_be_predicted else replace(part, faults=())
 
-    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+    def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the rows of the questions after the correction of a single fault.
 
         For a fault that is a fact the function adjusts the numbers of facts and does not compare all facts again.
         """
-        return OneFact(units, rows, super().rows_without_each(units, rows)).rows_without
+        return OneFact(units, rows, super().correction_scorer(units, rows)).rows_after_correction
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the prediction for a question, with these faults of it corrected, under `answer` and `sp`."""
         prediction = dict(unit.prediction or {})
         missed_facts: list[Any] = []
@@ -313,14 +314,14 @@ class OneFact:
     A single fact changes only the number of predicted facts and the number of right ones.
     """
 
-    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_without: RowsWithout) -> None:
+    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_after_correction: CorrectionScorer) -> None:
         """Take questions that share one prediction, with their rows.
 
-        `rows_without` scores the whole prediction again. This is needed for faults of answers, and for missed facts if
-        the prediction has no list of facts.
+        `rows_after_correction` scores the whole prediction again. This is needed for faults of answers, and for missed
+        facts if the prediction has no list of facts.
         """
         prediction = units[0].prediction or {}
-        self._rows_scored_again = rows_without
+        self._rows_scored_again = rows_after_correction
         self._rows = rows
         self._has_facts = FACTS in prediction
         self._has_answer = ANSWER in prediction
@@ -328,7 +329,7 @@ class OneFact:
         self._gold_keys = [_gold_facts(unit).keys() for unit in units]
         self._right_counts = [len(self._predicted_keys & gold_keys) for gold_keys in self._gold_keys]
 
-    def rows_without(self, fault: Fault) -> Sequence[Row]:
+    def rows_after_correction(self, fault: Fault) -> Sequence[Row]:
         """Return the rows of the questions after the correction of a fault, in the order of the questions.
 
         Raises InputError if the corrected prediction would be refused.
@@ -412,7 +413,7 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
             questions = converted
             forms_read.append("rows of the Hugging Face data set")
     for number, value in enumerate(questions, start=1):
-        with reading.located(place={"question number": number}):
+        with reading.ErrorLocation(place={"question number": number}):
             reading.identifier(reading.as_object(value, "the question"), "_id")
     if not questions:
         raise InputError("no questions, so there is nothing to score")
@@ -433,7 +434,7 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     shown_ids = ", ".join(missing[:NOTICED_IDS])
     if len(missing) > NOTICED_IDS:
         shown_ids += ", ..."
-    number = f"{len(missing)} of {counted(len(ids), 'question')}"
+    number = f"{len(missing):,} of {number_with_noun(len(ids), 'question')}"
     return [f"{predictions.name}: no {noun} for {number}: {shown_ids}"]
 
 

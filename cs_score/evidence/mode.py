@@ -19,7 +19,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
-from cs_score.evidence.reading import InputContent, located, read, text_of
+from cs_score.evidence.reading import ErrorLocation, InputContent, read, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
@@ -86,18 +86,18 @@ class Fault(Record):
 class Part(Record):
     """A part of gold or of a prediction, its judgment, and its faults.
 
-    `what` is the noun for it: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it
-    within the unit. `judgment` says in words how it counted, and is None if nothing was predicted for it.
+    `noun` says what it is: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it within
+    the unit. `judgment` says in words how it counted, and is None if nothing was predicted for it.
     """
 
-    what: str
+    noun: str
     value: Any
-    right: bool
+    is_right: bool
     judgment: str | None
     faults: tuple[Fault, ...] = ()
 
 
-RowsWithout: TypeAlias = Callable[[Fault], Sequence[Row]]
+CorrectionScorer: TypeAlias = Callable[[Fault], Sequence[Row]]
 """A function that returns the rows of units that share a prediction, after the correction of a fault of it."""
 
 
@@ -151,8 +151,8 @@ class Mode(ABC):
       official order, and `headings` above their columns.
     * `kinds`: the kinds of faults, in the order in which the error budget corrects them.
     * `summary` and `files`: the sentences of the help about the task and its files.
-    * `options`: a record with a field for each option, its description and its default. `fixed`: settings that numbers
-      depend on and nobody chooses.
+    * `options`: a record with a field for each option, its description and its default. `fixed_settings`: settings that
+      numbers depend on and nobody chooses.
     * `headlines`: the measures that are shown first; the first one ranks. Empty if the table of measures has them.
     * `stages`: the stages of the task that are tasks of their own, each with its predictions in words.
     * `has_lines`: files have a JSON value on each line. `shares_predictions`: a prediction serves all units of its id.
@@ -160,7 +160,8 @@ class Mode(ABC):
     * `endings`: the endings of the files of predictions in a folder.
     * `package`: the package that a task from outside comes with, and its version, as signatures have it.
 
-    `chosen` are the options in force, a record of the class `options`: the defaults, or those of `with_options`.
+    `chosen_options` are the options in force, a record of the class `options`: the defaults, or those of
+    `with_options`.
     """
 
     name: ClassVar[str]
@@ -172,7 +173,7 @@ class Mode(ABC):
     summary: ClassVar[str]
     files: ClassVar[str]
     options: ClassVar[type[Record]] = Record
-    fixed: ClassVar[Mapping[str, object]] = {}
+    fixed_settings: ClassVar[Mapping[str, object]] = {}
     stages: ClassVar[Mapping[str, str]] = {}
     headlines: ClassVar[tuple[str, ...]] = ()
     has_lines: ClassVar[bool] = False
@@ -184,11 +185,11 @@ class Mode(ABC):
 
     def __init__(self) -> None:
         enter(self.name, self.measures, self.headlines)
-        self.chosen: Any = self.options()
+        self.chosen_options: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return a copy of the mode with these options. Raises UsageError for options that are not possible."""
-        return self._with(chosen=self.options(**options))
+        return self._with(chosen_options=self.options(**options))
 
     def _with(self, **attributes: Any) -> Self:
         """Return a copy of the mode with other values of some attributes."""
@@ -233,7 +234,7 @@ class Mode(ABC):
         """Return the scores by measure, each 0..1, from the sums of the columns."""
         return dict(zip(self.measures, self.formula(sums, divide)))
 
-    def official(self, scores: Mapping[str, float]) -> dict[str, object]:
+    def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
         """Return the scores in the form in which the official evaluator writes them."""
         return dict(scores)
 
@@ -245,7 +246,7 @@ class Mode(ABC):
         Options that differ from their defaults appear in its signature. `measure` is None for the headline measure that
         the table of measures has for the task.
         """
-        defaults = {**asdict(self.options()), **self.fixed}
+        defaults = {**asdict(self.options()), **self.fixed_settings}
         all_options = {**defaults, **options}
         settings = [self.name]
         if self.package is not None:
@@ -318,14 +319,14 @@ class Mode(ABC):
         """
         gold = files.gold
         predictions = files.predictions
-        mode = self.for_system(system, files.systems)
-        pairs, notices = mode.paired(gold, predictions, mode.chosen)
+        mode = self.mode_for_system(system, files.systems)
+        pairs, notices = mode.pair_units(gold, predictions, mode.chosen_options)
         file_names = ("" if gold is None else gold.name, predictions.name)
         units = [Unit(unit_id, gold_of_unit, predicted, file_names) for unit_id, gold_of_unit, predicted in pairs]
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
-        undefined = mode.undefined(units, table)
-        mode = mode.without(undefined)
+        undefined = mode.undefined_measures(units, table)
+        mode = mode.without_measures(undefined)
         all_notices = [*predictions.notices, *notices]
         if gold is not None:
             mismatches = mode.mismatches(gold, predictions, units, table)
@@ -336,7 +337,7 @@ class Mode(ABC):
             table=table,
             scores=mode.scores(table.sums()),
             origin=mode._origin_of(files, units, table),
-            read=mode.contents(None if gold is None else gold.content, predictions.content, table),
+            contents=mode.contents(None if gold is None else gold.content, predictions.content, table),
             notices=(*all_notices, *mode.remarks(units, table)),
             undefined=undefined,
             head=tuple(mode.head(units, table)),
@@ -347,8 +348,8 @@ class Mode(ABC):
         """Return the origin of the scores of some units of the files; `table` has their statistics."""
         gold_digest = None if files.gold is None else files.gold.digest
         headline_measure = self.headline_of(units, table)
-        origin = self.origin(asdict(self.chosen), gold_digest, files.predictions.digest, headline_measure)
-        if files.gold is not None and self.is_answered_only(self.chosen):
+        origin = self.origin(asdict(self.chosen_options), gold_digest, files.predictions.digest, headline_measure)
+        if files.gold is not None and self.is_answered_only(self.chosen_options):
             counts = {"scored": len(units), "of": len(files.gold.content), "unit": self.unit}
             origin = origin.with_option(ANSWERED, counts)
         return origin
@@ -373,22 +374,22 @@ class Mode(ABC):
 
         They are empty if the user has chosen a system, if the task has no such option, and if the file cannot be read.
         """
-        if not self.option_of_systems or getattr(self.chosen, self.option_of_systems):
+        if not self.option_of_systems or getattr(self.chosen_options, self.option_of_systems):
             return ()
         try:
             return self.systems(read(predictions, "predictions", self.predictions, has_lines=self.has_lines))
         except InputError:
             return ()
 
-    def for_system(self, system: str, systems: Sequence[str]) -> Self:
+    def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
         """Return the mode that scores the system with this name, which is one of the `systems` of a file."""
         return self
 
-    def undefined(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
+    def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
         """Return the measures without a value for these units, each with the reason; `table` has their statistics."""
         return {}
 
-    def without(self, measures: Collection[str]) -> Self:
+    def without_measures(self, measures: Collection[str]) -> Self:
         """Return a copy of the mode without some measures, and without their lines of the report.
 
         Raises ValueError unless these are the last lines.
@@ -413,7 +414,7 @@ class Mode(ABC):
         """Return the sentences at the start of every text about the scores, such as the number of answers scored."""
         return ()
 
-    def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
+    def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
         """Return the rows of a further table below the report for people, its heading first; most tasks have none."""
         return []
 
@@ -435,7 +436,7 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Any, predictions: InputContent, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def pair_units(self, gold: Any, predictions: InputContent, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return the id, the gold and the prediction of each unit that is scored, and the notices for the user.
 
         Raises InputError if gold and predictions do not belong together.
@@ -463,12 +464,12 @@ class Mode(ABC):
         """
 
     @abstractmethod
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain why a unit has this row. Text from the inputs is not made safe to print."""
 
-    def at(self, unit: Unit) -> located:
+    def error_location(self, unit: Unit) -> ErrorLocation:
         """Return a context that adds the gold file and the id of a unit to errors; its block may change the `file`."""
-        return located(unit.files[0], {self.unit: unit.id})
+        return ErrorLocation(unit.files[0], {self.unit: unit.id})
 
     # ---- Faults of a prediction that `row` accepts
 
@@ -487,9 +488,9 @@ class Mode(ABC):
         faults: list[Fault] = []
         for part in self.parts(unit, measure):
             faults += part.faults
-        return self.by_kind(faults)
+        return self.sort_by_kind(faults)
 
-    def by_kind(self, faults: list[Fault]) -> list[Fault]:
+    def sort_by_kind(self, faults: list[Fault]) -> list[Fault]:
         """Sort faults in place, by kind and then by the number of their part, and return them."""
         if len(faults) > 1:
             faults.sort(key=self._kind_and_number)
@@ -500,10 +501,10 @@ class Mode(ABC):
         return self.kinds.index(fault.kind), fault.part if isinstance(fault.part, int) else 0
 
     @abstractmethod
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a unit, with these faults of it corrected, in the form of the predictions file."""
 
-    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+    def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the rows of some units after the correction of a single fault.
 
         The units share one prediction and have these `rows`. The function raises InputError if the scorer would refuse
@@ -514,14 +515,14 @@ class Mode(ABC):
 
     def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
         """Return the rows of units that share a prediction, scored again with one of its faults corrected."""
-        prediction = self.reread(self.corrected(units[0], [fault]))
+        prediction = self.prediction_from_json(self.correct_faults(units[0], [fault]))
         return [self.row(unit._replace(prediction=prediction)) for unit in units]
 
-    def written(self, prediction: Any) -> Any:
+    def prediction_to_json(self, prediction: Any) -> Any:
         """Return a prediction that was read, in the form of the predictions file."""
         return prediction
 
-    def reread(self, prediction: Any) -> Any:
+    def prediction_from_json(self, prediction: Any) -> Any:
         """Return a prediction in the form of the file as the task reads it. Raises InputError if it is malformed."""
         return prediction
 
@@ -545,7 +546,7 @@ class Mode(ABC):
         """Return the scenarios for answers that nobody has judged: a name, an assumption, and the units under it."""
         return ()
 
-    def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
+    def apply_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
         """Return the full text of a policy, and the units under it. Raises UsageError for a text that is no policy."""
         raise UsageError(f"{self.name} has no policies")
 
@@ -571,9 +572,9 @@ class ScoredPredictions(Record):
     """The scores of one run, with their origin and the statistics of each unit.
 
     `table` has the statistics of each of the `units`, `scores` the official measures (each 0..1). `origin` identifies
-    the computation. `read` says how much gold and predictions hold, and `notices` are for the user. `undefined` has the
-    measures without a value, each with the reason; they are not in `scores`. Every text begins with `head`; `system` is
-    the name of the system if the file has several.
+    the computation. `contents` says how much gold and predictions hold, and `notices` are for the user. `undefined` has
+    the measures without a value, each with the reason; they are not in `scores`. Every text begins with `head`;
+    `system` is the name of the system if the file has several.
     """
 
     mode: Mode
@@ -581,7 +582,7 @@ class ScoredPredictions(Record):
     table: UnitTable
     scores: Mapping[str, float]
     origin: Origin
-    read: tuple[Contents, Contents]
+    contents: tuple[Contents, Contents]
     notices: tuple[str, ...]
     undefined: Mapping[str, str] = {}
     head: tuple[str, ...] = ()
@@ -604,9 +605,9 @@ class ScoredPredictions(Record):
             raise InputError(f"no {self.mode.unit} {id_text} was scored{suggestion}", file=self.names[0])
         return positions
 
-    def explained(self, position: int) -> list[str]:
+    def explain_unit_at(self, position: int) -> list[str]:
         """Return the lines that explain how the unit at a position was scored."""
-        return list(self.mode.explained(self.units[position], self.table.rows[position]))
+        return list(self.mode.explain_unit(self.units[position], self.table.rows[position]))
 
 
 def intervals(result: ScoredPredictions, resampling: Resampling | None = None) -> ScoreIntervals:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from msgspec import Meta
 
-from cs_score.base.display import SCREEN
+from cs_score.base.display import SCREEN, number_with_noun
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
-from cs_score.evidence.reading import InputContent, counted, quoted, short_text
+from cs_score.evidence.reading import InputContent, quoted, short_text
 from cs_score.evidence.report import align_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -159,7 +159,7 @@ class R4C(Mode):
     rows = report_rows(tuple(WEIGHTS), columns[1:])
     kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
     options = R4COptions
-    fixed: ClassVar[Mapping[str, object]] = {"seed": SEED}
+    fixed_settings: ClassVar[Mapping[str, object]] = {"seed": SEED}
     summary = "Score R4C derivations by entities (e), relation (r) and both (er)"
     files = (
         "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id "
@@ -167,7 +167,7 @@ class R4C(Mode):
     )
     takes_long = True
 
-    def official(self, scores: Mapping[str, float]) -> dict[str, object]:
+    def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
         """Return the scores as the official script writes them: {"e": {"prec": ..., "recall": ..., "f1": ...}, ...}."""
         scores_by_level: dict[str, object] = {}
         for level in WEIGHTS:
@@ -192,7 +192,7 @@ class R4C(Mode):
         """Return whether the value of a file is gold, which has no key "re"; None if it is no object."""
         return "re" not in first if isinstance(first, dict) else None
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: R4COptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each instance with a prediction, with its references, and the notices for the user.
@@ -201,7 +201,7 @@ class R4C(Mode):
         """
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing_count = len(gold.content) - len(ids)
-        missing_of_all = f"{missing_count} of {counted(len(gold.content), 'instance')}"
+        missing_of_all = f"{missing_count:,} of {number_with_noun(len(gold.content), 'instance')}"
         if missing_count and not self.is_answered_only(options):
             first_missing = next(instance for instance in gold.content if instance not in predictions.content)
             raise InputError(
@@ -250,7 +250,7 @@ class R4C(Mode):
         reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
         that the instance lacks, and for empty strings that would have to be compared.
         """
-        with self.at(unit) as location:
+        with self.error_location(unit) as location:
             location.file = unit.files[1]
             predicted = _read_derivation(unit.prediction)
             location.file = unit.files[0]
@@ -272,7 +272,7 @@ class R4C(Mode):
                 evaluations.append(InstanceEvaluation(order, totals, predicted, gold, alignments[best]))
         return evaluations
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
         yield f"instance {short_text(unit.id)}"
         for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
@@ -310,7 +310,7 @@ class R4C(Mode):
                 extra = Fault(EXTRA_FACT, position + 1, list(fact), None)
                 yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the predicted derivation of an instance, with these faults of it corrected.
 
         Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced.
@@ -493,9 +493,9 @@ def _read_references(gold: References) -> dict[int, Derivation]:
     references = {}
     for position in sorted(drawn_positions):
         if position >= len(derivations):
-            number_in_words = counted(len(derivations), "reference")
+            number_in_words = number_with_noun(len(derivations), "reference")
             raise InputError(f"reference {position + 1} was drawn, but the instance has only {number_in_words}")
-        with reading.located(place={"reference": position + 1}):
+        with reading.ErrorLocation(place={"reference": position + 1}):
             references[position] = _read_derivation(derivations[position])
     return references
 
@@ -509,10 +509,12 @@ def _read_fact(step: object) -> Fact:
     """Return the fact of a step [title, sentence number, fact]. Raises InputError for anything else."""
     parts = reading.as_list(step, "a step")
     if len(parts) != 3:
-        raise InputError(f"a step of {counted(len(parts), 'item')} where [title, sentence number, fact] is expected")
+        raise InputError(
+            f"a step of {number_with_noun(len(parts), 'item')} where [title, sentence number, fact] is expected"
+        )
     texts = reading.as_list(parts[2], "a fact")[:3]
     if len(texts) < 3:
-        raise InputError(f"a fact of {counted(len(texts), 'item')} where [head, relation, tail] is expected")
+        raise InputError(f"a fact of {number_with_noun(len(texts), 'item')} where [head, relation, tail] is expected")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a fact holds {reading.kind_of(text)} where text is expected")

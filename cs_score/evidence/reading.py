@@ -60,7 +60,7 @@ def read(
     value on each line, and a value from memory is an iterable of such values. Raises InputError, with the name of the
     file, if the file or the value cannot be read.
     """
-    with open_input(file_or_value, role, has_lines=has_lines) as source, located(source.name):
+    with open_input(file_or_value, role, has_lines=has_lines) as source, ErrorLocation(source.name):
         content = read_content(source)
         notices: tuple[str, ...] = ()
         if isinstance(content, Converted):
@@ -98,7 +98,7 @@ def _write_json(value: object, role: str) -> str:
         raise InputError(f"cannot be written as JSON: {error}", file=f"<{role}>") from None
 
 
-class located(Struct):  # noqa: N801  # a context, read as `with located(name, {"claim": 5}):`
+class ErrorLocation(Struct):
     """A context that adds its file and its place to every InputError that is raised in its block.
 
     The place {"line": 3, "claim": 5}, for example, is "line 3, claim 5" in the message, before the place that the error
@@ -131,7 +131,7 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
 
 
 def json_lines(
-    source: Source, location: located, *, skipped_marks: str = "", skips_blank: bool = False
+    source: Source, location: ErrorLocation, *, skipped_marks: str = "", skips_blank: bool = False
 ) -> Iterator[object]:
     """Yield the JSON value of each line of a source, and set the place of `location` to the number of the line, from 1.
 
@@ -363,8 +363,3 @@ def set_text(keys: Iterable[Hashable]) -> str:
     shown_keys = [short_text(key) for key in keys]
     shown_keys.sort(key=lambda shown_key: (len(shown_key), shown_key))
     return f"{{{', '.join(shown_keys)}}}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 claim", "2 claims"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

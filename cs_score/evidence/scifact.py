@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import UNSET, Meta
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
@@ -20,7 +21,7 @@ from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -146,7 +147,7 @@ class SciFact(AbstractsMode):
         """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
         return _read_claims(source, _read_predicted_entry)
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
@@ -199,7 +200,7 @@ class SciFact(AbstractsMode):
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         """Return the row of each claim, as `row` does. Raises InputError, with the line of the claim."""
         rows = []
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for line, unit in enumerate(units, start=1):
                 location.file = unit.files[0]
                 location.place = {"line": line, "claim": unit.id}
@@ -219,7 +220,7 @@ class SciFact(AbstractsMode):
         selection_correct = 0
         label_correct = 0
         retrieved_sentences = 0
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for abstract, entry in predicted.items():
                 location.place["abstract"] = abstract
                 verdict = judge(sets_by_abstract.get(abstract), entry)
@@ -244,7 +245,7 @@ class SciFact(AbstractsMode):
             label_correct,
         )
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -258,20 +259,20 @@ class SciFact(AbstractsMode):
                 yield f"abstract {short_text(abstract)}: not predicted"
                 yield f"  gold       {_show_gold_sets(sets)}"
                 missed = sum([len(gold_set.sentences) for gold_set in sets])
-                yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
+                yield f"  missed     1 abstract, {number_with_noun(missed, 'sentence')}"
         if not sets_by_abstract and not predicted:
             yield ""
             yield "no abstract is relevant and none is predicted"
 
     # ---- Claims as the shared rules see them
 
-    def written(self, prediction: Claim | None) -> Any:
+    def prediction_to_json(self, prediction: Claim | None) -> Any:
         """Return the prediction for a claim as the JSON object of its line."""
         assert prediction is not None  # every claim has one
         evidence = {abstract: self.entries_to_json([entry.entry()]) for abstract, entry in prediction.evidence.items()}
         return {"id": prediction.id, "evidence": evidence}
 
-    def reread(self, prediction: Any) -> Claim:
+    def prediction_from_json(self, prediction: Any) -> Claim:
         """Return the prediction for a claim from the JSON object of its line. Raises InputError if it is malformed."""
         return _parse_claim(prediction, _read_predicted_entry)
 
@@ -358,7 +359,7 @@ def _judge_sets(abstract: str, sets: Sequence[Labelled], entry: Labelled | None)
         if is_complete:
             judgment = "complete"
         elif predicted_count:
-            judgment = f"{predicted_count} of {counted(len(keys), 'sentence')}"
+            judgment = f"{predicted_count:,} of {number_with_noun(len(keys), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
         yield Part("evidence set", value, is_complete, judgment)
 
@@ -393,7 +394,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     """
     claims = []
     claims_without_object = 0
-    with reading.located() as location:
+    with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
             location.place["claim"] = fields.get("id", [])
@@ -401,7 +402,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
             if is_empty_evidence(fields["evidence"]):
                 claims_without_object += 1
     if claims_without_object:
-        notice = f"{counted(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
+        notice = f"{number_with_noun(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
         return reading.Converted(claims, notice)
     return claims
 
@@ -415,7 +416,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     value = reading.member(fields, "evidence")
     evidence = {}
     if not is_empty_evidence(value):
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for abstract, entries in reading.as_object(value, "'evidence'").items():
                 location.place["abstract"] = abstract
                 evidence[abstract] = read_evidence(entries)
@@ -516,7 +517,7 @@ class _IdMismatch(NamedTuple):
 
     def missing_text(self) -> str:
         """Return how many claims lack a prediction, such as `2 of 300 claims have none`."""
-        return f"{self.missing.total()} of {counted(len(self.gold_ids), 'claim')} have none"
+        return f"{self.missing.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
     def first_unknown_position(self) -> int:
         """Return the position of the first prediction without a claim in gold; the number of predictions if none is."""
@@ -649,7 +650,7 @@ def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted:
     yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
     yield f"  predicted  {predicted.label}  [{shown_sentences}]"
     if sets is None:
-        yield f"  wrong      1 abstract, {counted(len(predicted.sentences), 'sentence')}"
+        yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
         return
     label_only = "correct" if verdict.is_label_right else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"

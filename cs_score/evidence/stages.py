@@ -10,13 +10,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
 from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
     Labelled,
@@ -79,7 +80,7 @@ class Stage(Mode):
     def gold(self, source: Source) -> list[GoldClaim]:
         """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
         claims = []
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
                 location.place["claim"] = fields.get("id", [])
@@ -94,14 +95,14 @@ class Stage(Mode):
     def predictions(self, source: Source) -> list[Prediction]:
         """Return the predictions of a file of the stage's form or the leaderboard's. Raises InputError."""
         claims = []
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
                 location.place["claim"] = fields.get("claim_id", fields.get("id", []))
-                claims.append(self.reread(fields))
+                claims.append(self.prediction_from_json(fields))
         return claims
 
-    def reread(self, prediction: Any) -> Prediction:
+    def prediction_from_json(self, prediction: Any) -> Prediction:
         """Return the prediction in a line of the stage's form or the leaderboard's.
 
         Only the leaderboard's lines have their id under `id`. Raises InputError for a malformed line.
@@ -111,7 +112,7 @@ class Stage(Mode):
         claim_id = reading.identifier(prediction, "claim_id")
         return Prediction(claim_id, self.read_stage_value(reading.member(prediction, self.key)))
 
-    def written(self, prediction: Prediction | None) -> Any:
+    def prediction_to_json(self, prediction: Prediction | None) -> Any:
         """Return the prediction for a claim as the JSON object of a line of the stage's file; None stays None."""
         if prediction is None:
             return None
@@ -129,7 +130,7 @@ class Stage(Mode):
     def read_leaderboard_line(self, fields: reading.Object) -> Any:
         """Return the content of a prediction, read from a line of the leaderboard's form. Raises InputError."""
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
@@ -175,7 +176,7 @@ def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any
     `read_document` makes the evidence of a document from its JSON value.
     """
     evidence_by_document = {}
-    with reading.located() as location:
+    with reading.ErrorLocation() as location:
         for document, content in _evidence_of(fields).items():
             location.place["abstract"] = document
             evidence_by_document[document] = read_document(content)
@@ -284,10 +285,10 @@ class Retrieval(Stage):
 
     def _gold_numbers(self, unit: Unit) -> set[int]:
         """Return the numbers of gold's documents for a claim. Raises InputError for an id that is no whole number."""
-        with self.at(unit):
+        with self.error_location(unit):
             return {_document_number(document) for document in unit.gold.evidence}
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: gold's documents, the retrieved ones, and whether they are hits."""
         gold_numbers = self._gold_numbers(unit)
         _, has_one, has_all = row
@@ -308,10 +309,10 @@ class Retrieval(Stage):
             else:
                 yield Part("document", document, False, None, (Fault(MISSED_DOCUMENT, document, None, number),))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
         missed = [fault.gold for fault in faults]
-        return self.written(Prediction(unit.prediction.id, [*unit.prediction.content, *missed]))
+        return self.prediction_to_json(Prediction(unit.prediction.id, [*unit.prediction.content, *missed]))
 
 
 def _document_number(document: str) -> int:
@@ -369,7 +370,7 @@ class Rationale(Stage):
                 relevant_count += len(gold_set.sentences)
         return relevant_count, retrieved_count, correct_count
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document."""
         sets_by_document = unit.gold.evidence
         predicted = unit.prediction.content
@@ -393,7 +394,7 @@ class Rationale(Stage):
                 value = {"document": document, "sentence": sentence}
                 yield Part("sentence", value, False, "in no gold set", (fault,))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
@@ -405,7 +406,7 @@ class Rationale(Stage):
             else:  # sentences of a gold set that are missed
                 predicted_keys = sentence_keys(sentences)
                 sentences += [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
-        return self.written(Prediction(unit.prediction.id, evidence))
+        return self.prediction_to_json(Prediction(unit.prediction.id, evidence))
 
 
 def _read_sentences(value: object) -> list[object]:
@@ -473,7 +474,7 @@ def _judge_set(document: str, number: int, gold_set: Labelled, predicted_keys: f
     predicted_count = len(sentence_by_key) - len(missing)
     if not predicted_count:
         return Part("evidence set", value, False, None, (Fault(MISSED_RATIONALE, document, None, missing),))
-    judgment = f"{predicted_count} of {counted(len(sentence_by_key), 'sentence')}"
+    judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
     return Part("evidence set", value, False, judgment, (Fault(INCOMPLETE_RATIONALE, document, None, missing),))
 
 
@@ -547,7 +548,7 @@ class Label(Stage):
     def read_stage_value(self, value: object) -> dict[str, str]:
         """Return the label of each document, read from the value under `labels`. Raises InputError."""
         labels = {}
-        with reading.located() as location:
+        with reading.ErrorLocation() as location:
             for document, entry in reading.as_object(value, "'labels'").items():
                 location.place["abstract"] = document
                 labels[document] = _read_label(entry)
@@ -561,14 +562,14 @@ class Label(Stage):
         """Return the value under `labels` in the stage's file, such as {"11": {"label": "SUPPORT"}}."""
         return {document: {"label": label} for document, label in prediction.content.items()}
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Raises InputError if the files have different claims, and if no document has a label.
         """
-        pairs, notices = super().paired(gold, predictions, options)
+        pairs, notices = super().pair_units(gold, predictions, options)
         if not any(claim.content for claim in predictions.content):
             raise InputError("no document has a label, so there is nothing to score", file=predictions.name)
         return pairs, notices
@@ -599,11 +600,11 @@ class Label(Stage):
         sets = unit.gold.evidence.get(document)
         label = sets[0].label if sets else NOT_ENOUGH_INFO
         if label not in LABELS:
-            with self.at(unit):
+            with self.error_location(unit):
                 raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}")
         return str(label)
 
-    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct."""
         yield f"claim {short_text(unit.id)}"
         for judged in self._judge_labels(unit):
@@ -620,14 +621,14 @@ class Label(Stage):
                 faults = (Fault(WRONG_LABEL, judged.document, judged.predicted, judged.gold),)
             yield Part("label", judged.document, judged.is_right, judged.predicted, faults)
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with gold's label for each document of these faults, as a JSON object."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold
-        return self.written(Prediction(unit.prediction.id, labels))
+        return self.prediction_to_json(Prediction(unit.prediction.id, labels))
 
-    def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
+    def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
         """Return the confusion table of all documents as rows of text, its heading first."""
         table: list[tuple[str, ...]] = [("gold \\ predicted", *LABELS)]
         for position, label in enumerate(LABELS):

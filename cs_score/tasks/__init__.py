@@ -17,7 +17,15 @@ from cs_score.tasks import outside
 if TYPE_CHECKING:  # they load what only some calls need
     from cs_score.base.sources import Source
     from cs_score.evidence.mode import Fault, Mode, Part, ReportRow, Unit, report_rows
-    from cs_score.evidence.reading import InputContent, as_list, as_object, json_document, json_lines, located, member
+    from cs_score.evidence.reading import (
+        ErrorLocation,
+        InputContent,
+        as_list,
+        as_object,
+        json_document,
+        json_lines,
+        member,
+    )
     from cs_score.measures.registry import Divide, f1
     from cs_score.statistics.units import UnitTable
     from cs_score.tasks.task import Task
@@ -25,6 +33,7 @@ if TYPE_CHECKING:  # they load what only some calls need
 __all__ = [
     "CsScoreError",
     "Divide",
+    "ErrorLocation",
     "Fault",
     "InputContent",
     "InputError",
@@ -42,7 +51,6 @@ __all__ = [
     "f1",
     "json_document",
     "json_lines",
-    "located",
     "member",
     "report_rows",
 ]
@@ -58,7 +66,7 @@ _HOMES: Final = {
         "as_object",
         "json_document",
         "json_lines",
-        "located",
+        "ErrorLocation",
         "member",
     ),
 }

@@ -155,17 +155,17 @@ def _contents(mode: Mode, value: Any) -> Any:
 
 _CHECKS: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
     "contents": _contents,
-    "explained": _texts,
+    "explain_unit": _texts,
     "formula": _scores,
     "groups": _mapping,
     "head": _texts,
     "headline_of": _measure,
     "mismatches": _texts,
-    "paired": _pairs,
+    "pair_units": _pairs,
     "parts": _parts,
     "remarks": _texts,
     "row": _row,
-    "undefined": _mapping,
+    "undefined_measures": _mapping,
 }
 """What is checked of values that hooks return, by the name of the hook."""
 

@@ -14,14 +14,14 @@ from cs_score.statistics.units import UnitTable
 class UnitStatistics(Record):
     """A result for comparisons: the statistics of each unit, from which the measures are computed.
 
-    `unit` is the noun for a row of the table. `answered` are the units that the run has answers for, `known` the units
-    of gold.
+    `unit` is the noun for a row of the table. `answered_units` are the ids of the units that the run has answers for,
+    `gold_units` the ids of all units of gold.
     """
 
     unit: str
     table: UnitTable
-    answered: Sequence[str]
-    known: Sequence[str]
+    answered_units: Sequence[str]
+    gold_units: Sequence[str]
     origin: Origin
 
 
@@ -38,7 +38,7 @@ class Comparable(Protocol):
     def headline_of(self, results: Iterable[Any]) -> str | None:
         """Return the measure of these results that people are shown first; None if it is that of the registry."""
 
-    def undefined(self, result: Any) -> Mapping[str, str]:
+    def undefined_measures(self, result: Any) -> Mapping[str, str]:
         """Return the measures without a value for a result, each with the reason; `measures` does not have them."""
 
     def statistics(self, result: Any, measures: Sequence[str]) -> UnitStatistics:

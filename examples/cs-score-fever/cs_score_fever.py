@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from cs_score.tasks import (
     Divide,
+    ErrorLocation,
     Fault,
     InputContent,
     InputError,
@@ -23,7 +24,6 @@ from cs_score.tasks import (
     as_object,
     f1,
     json_lines,
-    located,
     member,
 )
 
@@ -121,7 +121,7 @@ class Fever(Mode):
             return None
         return "predicted_label" not in first
 
-    def paired(
+    def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Options
     ) -> tuple[Iterable[Any], Iterable[str]]:
         """Pair lines by position, or by id. Raise InputError where files do not fit."""
@@ -152,7 +152,7 @@ class Fever(Mode):
         recall = float(has_evidence or not gold.groups)
         return 1, 1, int(is_fully_right), int(is_label_right), precision, recall
 
-    def explained(self, unit: Unit, row: Sequence[float]) -> Iterator[str]:
+    def explain_unit(self, unit: Unit, row: Sequence[float]) -> Iterator[str]:
         gold: Claim = unit.gold
         given: Prediction = unit.prediction
         yield f"claim {unit.id}"
@@ -194,7 +194,7 @@ class Fever(Mode):
             fault = Fault("missed_evidence", None, None, smallest)
             yield Part("group", smallest, False, None, (fault,))
 
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+    def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction without these faults: what has to count is put in front."""
         given: Prediction = unit.prediction
         label = given.label
@@ -212,13 +212,13 @@ class Fever(Mode):
         numbered = enumerate(given.sentences, start=1)
         kept = [sentence for number, sentence in numbered if number not in left_out]
         sentences = [*dict.fromkeys(in_front), *(sentence for sentence in kept if sentence not in in_front)]
-        return self.written(given._replace(label=label, sentences=tuple(sentences)))
+        return self.prediction_to_json(given._replace(label=label, sentences=tuple(sentences)))
 
-    def written(self, prediction: Prediction) -> Any:
+    def prediction_to_json(self, prediction: Prediction) -> Any:
         evidence = [list(sentence) for sentence in prediction.sentences]
         return {"id": prediction.id, "predicted_label": prediction.label, "predicted_evidence": evidence}
 
-    def reread(self, prediction: Any) -> Prediction:
+    def prediction_from_json(self, prediction: Any) -> Prediction:
         return prediction_of(prediction)
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
@@ -254,8 +254,8 @@ def _shown(sentence: Sentence) -> str:
 
 def _lines(source: Source, value_of: Any) -> Iterator[Any]:
     """Yield what a function makes of each line. Raise InputError with the line."""
-    with located(source.name) as at:
-        for value in json_lines(source, at, skips_blank=True):
+    with ErrorLocation(source.name) as location:
+        for value in json_lines(source, location, skips_blank=True):
             yield value_of(as_object(value, "the line"))
 
 

@@ -85,7 +85,7 @@ def test_labels_of_any_kind_are_compared_by_value(gold: object, predicted: list[
     entries = [{"sentences": [number], "label": label} for number, label in enumerate(predicted)]
     wanted = {"id": 1, "evidence": {"5": [{"sentences": [0, 1], "label": gold}]}}
     result = claims.MODE.score([wanted], [{"id": 1, "evidence": {"5": entries}}])
-    text = "\n".join(result.explained(0))
+    text = "\n".join(result.explain_unit_at(0))
     assert (f"entry {position + 1}, the first" if position is not None else "no predicted entry") in text
 
 

@@ -16,8 +16,9 @@ from cs_score.evidence import reading as reader
 
 
 def lines_of(source: Source, **options: str) -> list[tuple[int, object]]:
-    with reader.located("file") as at:
-        return [(at.place["line"], value) for value in reader.json_lines(source, at, **options)]  # type: ignore[misc, arg-type]
+    with reader.ErrorLocation("file") as location:
+        values = reader.json_lines(source, location, **options)  # type: ignore[arg-type]
+        return [(location.place["line"], value) for value in values]  # type: ignore[misc]
 
 
 def lines(data: bytes, **options: str) -> list[tuple[int, object]]:

@@ -140,4 +140,4 @@ def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
         assert result.file in ("<gold>", "<predictions>")
     else:
         assert all(0 <= value <= 1 for value in result.scores.values())
-        assert all(map(result.explained, range(len(result.table.ids))))
+        assert all(map(result.explain_unit_at, range(len(result.table.ids))))

@@ -12,7 +12,7 @@ from cs_score.coldstart.gold import ColdStartGold, Run, run_of, units_of
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.result import PrecisionRecall, ScoredRun, ScoringStopped, UnitResult, averaged_table
-from cs_score.coldstart.scorer import Combining, score_unit
+from cs_score.coldstart.scorer import CallScorer, score_unit
 from cs_score.problems.log import ProblemLog
 
 
@@ -43,7 +43,7 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
         if run_id:
             units = [score_unit(unit, policy) for unit in units_of(run, run_id)]
     run_result = ScoredRun(run_id, PrecisionRecall(averaged_table([]), None, None), tuple(units))
-    result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
+    result = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,
         run_id=run_id,

@@ -44,7 +44,7 @@ class ColdStartTask:
         """Return None: the registry of measures knows the headline measures of Cold Start."""
         return None
 
-    def undefined(self, result: Result) -> Mapping[str, str]:
+    def undefined_measures(self, result: Result) -> Mapping[str, str]:
         """Return the measures by which the run of a result has no score, with the reasons."""
         return _only_run(result).undefined
 
@@ -54,8 +54,8 @@ class ColdStartTask:
         return UnitStatistics(
             unit=unit_name(result),
             table=unit_table(run, [parse(name) for name in measures]),
-            answered=answered_units(run),
-            known=tuple(dict.fromkeys(run.unit_of.values())),
+            answered_units=answered_units(run),
+            gold_units=tuple(dict.fromkeys(run.unit_of.values())),
             origin=result.origin,
         )
 

@@ -30,7 +30,7 @@ from cs_score.analysis.outcomes import positions_of_groups
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.evidence.mode import Fault, Part, Progress, ReportRow, Row, RowsWithout, ScoredPredictions, Unit
+from cs_score.evidence.mode import CorrectionScorer, Fault, Part, Progress, ReportRow, Row, ScoredPredictions, Unit
 from cs_score.evidence.reading import as_key
 from cs_score.measures.registry import Ratio, divide
 
@@ -69,9 +69,9 @@ class Entry:
         """The faults of the prediction for the examined measure."""
         return self._examination.mode.faults(self.unit, self._examination.measure)
 
-    def corrected(self, faults: Sequence[Fault]) -> Any:
+    def corrected_prediction(self, faults: Sequence[Fault]) -> Any:
         """Return the prediction with some of its faults corrected, in the form of the predictions file."""
-        return self._examination.mode.corrected(self.unit, faults)
+        return self._examination.mode.correct_faults(self.unit, faults)
 
     def without_faults(self, faults: Sequence[Fault]) -> Entry:
         """Return the entry with some of its faults corrected.
@@ -79,7 +79,7 @@ class Entry:
         Raises InputError if the scorer would refuse the corrected prediction.
         """
         mode = self._examination.mode
-        prediction = mode.reread(self.corrected(faults))
+        prediction = mode.prediction_from_json(self.corrected_prediction(faults))
         rows = [mode.row(unit) for unit in self._units_with(prediction)]
         return Entry(self._examination, self.positions, self.unit._replace(prediction=prediction), rows)
 
@@ -89,9 +89,9 @@ class Entry:
         return [units[position]._replace(prediction=prediction) for position in self.positions]
 
     @cached_property
-    def rows_without(self) -> RowsWithout:
+    def rows_after_correction(self) -> CorrectionScorer:
         """A function that returns the rows of the units after the correction of a fault."""
-        return self._examination.mode.rows_without_each(self._units_with(self.unit.prediction), self.rows)
+        return self._examination.mode.correction_scorer(self._units_with(self.unit.prediction), self.rows)
 
     def without_kind(self, kind: str) -> Entry:
         """Return the entry with all faults of a kind corrected, except those whose correction the scorer refuses."""
@@ -108,7 +108,7 @@ class Entry:
     def _can_correct(self, fault: Fault) -> bool:
         """Return whether the scorer would accept the prediction with a fault corrected."""
         try:
-            self.rows_without(fault)  # the rows are not needed, only the error
+            self.rows_after_correction(fault)  # the rows are not needed, only the error
         except InputError:
             return False
         return True
@@ -211,7 +211,7 @@ class Examination:
         measure is its value after the correction minus its value before.
         """
         try:
-            new_rows = entry.rows_without(fault)
+            new_rows = entry.rows_after_correction(fault)
         except InputError as error:
             return MistakeCost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
         new_sums = sums
@@ -235,7 +235,7 @@ class Examination:
             gold=cost.fault.gold,
             gain=cost.gain,
             effects=cost.effects,
-            prediction=cost.entry.corrected([cost.fault]),
+            prediction=cost.entry.corrected_prediction([cost.fault]),
             reason=cost.reason,
         )
 
@@ -383,7 +383,7 @@ class Examination:
         """
         rows = []
         for text in policies:
-            policy, units = self.mode.under_policy(text, self.result.units)
+            policy, units = self.mode.apply_policy(text, self.result.units)
             try:
                 scores = self._scores_of_units(units)
             except InputError as error:
@@ -415,10 +415,10 @@ class Examination:
         for number, position in enumerate(explained_positions):
             name = self.names[position]
             steps.append(UnitSteps(name.id, name.occurrence, (number,)))
-            texts.append("\n".join([one_line(line) for line in self.result.explained(position)]))
+            texts.append("\n".join([one_line(line) for line in self.result.explain_unit_at(position)]))
         return EvidenceExplanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
 
-    def explained(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
+    def explain_units(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
         """Return explanations of how the units at these positions were scored, with their mistakes and their costs."""
         chosen_positions = frozenset(positions)
         entries = [entry for entry in self.entries if not chosen_positions.isdisjoint(entry.positions)]
@@ -435,10 +435,10 @@ class Examination:
         return ExplainedUnit(
             unit=name.id,
             occurrence=name.occurrence,
-            lines=tuple(self.result.explained(position)),
+            lines=tuple(self.result.explain_unit_at(position)),
             statistics=dict(zip(self.result.table.columns, row)),
             scores=self.mode.scores(row),
-            prediction=self.mode.written(self.result.units[position].prediction),
+            prediction=self.mode.prediction_to_json(self.result.units[position].prediction),
             mistakes=tuple([self.mistake(cost) for cost in costs]),
         )
 
@@ -469,7 +469,7 @@ class Examination:
             return part_by_key
         occurrences: Counter[tuple[str, str]] = Counter()
         for part in self.mode.parts(self.units[key], self.measure):
-            noun_and_value = (part.what, json.dumps(part.value, sort_keys=True))
+            noun_and_value = (part.noun, json.dumps(part.value, sort_keys=True))
             occurrences[noun_and_value] += 1
             part_by_key[*noun_and_value, occurrences[noun_and_value]] = part
         return part_by_key

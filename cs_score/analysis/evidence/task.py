@@ -62,7 +62,7 @@ class EvidenceTask(Record):
         headlines = {result.origin.measure for result in results}
         return headlines.pop() if len(headlines) == 1 else None
 
-    def undefined(self, result: ScoredPredictions) -> Mapping[str, str]:
+    def undefined_measures(self, result: ScoredPredictions) -> Mapping[str, str]:
         """Return the measures that have no value for a result, each with the reason."""
         return result.undefined
 

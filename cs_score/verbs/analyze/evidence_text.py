@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from cs_score.analysis.evidence.layouts import DocumentText, costliest_layout, count_column, mistakes_layout, title_of
 from cs_score.analysis.views import answered_count_text
+from cs_score.base.display import number_with_noun
 from cs_score.base.records import asdict
 from cs_score.evidence.mode import Mode
-from cs_score.evidence.reading import counted
 from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.verbs.analyze.evidence import EvidenceAnalysis
 
@@ -109,7 +109,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     and the cells of tables are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    units = answered_count_text(analysis) or counted(analysis.units, mode.unit)
+    units = answered_count_text(analysis) or number_with_noun(analysis.units, mode.unit)
     lines = [f"{title_of(analysis)} = {analysis.score:.4f} over {units}"]
     lines += writer.head_lines(analysis)
     if writer.is_screen:

@@ -78,7 +78,7 @@ class _PreparedEvidence(Prepared):
         """Return the inputs and options that the scores of predictions with this digest are made from."""
         gold_digest = self.digests[0] if self.digests else None
         mode = self._mode.with_options(self._options_of(run))
-        origin = mode.origin(asdict(mode.chosen), gold_digest, digest)
+        origin = mode.origin(asdict(mode.chosen_options), gold_digest, digest)
         return self.run_origin(origin, mode.unit)
 
     def _options_of(self, run: BatchRunFile) -> Mapping[str, object]:
@@ -105,7 +105,7 @@ class _PreparedEvidence(Prepared):
             scores=dict(result.scores),
             intervals=limits or UNSET,
             findings=make_findings(result.table),
-            answered=result.origin.answered or UNSET,
+            answered=result.origin.answered_count_text or UNSET,
         )
         outcome = outcome_of(
             plan.task,

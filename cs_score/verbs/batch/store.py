@@ -22,7 +22,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, whole_file, write_whole
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.problems.reports import OPTION
 from cs_score.verbs.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
@@ -74,7 +74,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
             paths += _places_shared_with_run(problem_outputs, folder)
     distinct_paths = dict.fromkeys(paths)
     outputs = _planned_outputs(distinct_paths, writes_index=plan.page is not None)
-    inputs = [name_of(member) for file in plan.inputs for member in members(file.name)]
+    inputs = [name_of(member) for file in plan.inputs for member in expand_folder(file.name)]
     if options.runs_from is not None:
         inputs.append(options.runs_from)
     inputs += [run.file.name for run in runs]

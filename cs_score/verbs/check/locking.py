@@ -80,7 +80,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     gold = read_gold(mode, gold_file)
     assert gold is not None  # it is None only without a gold file
     # There are no predictions yet: gold takes their place, and is then the only input.
-    origin = mode.origin(asdict(mode.chosen), gold.digest, gold.digest)
+    origin = mode.origin(asdict(mode.chosen_options), gold.digest, gold.digest)
     return replace(origin, inputs=(gold.digest,))
 
 

@@ -72,7 +72,7 @@ class AnyTable(Record):
         """Return None: the measure to show first is chosen by the registry of measures, from the names of them all."""
         return None
 
-    def undefined(self, result: str) -> Mapping[str, str]:
+    def undefined_measures(self, result: str) -> Mapping[str, str]:
         """Return no measures: every system of a table has a score by every measure."""
         return {}
 
@@ -80,7 +80,7 @@ class AnyTable(Record):
         """Return the numerators and denominators of a system's units by all measures; `result` is the system's name."""
         table = self.table_by_system[result]
         origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
-        return UnitStatistics(unit="unit", table=table, answered=table.ids, known=table.ids, origin=origin)
+        return UnitStatistics(unit="unit", table=table, answered_units=table.ids, gold_units=table.ids, origin=origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
         """Return the function that computes the scores by these measures from sums over units.

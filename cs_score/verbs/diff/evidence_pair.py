@@ -119,7 +119,7 @@ def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | Non
     return Answer(
         unit=unit.id,
         occurrence=unit.occurrence,
-        part=part.what,
+        part=part.noun,
         value=part.value,
         a=a,
         b=b,
@@ -131,7 +131,7 @@ def _judgment_of(part: Part | None) -> Judgment | None:
     """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
     if part is None or part.judgment is None:
         return None
-    return Judgment(part.right, part.judgment)
+    return Judgment(part.is_right, part.judgment)
 
 
 def _judgment_text(judgment: Judgment | None) -> str | None:

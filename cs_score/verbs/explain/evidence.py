@@ -54,7 +54,7 @@ def explain(
     costs = [] if units else examination.costs(examination.entries, progress)
     return EvidenceExplanation(
         **examination.head,
-        units=examination.explained(positions) if units else (),
+        units=examination.explain_units(positions) if units else (),
         mistakes=tuple([examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]),
         statistics=dict(zip(result.table.columns, result.table.sums())),
     )

@@ -24,6 +24,7 @@ class Head(Record):
     measures: tuple[str, ...] | UnsetType = UNSET
     units: Json | UnsetType = UNSET
     remarks: tuple[str, ...] = ()
+    empty_folders: tuple[str, ...] = ()
 
 
 BatchRecord: TypeAlias = LeaderboardDocument | BatchOverview | Outcome

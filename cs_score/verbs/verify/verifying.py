@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import file_in_folder, open_source
 from cs_score.base.version import VERSION
-from cs_score.coldstart.linking import folder_without_files
+from cs_score.coldstart.linking import EmptyFolder
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
@@ -195,7 +195,7 @@ def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict
     except ScoringStopped as stop:
         yield _stopped_verdict(record, stop)
         return
-    recorded = {**record.value, **_remarks_to_compare(head, places)}
+    recorded = _without_empty_folders(record.value, head, places)
     yield _compare(record, recorded, rescored.document(head), document_with_version=recorded)
     if os.path.basename(record.file) != SCORES_FILE or head.measures:
         return
@@ -235,20 +235,27 @@ def _command_line_in(params: str) -> list[str]:
     return []
 
 
-def _remarks_to_compare(head: Head, places: Places) -> dict[str, Json]:
-    """Return the recorded remarks as the member `remarks` of a document, without true remarks on empty folders.
+def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
+    """Return recorded scores without the folders that they call empty and that are empty, and the remarks on these.
 
-    An empty folder is no input, so scoring again makes no such remark. A remark on a folder that does not exist, or
-    that holds a file, is kept; it then appears as a difference. The member is missing if there are no remarks.
+    An empty folder is no input, so scoring again does not meet it. A folder that does not exist, or that holds a file,
+    is kept with its remark; both then appear as differences.
     """
-    if not head.remarks:
-        return {}
-    remarks = []
-    for remark in head.remarks:
-        folder = folder_without_files(remark)
-        if folder is None or not places.has_empty_folder(folder):
-            remarks.append(remark)
-    return {"remarks": remarks}
+    false_claims = []
+    true_remarks = set()
+    for folder in head.empty_folders:
+        if places.has_empty_folder(folder):
+            true_remarks.add(EmptyFolder(folder).remark)
+        else:
+            false_claims.append(folder)
+    members = dict(document)
+    if true_remarks:
+        members["remarks"] = [remark for remark in head.remarks if remark not in true_remarks]
+    if false_claims:
+        members["empty_folders"] = false_claims
+    else:
+        members.pop("empty_folders", None)
+    return members
 
 
 # ---- The records of a batch

@@ -94,7 +94,7 @@ def test_what_is_corrected_is_no_mistake_any_more(kind: str) -> None:
     unit = Unit(1, claim, given, ("gold", "predictions"))
     faults = [fault for fault in MODE.faults(unit, "fever_score") if fault.kind == kind]
     assert faults
-    corrected = unit._replace(prediction=MODE.reread(MODE.corrected(unit, faults)))
+    corrected = unit._replace(prediction=MODE.prediction_from_json(MODE.correct_faults(unit, faults)))
     assert kind not in {fault.kind for fault in MODE.faults(corrected, "fever_score")}
 
 

@@ -175,4 +175,4 @@ def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObjec
         for mistake in analyze(result, measure).mistakes
     }
     for unit in found.units:
-        assert list(unit.lines) in [result.explained(position) for position in result.positions_of(unit.unit)]
+        assert list(unit.lines) in [result.explain_unit_at(position) for position in result.positions_of(unit.unit)]
