@@ -28,7 +28,7 @@ LACKING = "this installation lacks cs_score.verbs.knowledge_base"
 
 COMMANDS_OF_FOLDER = {
     "verbs/analyze": {"analyze", "analyze scifact", "analyze pool", "report", "plot"},
-    "verbs/explain": {"explain", "explain scifact", "analyze", "report"},
+    "verbs/explain": {"explain", "explain scifact", "analyze", "report", "plot"},
     "verbs/diff": {"diff", "report of a difference"},
     "verbs/report": {"report", "report of a difference", "plot"},
     "verbs/batch": {"batch", "verify"},
