@@ -280,7 +280,7 @@ class CallScorer:
         unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, tables.projected(sf, gold.table), tuple(units), unit_of=unit_of)
+        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.table), tuple(units), unit_of=unit_of)
         yield run
         self._check_rows(run)
 
