@@ -18,7 +18,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import ColdStartGold, RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
-from cs_score.coldstart.linking import NoAnswerYetError, members
+from cs_score.coldstart.linking import NoAnswerYetError, expand_folder
 from cs_score.coldstart.options import CallArguments, Policy, path_of
 from cs_score.coldstart.queries import is_query_file, load_queries
 from cs_score.preparation.documents import read_document_list
@@ -97,7 +97,7 @@ class Gold(Record, eq=False):
 def _has_file_to_convert(files: Iterable[Input]) -> bool:
     """Return whether a file must be converted to a run, such as a knowledge base. Files in folders count, too."""
     for file_or_folder in files:
-        for file in members(file_or_folder):
+        for file in expand_folder(file_or_folder):
             if converter_for(file) is not None:
                 return True
     return False

@@ -26,7 +26,7 @@ from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
 from cs_score.batch.inputs import BatchRunFile
 from cs_score.batch.layout import BEGINNINGS, FILES, INDEX, is_page
 from cs_score.batch.plan import BatchOptions, Plan, RunFiles
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.problems.reports import OPTION
 
@@ -74,7 +74,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
             paths += _places_shared_with_run(problem_outputs, folder)
     distinct_paths = dict.fromkeys(paths)
     outputs = _planned_outputs(distinct_paths, writes_index=plan.page is not None)
-    inputs = [name_of(member) for file in plan.inputs for member in members(file.name)]
+    inputs = [name_of(member) for file in plan.inputs for member in expand_folder(file.name)]
     if options.runs_from is not None:
         inputs.append(options.runs_from)
     inputs += [run.file.name for run in runs]

@@ -29,7 +29,7 @@ from cs_score.cli.runs import remark_on_duplicates
 from cs_score.cli.task_options import own_arguments
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
-from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
+from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find
 from cs_score.tasks import COLD_START, mode_named
@@ -92,7 +92,7 @@ def _files_of_pool(words: Iterable[str]) -> list[str]:
     """
     files: list[str] = []
     for word in words:
-        files_of_word = members(word)
+        files_of_word = expand_folder(word)
         if not files_of_word:
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
         files.extend(name_of(file) for file in files_of_word)
@@ -105,7 +105,7 @@ def _is_pool(word: str) -> bool:
     Standard input and pipes cannot be read twice, so they are not opened, and the answer is no.
     """
     try:
-        files = members(word)
+        files = expand_folder(word)
         if not files or files[0] == "-" or is_pipe(word):
             return False
         return kind_of(files[0]) is FileKind.ASSESSMENTS

@@ -16,7 +16,7 @@ from cs_score.cli.core import Command, Finished, Line, Option, Parameter, Refere
 from cs_score.cli.options import select_options
 from cs_score.cli.output import Destination, say, write_text
 from cs_score.cli.problem_report import report_on_stderr
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
@@ -104,7 +104,7 @@ class Program(NamedTuple):
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, line.words):
             if not parameter.is_output:
-                inputs.extend(name_of(member) for member in members(word))
+                inputs.extend(name_of(member) for member in expand_folder(word))
         document_list = line.get("-docs")
         if document_list is not None:
             inputs.append(document_list)

@@ -18,7 +18,7 @@ from cs_score.cli.output import remark, say, warn
 from cs_score.cli.problem_report import report_on_stderr
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
-from cs_score.coldstart.linking import describe_contents, empty_folders_among, members
+from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
@@ -117,7 +117,7 @@ class Runs(Scoring):
         """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
         knowledge_bases: list[Input] = list(self.line.texts("--knowledge-base"))
         for word in self.files:
-            for file in members(word):
+            for file in expand_folder(word):
                 if isinstance(file, str) and converter_for(file) is not None:
                     knowledge_bases.append(file)
         return frozenset(knowledge_bases)

@@ -30,7 +30,7 @@ from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options, is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
@@ -116,7 +116,7 @@ class Call(Runs):
                 words.append(value)
         names: list[str] = []
         for word in words:
-            names.extend(name_of(file) for file in members(word))
+            names.extend(name_of(file) for file in expand_folder(word))
         return names
 
     def parts_of(self, files: Sequence[Input]) -> int:
@@ -126,7 +126,7 @@ class Call(Runs):
         """
         total_size = 0
         for word in files:
-            for file in members(word):
+            for file in expand_folder(word):
                 if not isinstance(file, str) or not os.path.isfile(file):
                     return 1
                 is_compressed = plain_name(file) != file
@@ -196,7 +196,7 @@ class Call(Runs):
         """Raise InputError if one of the queries, runs or assessments cannot be opened."""
         files: list[Input] = list(self.queries)
         for word in self.files:
-            files.extend(members(word))
+            files.extend(expand_folder(word))
         for file in files:
             if file != "-" and not isinstance(file, InMemory):
                 with open_source(file):  # opening is the check
@@ -606,7 +606,7 @@ def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) ->
     except InputError as error:
         names: list[str] = []
         for word in assessments:
-            names.extend(name_of(file) for file in members(word))
+            names.extend(name_of(file) for file in expand_folder(word))
         if error.file not in names:
             raise
         from cs_score.preparation.assessments import check_pool

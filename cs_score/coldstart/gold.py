@@ -33,7 +33,7 @@ from cs_score.coldstart.queries import (
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples
-from cs_score.coldstart.tab_files import are_plain
+from cs_score.coldstart.tab_files import are_surely_canonical
 from cs_score.problems.log import ProblemLog
 
 
@@ -157,7 +157,7 @@ class ColdStartGold(Record, eq=False):
             self.cluster_of(query) != query.full_id for query in self.selected_queries()
         )
 
-    def of_query(self, query: Query, links: Links) -> QueryGold:
+    def gold_of_query(self, query: Query, links: Links) -> QueryGold:
         """Return the gold of a query: the tree of its classes, or the error if that cannot be built.
 
         `links` are the links of a run, to which all assessments belong. A result without problems is kept for all runs.
@@ -320,7 +320,7 @@ def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownA
     """Return the answers of a pool that are written in canonical form, so that runs need not read them again."""
     known_answers: KnownAnswers = {}
     for assessment in assessments:
-        if are_plain(assessment.relation, assessment.provenance, edition=table.edition):
+        if are_surely_canonical(assessment.relation, assessment.provenance, edition=table.edition):
             key = answer_key(assessment.query.full_id, *assessment.answer)
             known_answers[key] = (assessment.answer, assessment.target)
     return known_answers

@@ -22,7 +22,7 @@ from cs_score.coldstart.lines import (
     LinkedQuery,
     Links,
     Response,
-    best_first,
+    sort_by_confidence,
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, no_discipline
 from cs_score.coldstart.queries import find_predicate, parse_query_id
@@ -823,7 +823,7 @@ class Counting:
         """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
         if self._most is not None and len(assessed_lines) > self._most:
-            assessed_lines = best_first(assessed_lines)[: self._most]
+            assessed_lines = sort_by_confidence(assessed_lines)[: self._most]
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:

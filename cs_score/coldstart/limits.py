@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from cs_score.coldstart.lines import Response, best_first, load_order, node_confidence
+from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
 from cs_score.coldstart.options import Justifications
 from cs_score.problems.log import ProblemLog
 
@@ -142,7 +142,7 @@ class DiscardRules:
         """Discard all but the `most` best lines; None discards nothing."""
         if most is None or len(lines) <= most:
             return
-        ordered = best_first(lines)
+        ordered = sort_by_confidence(lines)
         reason = Discard(limit, ordered[:most])
         for line in ordered[most:]:
             self._discard(line, "DISCARDED_ENTRY", reason)

@@ -450,7 +450,7 @@ def left_sum(values: Iterable[float]) -> float:
     return total
 
 
-def best_first(lines: Iterable[Response]) -> list[Response]:
+def sort_by_confidence(lines: Iterable[Response]) -> list[Response]:
     """Return run lines sorted by confidence, the highest first; ties are sorted by line number, then by load order."""
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 

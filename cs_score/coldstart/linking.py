@@ -54,10 +54,16 @@ class NoAnswerYetError(InputError):
 
 
 class _AssessmentColumns(NamedTuple):
-    """The positions of the columns of an assessment layout; mention types are None in layouts without them."""
+    """The positions of the columns of an assessment layout, from 0; mention types are None in layouts without them.
+
+    `code` is the column of the assessor's judgment on the answer, `provenance_code` that of the judgment on the
+    justification, `mention` that of the mention type of the answer, and `class_mention` that of its equivalence class.
+    """
 
     query: int
-    answer: int
+    relation: int
+    value: int
+    provenance: int
     code: int
     provenance_code: int
     value_class: int
@@ -65,12 +71,14 @@ class _AssessmentColumns(NamedTuple):
     class_mention: int | None
 
     @classmethod
-    def of(cls, schema: Schema) -> _AssessmentColumns:
-        """Find the columns in a layout of assessments."""
+    def find_in(cls, schema: Schema) -> _AssessmentColumns:
+        """Return the positions that the columns have in a layout of assessments."""
         position = schema.columns.index
         return cls(
             query=position("QUERY_AND_SLOT_NAME"),
-            answer=position("RELATION_PROVENANCE_TRIPLES"),
+            relation=position("RELATION_PROVENANCE_TRIPLES"),
+            value=position("VALUE"),
+            provenance=position("VALUE_PROVENANCE_TRIPLES"),
             code=position("VALUE_ASSESSMENT"),
             provenance_code=position("PROVENANCE_ASSESSMENT"),
             value_class=position("VALUE_EC"),
@@ -102,10 +110,10 @@ class Loading:
         on_error: Callable[[InputError], None] | None = None,
         after_run: Callable[[], None] | None = None,
     ) -> None:
-        """Prepare to load lines that answer the queries of a table.
+        """Prepare to load lines that answer the queries of `table`, with these limits on justifications.
 
-        `gold_links` are the links of gold, which the lines are added to as a layer. `known_answers` are the answers of
-        earlier runs; new ones are added. `only_run_id` is the run whose lines are loaded, None for all.
+        `gold_links` are the links of gold, over which the links of the lines are a layer. `known_answers` are the
+        answers of earlier runs; new ones are added. `only_run_id` is the run whose lines are loaded, None for all.
 
         The other arguments are for the programs before the scorer. Provenances are checked against
         `document_lengths`. `is_validation` says that no line is scored, so that follow-on queries are made only when
@@ -132,7 +140,8 @@ class Loading:
         self._allow_comments = allow_comments
         self._on_error = on_error
         self._after_run = after_run
-        # Follow-on queries are made at once if gold may have them, too, and in editions with other slots or hashes.
+        # A validation makes follow-on queries when they are first needed, unless gold may have them already, or the
+        # edition has other slots or hashes.
         self._makes_follow_ons_late = is_validation and self.links.below is None and table.edition is LATEST
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
@@ -145,26 +154,35 @@ class Loading:
         """
         with paused_collector():
             for file in files:
-                for member in members(file):
+                for member in expand_folder(file):
                     self._load_file(member)
 
     def _load_file(self, file: Input) -> None:
-        """Load one file and keep its digest."""
+        """Load the lines of one file, and keep its digest; a file of size 0 has no lines and counts as a run."""
         with open_source(file) as source:
             tab_file = tab_files.read_tab_file(
-                source, self.problems, self._edition, self._allow_comments, self._only_run_id
+                source,
+                self.problems,
+                edition=self._edition,
+                allow_comments=self._allow_comments,
+                only_run_id=self._only_run_id,
             )
             if tab_file is None:
-                self.digests.append(source.digest(role_of(None)))
+                self.digests.append(source.digest(RUN))
                 return
             self.note_layout(tab_file.name, tab_file.schema)
             self.load_lines(tab_file)
+            # The digest is complete only after the last line was read.
             self.digests.append(source.digest(role_of(tab_file.schema)))
 
     def note_layout(self, name: str, schema: Schema) -> None:
-        """Keep the layout of a file, and add a remark if its assessments have no mention types."""
+        """Keep the layout of the file `name`, and add a remark if it has assessments without mention types.
+
+        The remark says how the edition then counts answers as names: it assumes that all are names or that none is.
+        """
         self.layouts[name] = schema
-        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+        has_mention_types = schema.position("VALUE_MENTION_TYPE") is not None
+        if schema.kind is not FileKind.ASSESSMENTS or has_mention_types:
             return
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
@@ -176,7 +194,10 @@ class Loading:
             )
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Link the lines of a file; if it is a run, find the lines beyond the limits. Raises InputError as `load`."""
+        """Link the lines of a file and, if it is a run, find the lines beyond the limits.
+
+        Raises InputError for a line that cannot be linked, unless `on_error` takes its error.
+        """
         self._file = tab_file.name
         if tab_file.schema.kind is not FileKind.RUN:
             self._load_assessments(tab_file)
@@ -184,8 +205,10 @@ class Loading:
         self._link_all(self._link_run, tab_file)
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
+        # Only runs of 2017 have nodes, which the limits are about.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
-            if any(query.level for query in self.links.queries.values()):
+            has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
+            if has_follow_on_queries:
                 self.links.make_follow_ons()
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
@@ -193,16 +216,19 @@ class Loading:
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
-        if self.links.below is not None and self.links.below.assessments:
+        gold_links = self.links.below
+        if gold_links is not None and gold_links.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         count_before = len(self.links.assessments)
         self._link_all(self._link_assessments, tab_file)
-        self._remark_on_mention_types(tab_file, self.links.assessments[count_before:])
+        assessments_of_file = self.links.assessments[count_before:]
+        self._remark_on_mention_types(tab_file, assessments_of_file)
 
     def _link_all(self, link_lines: Callable[[tab_files.TabFile], None], tab_file: tab_files.TabFile) -> None:
-        """Link all lines of a file that can be linked.
+        """Link all lines of a file that can be linked, by calling `link_lines` until none of its lines is left.
 
-        The error of a line that cannot be linked is passed to `on_error`, or raised if there is no `on_error`.
+        The error of a line that cannot be linked is passed to `on_error`, and the lines after it are linked. Without
+        `on_error` the error is raised.
         """
         while True:
             try:
@@ -214,28 +240,42 @@ class Loading:
                 self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
             if tab_file.schema is RUN_2014:  # every line has the same error
                 return
+            # The lines of a file are an iterator: the next call goes on with the line after the one with the error.
             # The lines of a file are an iterator: linking the file again goes on with its next line.
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
-        """Add a remark if some or all correct answers do not count as names, judged by their mention types."""
+        """Add a remark if correct answers of an assessment file do not count as names, judged by their mention types.
+
+        Either the mention types of some of them are unknown to the scorer, or none of them is a name. `assessments`
+        are the assessments of the file.
+        """
         at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
         if at_type is None or self._edition.ignores_each_nominal:
             return
         accepted = [assessment for assessment in assessments if assessment.is_accepted]
-        has_name = any(line.value_mention == "NAM" or line.class_mention == "NOM" for line in accepted)
-        unnamed = []
+        has_name = False
+        of_unknown_type = []
         for assessment in accepted:
-            if assessment.value_mention not in _MENTION_TYPES and assessment.class_mention != "NOM":
-                unnamed.append(assessment)
-        if not unnamed and (has_name or not accepted):
+            is_class_of_nominals = assessment.class_mention == "NOM"
+            if assessment.value_mention == "NAM" or is_class_of_nominals:
+                has_name = True
+            if assessment.value_mention not in _MENTION_TYPES and not is_class_of_nominals:
+                of_unknown_type.append(assessment)
+        if of_unknown_type:
+            not_names = of_unknown_type
+        elif accepted and not has_name:
+            not_names = accepted
+        else:
             return
-        unnamed = unnamed or accepted
-        types = some(repr(text) for text in dict.fromkeys(assessment.value_mention for assessment in unnamed))
-        at_class = tab_file.schema.columns.index("VALUE_EC")
-        awk_program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
+
+        distinct_types = dict.fromkeys(assessment.value_mention for assessment in not_names)
+        types = some([repr(mention_type) for mention_type in distinct_types])
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
+        at_class = tab_file.schema.columns.index("VALUE_EC")
+        # awk numbers columns from 1.
+        awk_program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
         self.remarks.append(
-            f"{tab_file.name}: {len(unnamed)} of {len(accepted)} answers that it calls correct are no names "
+            f"{tab_file.name}: {len(not_names)} of {len(accepted)} answers that it calls correct are no names "
             f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
             f"names: {line_to_type(awk_program, tab_file.name, 'names')}"
         )
@@ -252,43 +292,52 @@ class Loading:
     # This method is long, since a method call for each of a million lines takes longer than a step of this loop. For
     # the same reason attributes that every line needs are looked up once, before the loop.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
-        """Add the lines of a run file to the links. Raises InputError for a line whose query is not there."""
+        """Add the lines of a run file to the links, each with its query, the query about its answer, and its node.
+
+        Lines that do not count are added to the skipped lines. Raises InputError for a line whose query is not there.
+        """
         file = tab_file.name
         if tab_file.schema is RUN_2014:
             raise self._error_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
         links = self.links
         slots = self._slots
-        plain_types: set[str] = set()
+        settled_types: set[str] = set()
         find_known_answer = (self._known_answers or {}).get
         query_by_id = links.queries
         responses = links.responses
         nodes = links.nodes
         follow_ons = links.follow_ons
         gold_follow_ons = self._gold_follow_ons
-        is_late = self._makes_follow_ons_late
+        makes_follow_ons_late = self._makes_follow_ons_late
         not_yet_made = lines.NOT_YET_MADE
         language_prefixes = self._language_prefixes
         for number, text, columns in tab_file.lines:
+            # The columns before the answer: the query, the confidence, the type of the answer.
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = query_by_id.get(full_id) or self._find_query(full_id, number)
             confidence = tab_files.plain_confidence(confidence_text) or self._read_confidence(confidence_text, number)
-            if value_type not in plain_types and self._is_plain_type(value_type, number):
-                plain_types.add(value_type)
-            is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
+            if value_type not in settled_types and self._check_value_type(value_type, number):
+                settled_types.add(value_type)
+            # Nearly all lines surely count; `_report_refusal` looks at the others.
+            surely_counts = (
+                slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
+            )
+
+            # The query about the answer. In a validation, the query about an answer that causes no report is made late.
             if (
-                is_late
-                and is_plain
+                makes_follow_ons_late
+                and surely_counts
                 and ("_ENG_" in provenance or provenance[:4] in language_prefixes)
                 and not query.unknown_later_slots
                 and not query.is_ldc
-                and tab_files.are_plain(relation, provenance, self._document_lengths)
+                and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
             ):
                 stored_answer = None
                 follow_on = not_yet_made
             else:
-                known_answer = find_known_answer(answer_key(full_id, relation, value, provenance))
-                stored_answer, target = known_answer or self._read_answer(
+                key = answer_key(full_id, relation, value, provenance)
+                stored_answer, target = find_known_answer(key) or self._read_answer(
                     query, (relation, value, provenance), number, text
                 )
                 if stored_answer is not None:
@@ -298,9 +347,12 @@ class Loading:
                 follow_on = earlier_follow_on or self._new_follow_on(target, query, provenance, number)
                 if stored_answer is not None and earlier_follow_on is None:
                     stored_answer = _as_entry_point(stored_answer)
-            if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(follow_on.id, provenance, len(responses), (number, text, columns), query)
+            if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
+                line = (number, text, columns)
+                self._skip(line, query, target=follow_on.id, provenance=provenance, accepted_before=len(responses))
                 continue
+
+            # The node.
             prefix = self._node_prefix(query) if query.level else full_id
             node = None
             lines_of_node: Sequence[Response] | None = None
@@ -309,6 +361,7 @@ class Loading:
                 lines_of_node = nodes.get(node)
                 if lines_of_node is not None:
                     node = lines_of_node[0].node  # one text for all lines of a node
+
             response = Response(
                 index=len(responses),
                 number=number,
@@ -336,29 +389,38 @@ class Loading:
                 links.without_parent.append(response)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
-        """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs), at its next line."""
-        number, *_ = next(tab_file.lines)
+        """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
+
+        The error names the next line of the file.
+        """
+        number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
         return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
-    def _is_plain_type(self, value_type: str, number: int) -> bool:
-        """Return whether a value type is legal and in capitals.
+    def _check_value_type(self, value_type: str, number: int) -> bool:
+        """Report an illegal value type of a run line, and return whether further lines with this type need no check.
 
-        An illegal type is reported, and the line is noted as altered if its type is not in capitals.
+        That is so for a legal type in capitals. A line whose type is not in capitals is noted as altered, since a
+        validated run has the type in capitals.
         """
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
         if not is_legal:
             self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
-        if not value_type.isupper():
-            self.links.altered.add(len(self.links.responses))
-        return is_legal and value_type.isupper()
+        is_in_capitals = value_type.isupper()
+        if not is_in_capitals:
+            index_of_line = len(self.links.responses)
+            self.links.altered.add(index_of_line)
+        return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the text that the FQ node id of a line has before the node id; `query` is a follow-on query.
+        """Return the beginning of the FQ node ids of the lines that answer a follow-on query.
 
-        At the second hop it is the node of the first line with the answer that the query is about, empty if no earlier
-        line gives that answer: the links are then noted as out of order. At later hops it is the id of the query.
+        The FQ node id of a line is this text with the node id of the line behind it. At the second hop the text is the
+        node of the first line with the answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no
+        earlier line gives that answer. At later hops it is the full id of the query.
+
+        If no earlier line gives the answer, the links are noted as out of order.
         """
         parent_node = self.links.node_giving(query.short_id)
         if parent_node is None:
@@ -368,39 +430,52 @@ class Loading:
         return parent_node or ""
 
     def _link_assessments(self, tab_file: tab_files.TabFile) -> None:
-        """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
-        columns_of = _AssessmentColumns.of(tab_file.schema)
+        """Add the lines of an assessment file to the links, each with its query and the query about its answer.
+
+        Raises InputError for a line whose query is not there, and for a line that contradicts itself.
+        """
+        positions = _AssessmentColumns.find_in(tab_file.schema)
         self.links.make_follow_ons()
         for line in tab_file.lines:
-            self._link_assessment(line, columns_of, tab_file)
+            self._link_assessment(line, positions, tab_file)
 
     def _link_assessment(
-        self, line: tab_files.Line, columns_of: _AssessmentColumns, tab_file: tab_files.TabFile
+        self, line: tab_files.Line, positions: _AssessmentColumns, tab_file: tab_files.TabFile
     ) -> None:
-        """Add a line of an assessment file to the links, or to the skipped lines if it is not accepted."""
+        """Add a line of an assessment file to the links, or to the skipped lines if it does not count.
+
+        `positions` are the positions of the columns in the layout of the file.
+        """
         number, text, columns = line
-        full_id, _, slot = columns[columns_of.query].partition(":")
+        full_id, _, slot = columns[positions.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, number)
-        relation, value, provenance = columns[columns_of.answer : columns_of.answer + 3]
-        stored_answer, target = self._read_answer(query, (relation, value, provenance), number, text)
-        answer = stored_answer or (relation, value, provenance)
+
+        # The answer in canonical form, and the query about it.
+        written_answer = (columns[positions.relation], columns[positions.value], columns[positions.provenance])
+        repaired_answer, target = self._read_answer(query, written_answer, number, text)
+        answer = repaired_answer or written_answer
         follow_on = self._assessed_follow_on(target)
         if follow_on is None:
-            follow_on = self._new_follow_on(target, query, answer[2], number)
+            provenance = answer[2]
+            follow_on = self._new_follow_on(target, query, provenance, number)
             answer = _as_entry_point(answer)
-        code = columns[columns_of.code]
-        value_class = columns[columns_of.value_class]
-        is_accepted = code == "C" or code == "X"
+
+        # The judgment and the equivalence class.
+        code = columns[positions.code]
+        value_class = columns[positions.value_class]
+        is_accepted = code in ("C", "X")
         self._check_class(number, query, is_accepted, value_class)
-        is_plain = slot == query.known_slot and all(map(str.strip, columns))
+        surely_counts = slot == query.known_slot and all(map(str.strip, columns))
         if self._slots is not None and slot not in self._slots:
-            is_plain = False
-        if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-            self._skip(target, answer[2], len(self.links.assessments), line, query)
+            surely_counts = False
+        if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
+            count_before = len(self.links.assessments)
+            self._skip(line, query, target=target, provenance=answer[2], accepted_before=count_before)
             return
         self._check_code(code, number)
-        self._check_code(columns[columns_of.provenance_code], number)
-        mention, class_mention = self._mention_types(columns, columns_of)
+        self._check_code(columns[positions.provenance_code], number)
+
+        value_mention, class_mention = self._mention_types(columns, positions)
         assessment = Assessment(
             number=number,
             text=text,
@@ -409,7 +484,7 @@ class Loading:
             judgment=lines.JUDGMENT_OF_CODE[code],
             is_accepted=is_accepted,
             value_class=sys.intern(value_class),
-            value_mention=mention,
+            value_mention=value_mention,
             class_mention=class_mention,
             target=target,
             file=self._file,
@@ -418,76 +493,99 @@ class Loading:
         follow_on.add(assessment)
 
     def _assessed_follow_on(self, target: str) -> FollowOn | None:
-        """Return the follow-on query that an assessment is added to, None if no earlier line gives its answer.
+        """Return the follow-on query to which an assessment of its answer is added, None if there is none yet.
 
-        A follow-on query of gold is copied first, since gold never changes.
+        `target` is the short id of the query. A query that only gold has is copied into the links first, since gold
+        never changes.
         """
         follow_on = self.links.follow_ons.get(target)
-        if follow_on is None:
-            gold_follow_on = self._gold_follow_ons.get(target)
-            if gold_follow_on is not None:
-                follow_on = gold_follow_on.copy()
-                self.links.follow_ons[target] = follow_on
+        if follow_on is not None:
+            return follow_on
+        gold_follow_on = self._gold_follow_ons.get(target)
+        if gold_follow_on is None:
+            return None
+        follow_on = gold_follow_on.copy()
+        self.links.follow_ons[target] = follow_on
         return follow_on
 
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
-        """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class."""
+        """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class.
+
+        `value_class` is the class that the line names: `0` or an empty column stands for no class.
+        """
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
             raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
         if has_class and not is_accepted:
-            problem = "Equivalence class without correct entry"
-            problem += f", query = {query.short_id}, judgment = , ec = {value_class}"
+            problem = (
+                f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
+            )
             raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
 
     def _check_code(self, code: str, number: int) -> None:
         """Raise InputError for a text that is no assessment code."""
         if code in lines.JUDGMENT_OF_CODE:
             return
-        where = f"{code} in file: {self._file} at line: {number}"
-        problem = f"Unknown assessment code: {where if self._edition.names_unknown_code else ''}"
+        problem = "Unknown assessment code: "
+        if self._edition.names_unknown_code:
+            problem += f"{code} in file: {self._file} at line: {number}"
         remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
         raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
-    def _mention_types(self, columns: Sequence[str], columns_of: _AssessmentColumns) -> tuple[str | None, str | None]:
-        """Return the mention types of an answer and of its class, from the line or as the edition assumes them."""
-        if columns_of.mention is not None and columns_of.class_mention is not None:
-            return sys.intern(columns[columns_of.mention]), sys.intern(columns[columns_of.class_mention])
+    def _mention_types(self, columns: Sequence[str], positions: _AssessmentColumns) -> tuple[str | None, str | None]:
+        """Return the mention type of the answer of an assessment, and that of its equivalence class.
+
+        If the layout has no columns for them, both are as the edition assumes them: None, or `NAM`, with `0` for the
+        class of an answer without class.
+        """
+        if positions.mention is not None and positions.class_mention is not None:
+            return sys.intern(columns[positions.mention]), sys.intern(columns[positions.class_mention])
         mention = self._edition.assumed_mention
-        if mention and columns[columns_of.value_class] == "0":
+        has_class = columns[positions.value_class] != "0"
+        if mention is not None and not has_class:
             return mention, "0"
         return mention, mention
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
-        """Return the query that a line names, and enter it in the links. Raises InputError if it does not exist yet."""
+        """Return the query that a line names, and enter it in the links for later lines.
+
+        `full_id` is the id as the line has it. Raises InputError if there is no such query so far.
+        """
         query = self.links.query(full_id)
         if query is None:
-            query = self._query_about_answer(full_id) or self._parse_query(full_id, number)
+            query = self._query_about_answer(full_id)
+        if query is None:
+            query = self._parse_query(full_id, number)
         self.links.queries[full_id] = query
         return query
 
     def _query_about_answer(self, full_id: str) -> LinkedQuery | None:
-        """Return the follow-on query that an id names, None if it names no follow-on query about an earlier answer.
+        """Return the follow-on query that an id names, None if it names no query about an answer of an earlier line.
 
-        The id has the form `CSX_ENG_00fb79cef8_efa464516d81`: the id of the query that was answered, then the short id
-        of the query about the answer. Most ids of follow-on queries are found like this, without being parsed.
+        An answer to the query `CSX_ENG_00fb79cef8` leads to a query of the second hop about this answer. Its id is that
+        of the first query with the short id of the second one behind it: `CSX_ENG_00fb79cef8_efa464516d81`. Most ids of
+        follow-on queries are found like this, without being parsed.
         """
         parent_id, _, short_id = full_id.rpartition("_")
         follow_on = self.links.follow_on(short_id)
-        if follow_on is None or follow_on.query is None or follow_on.query.full_id != parent_id:
+        if follow_on is None:
             return None
-        return lines.link_follow_on(follow_on.query, short_id)
+        answered_query = follow_on.query
+        if answered_query is None or answered_query.full_id != parent_id:
+            return None
+        return lines.link_follow_on(answered_query, short_id)
 
     def _parse_query(self, full_id: str, number: int) -> LinkedQuery:
-        """Return the query that an id names: the id is parsed, and the query looked up by its short id.
+        """Return the query that a line names, by the last component of its id.
 
-        Raises InputError if the text is not a query id, and NoAnswerYetError or InputError, with the likely reason, if
-        no query has this id.
+        For `CSX_ENG_00fb79cef8` this is `00fb79cef8`. Raises InputError for a text that is no query id, for an unknown
+        query, and for an LDC query with several entry points. If a later line may still give the answer that the
+        query is about, the error is NoAnswerYetError.
         """
         parts = read_query_id(
             full_id,
-            "this is no query id; it should end in ten or twelve hexadecimal digits",
+            remedy="this is no query id; it should end in ten or twelve hexadecimal digits",
             file=self._file,
             place=f"line {number}",
             code="UNPARSABLE_QUERY_ID",
@@ -496,53 +594,71 @@ class Loading:
         if query is None or query.full_id != full_id:
             raise self._error_of_unknown_query(full_id, parts, query, number)
         loaded_query = self.table.by_id.get(parts.short)
-        if loaded_query is not None and len(loaded_query.entry_points) > 1:
+        has_several_entry_points = loaded_query is not None and len(loaded_query.entry_points) > 1
+        if has_several_entry_points:
             raise self._error(
                 number,
                 f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
-                "runs and assessments name the queries made from its entry points (switch -expand)",
-                "QUERY_NOT_EXPANDED",
+                remedy="runs and assessments name the queries made from its entry points (switch -expand)",
+                code="QUERY_NOT_EXPANDED",
             )
         return query
 
     def _error_of_unknown_query(
         self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, number: int
     ) -> InputError:
-        """Return the error of a line whose query does not exist; `namesake` is the query with the same short id."""
+        """Return the error of a line whose query does not exist, with the likely reason.
+
+        `parts` are the parts of the id that the line names. `namesake` is the query with the same short id, None if
+        there is none.
+        """
         reason = self._why_not_loaded(full_id, parts, namesake)
         may_be_answered_later = namesake is None and parts.level > 0
         kind = NoAnswerYetError if may_be_answered_later else InputError
         return self._error(number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
 
     def _query_of_short_id(self, short_id: str) -> LinkedQuery | None:
-        """Return the query with this short id, a query of the table or a follow-on query; None if there is none."""
+        """Return the query with this short id: one of the query files, or one about an answer of an earlier line.
+
+        The result is None if there is no such query.
+        """
         loaded_query = self.table.by_id.get(short_id)
         if loaded_query is not None:
             return self.links.root(loaded_query)
         follow_on = self.links.follow_on(short_id)
-        if follow_on is not None and follow_on.query is not None:
-            return lines.link_follow_on(follow_on.query, short_id)
-        return None
+        if follow_on is None or follow_on.query is None:
+            return None
+        return lines.link_follow_on(follow_on.query, short_id)
 
     def _why_not_loaded(self, full_id: str, parts: QueryId, namesake: LinkedQuery | None) -> str:
-        """Return the likely reason why no query has an id; `namesake` is the query with the same short id."""
+        """Return the likely reason why no query has the id that a line names, with a remedy.
+
+        `parts` are the parts of the id. `namesake` is the query with the same short id, None if there is none.
+        """
         if full_id.startswith("\ufeff"):
             return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
+
+        # A follow-on query: the answer is there, but under another id, or it is missing.
         if parts.short in self._ids_of_other_editions:
             edition = self._edition_with_other_hashes()
             return (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {edition} here"
             )
-        if parts.level:
+        if parts.level > 0:
             small_letters = parts.short.lower()
-            if parts.short != small_letters and self.links.follow_on(small_letters):
-                small_id = f"{full_id.rpartition('_')[0]}_{small_letters}"
-                return f"an earlier line gives the answer; the id is written in small letters: {small_id}"
+            is_in_capitals = parts.short != small_letters
+            if is_in_capitals and self.links.follow_on(small_letters) is not None:
+                parent_id, _, _ = full_id.rpartition("_")
+                return (
+                    f"an earlier line gives the answer; the id is written in small letters: {parent_id}_{small_letters}"
+                )
             return "no earlier line has given the answer that it asks about; parent lines must come first"
+
+        # A query of the first hop: it is made from an entry point, or it is missing.
         if parts.prefix and self.table.would_expand_to(parts.short):
-            base = parts.prefix.rpartition("_")[0]
+            base, _, _ = parts.prefix.rpartition("_")
             return (
                 f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
                 f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
@@ -558,7 +674,11 @@ class Loading:
 
     @functools.cached_property
     def _ids_of_other_editions(self) -> frozenset[str]:
-        """The follow-on ids that editions with the other hash would give to the answers so far; made only once."""
+        """The short ids that the queries about the answers so far have in editions that hash texts in the other way.
+
+        Only answers with letters outside ASCII have other ids there. The ids are computed at the first line with an
+        unknown query, and not again.
+        """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         layers = [self.links]
         if self.links.below is not None:
@@ -572,61 +692,66 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
-        """Return the canonical form of an answer, None if it is written in that form, and its follow-on id.
+        """Return the answer of a line in canonical form, and the short id of the query about it.
 
-        `text` is the whole line. Answers that are written in canonical form are remembered for the next run.
+        Instead of an answer that is already written in canonical form, None is returned, and the answer is remembered
+        for the next run. The problems of other answers are reported. `answer` are the columns of the line, `text` is
+        the whole line.
         """
         if self.links.waiting:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
-        is_canonical = tab_files.are_plain(relation, provenance, self._document_lengths, self._edition)
-        if not is_canonical:
-            answer = self._canonical(answer, number, text)
-        target = queries.follow_on_id(query.full_id, value, answer[2], self._edition)
-        if not is_canonical:
-            return answer, target
+        if not tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
+            canonical_answer = self._make_canonical(answer, number, text)
+            canonical_provenance = canonical_answer[2]
+            target = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
+            return canonical_answer, target
+        target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
         if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
-            self._known_answers[answer_key(query.full_id, relation, value, provenance)] = None, target
+            key = answer_key(query.full_id, relation, value, provenance)
+            self._known_answers[key] = (None, target)
         return None, target
 
-    def _canonical(self, answer: Answer, number: int, text: str) -> Answer:
-        """Return an answer with canonical provenances, and report their problems."""
+    def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
+        """Return an answer with its two provenances in canonical form, and report the problems of these.
+
+        `number` and `text` are those of the line with the answer.
+        """
         edition = self._edition
-        relation_text, value, value_text = answer
+        relation_text, value, provenance_text = answer
         lengths = self._document_lengths
         relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
-        provenance = tab_files.read_provenance(value_text, edition.most_value_spans, lengths, edition)
+        provenance = tab_files.read_provenance(provenance_text, edition.most_value_spans, lengths, edition)
         place = Place(self._file, number)
-        self._report_spans("RELATION_PROVENANCE_TRIPLES", relation, place)
-        self._report_spans("VALUE_PROVENANCE_TRIPLES", provenance, place)
+        self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation, place)
+        self._report_span_problems("VALUE_PROVENANCE_TRIPLES", provenance, place)
         if relation.docid != provenance.docid and edition.joins_documents:
             self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
         return relation.canonical, value, provenance.canonical
 
-    def _report_spans(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
-        """Report the problems of the spans of a provenance."""
+    def _report_span_problems(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
+        """Report the problems of the spans of a provenance, which is in this column of the line at `place`."""
         for problem in provenance.problems:
             detail = Detail(column, problem.text, problem.repaired)
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        """Return a new follow-on query, about an answer to `query` that no earlier line has given; report its problems.
+        """Return a new follow-on query, about an answer that no earlier line gives, after entering it in the links.
 
-        `target` is its short id. Raises InputError if its full id is illegal, as it usually is below an LDC query.
+        `target` is the short id of the new query, `query` the query that was answered, `provenance` the canonical value
+        provenance of the answer. A warning is reported if the document of the answer does not tell its language, and an
+        error for each slot of a later hop that the inventory lacks. Raises InputError if the new query has no legal
+        full id, as is usual below an LDC query.
         """
         if query.is_ldc:
-            read_query_id(  # called for its error: an LDC query id and a short id rarely make a legal id together
-                f"{query.full_id}_{target}",
-                "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
-                file=self._file,
-                place=f"line {number}",
-                code="QUERY_NOT_EXPANDED",
-            )
+            self._check_id_below_ldc_query(target, query, number)
         # These two comparisons find the language of nearly all documents faster than `language_code` does.
-        if "_ENG_" not in provenance and provenance[:4] not in self._language_prefixes:
-            self._report_language(tab_files.document_of(provenance) if provenance else "")
-        may_have_unknown_slot = bool(query.unknown_later_slots) or self._slots is not None
-        if may_have_unknown_slot:
+        tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
+        if not tells_language:
+            docid = tab_files.document_of(provenance) if provenance else ""
+            self._report_language(docid)
+        # Without these two conditions the inventory has every slot, which saves the loop for most answers.
+        if query.unknown_later_slots or self._slots is not None:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
                     self.problems.add("UNKNOWN_SLOT_NAME", slot)
@@ -634,59 +759,81 @@ class Loading:
         self.links.follow_ons[target] = follow_on
         return follow_on
 
-    def _report_language(self, docid: str) -> None:
-        """Warn of a document id that does not tell the language, which is then guessed.
+    def _check_id_below_ldc_query(self, target: str, query: LinkedQuery, number: int) -> None:
+        """Raise InputError if the id of an LDC query and the short id `target` do not make a legal id together."""
+        read_query_id(
+            f"{query.full_id}_{target}",
+            remedy="runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
+            file=self._file,
+            place=f"line {number}",
+            code="QUERY_NOT_EXPANDED",
+        )
 
-        If the first four characters of an id tell the language, they are remembered for further documents.
+    def _report_language(self, docid: str) -> None:
+        """Warn of a document id that does not tell the language of the document, which is then taken for English.
+
+        If the first four characters of the id tell the language, they are remembered: ids that begin like it need not
+        be looked at again.
         """
+        beginning = docid[:4]
         if language_code(docid, self._edition) is None:
             self.problems.add("FAILED_LANG_INFERENCE", docid, queries.DEFAULT_LANGUAGE)
-        elif language_code(docid[:4], self._edition) is not None:
-            self._language_prefixes.add(docid[:4])
+        elif language_code(beginning, self._edition) is not None:
+            self._language_prefixes.add(beginning)
 
     def _read_confidence(self, text: str, number: int) -> float:
-        """Return the confidence of a line, 1.0 for an illegal one, and report its problems."""
+        """Return the confidence of a run line, 1.0 for an illegal one, and report the problems of its text.
+
+        The line is noted as altered if there are any, since a validated run has another text.
+        """
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
-            self.links.altered.add(len(self.links.responses))
+            index_of_line = len(self.links.responses)
+            self.links.altered.add(index_of_line)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", text, confidence.text)
             self.problems.add(code, text, place=Place(self._file, number), detail=detail)
         return confidence.value
 
-    def _is_accepted(
+    def _report_refusal(
         self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
     ) -> bool:
-        """Return whether a line counts: no column is empty, and the slot is the one that its query asks for.
+        """Report why a line does not count, and return whether there is such a reason.
 
-        All problems of these two kinds are reported.
+        A line counts if no column is empty, and if its slot is the one that its query asks for. A slot that the
+        inventory lacks is reported, too, but is no reason.
         """
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         for column, text in zip(tab_file.schema.columns, columns):
-            # An empty confidence was reported as illegal and replaced by 1.0. A # within a column is text.
-            if column != "CONFIDENCE" and "#" not in text and tab_files.is_blank_or_comment(text):
+            if column == "CONFIDENCE":  # an empty one was reported as illegal and replaced by 1.0
+                continue
+            is_blank = "#" not in text and tab_files.is_blank_or_comment(text)  # a # in a column begins no comment
+            if is_blank:
                 self.problems.add("EMPTY_FIELD", column, place=place)
-                return False
-        requested_slot = query.slots[0] if query.slots else ""
-        if query.slots and slot == requested_slot:
-            return True
+                return True
+        requested_slot = query.slots[0] if query.slots else None
+        if slot == requested_slot:
+            return False
         query_id = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
-        self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot, place=place)
-        return False
+        self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot or "", place=place)
+        return True
 
-    def _skip(self, target: str, provenance: str, count_before: int, line: tab_files.Line, query: LinkedQuery) -> None:
-        """Add a line that was not accepted to the skipped lines.
+    def _skip(
+        self, line: tab_files.Line, query: LinkedQuery, *, target: str, provenance: str, accepted_before: int
+    ) -> None:
+        """Add a line that does not count to the skipped lines of the links.
 
-        `target` is the short id of the query about its answer; `count_before` is the number of lines of the same kind
-        that were accepted before it.
+        `query` is the query that the line answers, `target` the short id of the query about its answer, and
+        `provenance` the canonical value provenance. `accepted_before` is the number of accepted lines of the same kind
+        (run lines or assessments) before it.
         """
         number, text, _ = line
         skipped_line = lines.SkippedLine(
             target=target,
             docid=tab_files.document_of(provenance),
-            accepted_before=count_before,
+            accepted_before=accepted_before,
             file=self._file,
             number=number,
             query=query,
@@ -703,7 +850,7 @@ class Loading:
 
 
 def _as_entry_point(answer: Answer) -> Answer:
-    """Return the answer of the first line with that answer, whose provenance becomes the entry point of a query.
+    """Return an answer that no earlier line gives; its provenance becomes the entry point of the query about it.
 
     An empty provenance becomes `:-`, as in the reference: no other line then has the same answer.
     """
@@ -716,8 +863,8 @@ def _as_entry_point(answer: Answer) -> Answer:
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
-def members(file: Input) -> list[Input]:
-    """Return the run and assessment files in a folder, sorted by name without regard to case.
+def expand_folder(file: Input) -> list[Input]:
+    """Return the run and assessment files in a folder (`*.tab.txt`), sorted by name without regard to case.
 
     A file that is no folder is returned alone. Hidden files, whose names begin with a dot, are left out.
     """
@@ -726,9 +873,11 @@ def members(file: Input) -> list[Input]:
     folder = os.fspath(file)
     names = []
     for name in os.listdir(folder):
-        if plain_name(name).endswith(RUN_SUFFIX) and not name.startswith("."):
+        is_hidden = name.startswith(".")
+        if not is_hidden and plain_name(name).endswith(RUN_SUFFIX):
             names.append(name)
-    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+    names.sort(key=_order_in_folder)
+    return [file_in_folder(f"{folder}/{name}") for name in names]
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:
@@ -755,7 +904,7 @@ class EmptyFolder(Record):
 
 def empty_folders_among(files: Iterable[Input]) -> list[EmptyFolder]:
     """Return the folders among `files` that hold no file with the name of a run or of assessments (`*.tab.txt`)."""
-    return [EmptyFolder(name_of(file)) for file in files if not members(file)]
+    return [EmptyFolder(name_of(file)) for file in files if not expand_folder(file)]
 
 
 def describe_contents(empty_folders: Iterable[EmptyFolder]) -> str:

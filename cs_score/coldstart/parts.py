@@ -22,7 +22,7 @@ from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import ColdStartGold, run_of
 from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
-from cs_score.coldstart.linking import Loading, members, role_of
+from cs_score.coldstart.linking import Loading, expand_folder, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
@@ -114,7 +114,7 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
     """
     divided_files: list[DividedFile] = []
     for file in files:
-        for member in members(file):
+        for member in expand_folder(file):
             with open_source(member) as source:
                 tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
             schema = None if tab_file is None else tab_file.schema

@@ -22,7 +22,7 @@ from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, 
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.linking import kind_of, members
+from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
@@ -459,7 +459,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     if unit.other_run is not None:
         labels_by_index.update(unit.other_run.labels)
     counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_by_index, edition)
-    golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
+    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count_query(unit, gold, counting) for gold in golds]
 
     # Rank the nodes of each query, which may also have lines of another run.
@@ -588,7 +588,7 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
     runs: list[Input] = []
     assessments: list[Input] = []
     for file_or_folder in files:
-        for file in members(file_or_folder):
+        for file in expand_folder(file_or_folder):
             if file in knowledge_bases:
                 runs.append(file)
                 continue

@@ -361,7 +361,7 @@ def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLe
     return [SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)) for offset in too_large]
 
 
-def are_plain(
+def are_surely_canonical(
     relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
     """Return whether both provenances of an answer are written in canonical form, as they are in nearly all lines.
@@ -376,12 +376,12 @@ def are_plain(
         return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
     if edition.most_characters is not None or provenance.count(",") >= VALUE_SPANS:
         return False
-    relation_place = plain_column(relation, documents, edition)
-    value_place = plain_column(provenance, documents, edition)
+    relation_place = read_canonical_column(relation, documents, edition)
+    value_place = read_canonical_column(provenance, documents, edition)
     return relation_place is not None and value_place is not None and relation_place[0] == value_place[0]
 
 
-def plain_column(
+def read_canonical_column(
     text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> tuple[str, int] | None:
     """Return the document and the first offset of a provenance that is written in canonical form, otherwise None.

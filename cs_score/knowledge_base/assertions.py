@@ -15,7 +15,7 @@ from cs_score.coldstart.tab_files import (
     Span,
     SpanProblem,
     offset_value,
-    plain_column,
+    read_canonical_column,
     read_provenance,
 )
 from cs_score.knowledge_base.predicates import PredicateVerb, Use
@@ -95,7 +95,7 @@ class ListReader:
             provenance = self._plain_lists.get(text)
             if provenance is not None:
                 return provenance
-            first_span = plain_column(text, self._documents)
+            first_span = read_canonical_column(text, self._documents)
             if first_span is not None:
                 docid, start = first_span
                 span_count = text.count(",") + 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cs_score.base.records import Record
 from cs_score.base.sources import InMemory, Input, rereadable
 from cs_score.coldstart.converters import KNOWLEDGE_BASE, converter_for
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import QuerySet
 from cs_score.preparation.runs import Preparation, PreparedRun, validate_runs
@@ -51,7 +51,7 @@ def prepare_inputs(
     preparation = Preparation()
     queries = list(settings.queries.scored_by_default())
     for path in files:
-        for file in members(path):
+        for file in expand_folder(path):
             converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
             if converter is None:
                 preparation.files.append(file)

@@ -24,7 +24,7 @@ from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_so
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.layouts import RUN_2017, FileKind, Schema
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
-from cs_score.coldstart.linking import Loading, kind_of, members
+from cs_score.coldstart.linking import Loading, expand_folder, kind_of
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
@@ -410,7 +410,7 @@ def validate_runs(
     preparation = Preparation()
     for file in files:
         run_files: list[Input] = []
-        for member in members(file):
+        for member in expand_folder(file):
             readable = rereadable(member)
             if kind_of(readable) is FileKind.RUN:
                 run_files.append(readable)

@@ -19,7 +19,7 @@ from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import KnownAnswers, Loading
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import load_queries
-from cs_score.coldstart.tab_files import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
+from cs_score.coldstart.tab_files import RELATION_SPANS, VALUE_SPANS, are_surely_canonical, read_provenance
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.lines import CHILDREN, Line, Q, query_xml, sf_query
 
@@ -42,7 +42,7 @@ def test_what_is_plain_is_canonical_and_has_no_faults(
     relation: str, provenance: str, documents: dict[str, float] | None
 ) -> None:
     read = (read_provenance(relation, RELATION_SPANS, documents), read_provenance(provenance, VALUE_SPANS, documents))
-    assume(are_plain(relation, provenance, documents))
+    assume(are_surely_canonical(relation, provenance, documents))
     assert [column.canonical for column in read] == [relation, provenance]
     assert [column.problems for column in read] == [(), ()]
     assert read[0].docid == read[1].docid
@@ -117,7 +117,7 @@ def test_the_short_ways_and_the_answers_of_earlier_runs_link_like_the_long_ways(
 ) -> None:
     gold, known = _open([]), KnownAnswers()
     for lines in (first, second, first):
-        with mock.patch.multiple(tab_files, are_plain=lambda *_: False, plain_confidence=lambda _: None):
+        with mock.patch.multiple(tab_files, are_surely_canonical=lambda *_: False, plain_confidence=lambda _: None):
             long, errors = _load(lines)
         assert all(row.stored_answer is not None for row in long.links.responses)
         for short, short_errors in (_load(lines), _load(lines, gold.links, known)):

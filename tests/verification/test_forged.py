@@ -15,7 +15,7 @@ import pytest
 from cs_score.base.errors import InputError
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import expand_folder
 from cs_score.verification.places import MOST_MENTIONS, FoundInput, Places
 from cs_score.verification.verifying import verify
 from tests.coldstart.command import score_in
@@ -187,11 +187,11 @@ def test_what_would_never_end_is_not_opened_in_a_folder(make: Callable[[Path], N
 
 
 def test_a_pipe_that_is_named_itself_is_read(folder: Path) -> None:
-    assert members("/dev/null") == ["/dev/null"]
+    assert expand_folder("/dev/null") == ["/dev/null"]
     Path("f").mkdir()
     Path("f/a.tab.txt").symlink_to("/dev/null")
     with pytest.raises(InputError, match="a pipe, a socket or a device"):
-        members("f")
+        expand_folder("f")
 
 
 # ---- Amplification

@@ -247,7 +247,7 @@ class RowToFind(NamedTuple):
 def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
     """Yield the rows of a unit that have classes of the ground truth, with the classes that were found."""
     for result in unit.queries:
-        tree = scored.run.gold.of_query(result.query, scored.run.links).tree
+        tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
         classes_by_row: dict[str, list[str]] = defaultdict(list)

@@ -174,7 +174,7 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     After `CS17_ENG_0001:7`, the last class of a query, the first new one is `CS17_ENG_0001:8`. `base_id` is the short
     id of the query.
     """
-    tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
+    tree = run.gold.gold_of_query(run.gold.table.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
     for class_name, class_above in tree.parent_by_class.items():

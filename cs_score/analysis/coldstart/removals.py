@@ -115,7 +115,7 @@ class QueryLines:
         for position, tally in enumerate(result.tallies):
             for line in tally.responses:
                 self._row_position_by_index[line.index] = position
-        tree = scored.run.gold.of_query(result.query, scored.run.links).tree
+        tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name: dict[str, RankedNode] = {}

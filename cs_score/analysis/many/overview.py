@@ -167,7 +167,7 @@ def index_targets(gold: ColdStartGold) -> TargetIndex:
     number_by_class: dict[ClassKey, int] = {}
     numbers_by_row: dict[str, list[int]] = {}
     for query in gold.selected_queries():
-        tree = gold.of_query(query, gold.links).tree
+        tree = gold.gold_of_query(query, gold.links).tree
         if tree is None:
             continue
         unit = gold.cluster_of(query)

@@ -87,7 +87,7 @@ class QueryCase:
     @cached_property
     def gold(self) -> QueryGold:
         """The assessments and classes that the pool has for the query."""
-        return self.case.run.gold.of_query(self.query, self.case.run.links)
+        return self.case.run.gold.gold_of_query(self.query, self.case.run.links)
 
     @cached_property
     def right_lines_by_row(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:

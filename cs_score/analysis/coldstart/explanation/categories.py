@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.faults import category_of
 from cs_score.analysis.coldstart.run_files import AnyLine
 from cs_score.coldstart import judging
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels
-from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine, best_first
+from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine, sort_by_confidence
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG
 from cs_score.coldstart.tab_files import UnreadLine
 
@@ -163,7 +163,9 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
         mention = _mention_in_words(assessment)
         return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself", ()
     most = case.run.limits.per_node
-    assessed_lines = best_first([node_line for node_line in node_lines if node_line.index in assessment_by_index])
+    assessed_lines = sort_by_confidence(
+        [node_line for node_line in node_lines if node_line.index in assessment_by_index]
+    )
     deciding_lines = assessed_lines[:most]
     naming_lines: list[Response] = []
     if most is not None:
