@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.base.display import cell, one_line, spreadsheet_cell, terminal_safe
+from cs_score.base.display import cell, number_with_noun, one_line, spreadsheet_cell, terminal_safe
 
 HIDDEN = [
     character
@@ -36,3 +36,17 @@ def test_a_cell_is_one_line_without_tabs_and_no_formula(text: str) -> None:
     shown = spreadsheet_cell(text)
     assert not {"\t", "\n", "\r"} & set(shown)
     assert shown[:1] not in tuple("=+-@")
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "unit", "0 units"),
+        (1, "LDC query", "1 LDC query"),
+        (2, "LDC query", "2 LDC queries"),
+        (3, "day", "3 days"),
+        (7405, "question", "7,405 questions"),
+    ],
+)
+def test_a_number_has_separators_and_its_noun_the_right_form(number: int, noun: str, text: str) -> None:
+    assert number_with_noun(number, noun) == text

@@ -116,7 +116,7 @@ def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, r
         intervals=evidence.intervals(result, resampling),
         count_by_kind=_count_mistakes_of_predictions(result, measure),
     )
-    return replace(aggregate, answered=result.origin.answered or UNSET)
+    return replace(aggregate, answered=result.origin.answered_count_text or UNSET)
 
 
 def _count_mistakes_of_predictions(result: evidence.ScoredPredictions, measure: str) -> dict[str, int]:

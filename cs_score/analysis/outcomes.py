@@ -19,7 +19,7 @@ from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
-from cs_score.base.signature import Origin, answered_lines
+from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
@@ -310,7 +310,7 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
     ]
     lines = [title]
     lines += align_columns(rows, (False, True, False))
-    lines += answered_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
+    lines += answered_only_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
     for sentence in comparison_sentences(difference) + note_sentences(difference.notes):
         lines += wrap(one_line(sentence), width)
     return lines

@@ -151,8 +151,12 @@ def align_columns(
 
 
 def number_with_noun(number: float, noun: str) -> str:
-    """Return a number with its noun, in the plural except for 1: (1540, "answer") -> "1,540 answers"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """Return a number with its noun, in the plural except for 1: `1 answer`, `1,540 answers`, `3 LDC queries`."""
+    if number == 1:
+        return f"{number:,} {noun}"
+    ends_in_consonant_and_y = re.search("[^aeiou]y$", noun)
+    plural = f"{noun[:-1]}ies" if ends_in_consonant_and_y else f"{noun}s"
+    return f"{number:,} {plural}"
 
 
 def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InputDigest
@@ -145,12 +146,15 @@ class Origin(Record):
         return replace(self, options={**self.options, name: value}, settings=settings)
 
     @property
-    def answered(self) -> str | None:
+    def answered_count_text(self) -> str | None:
         """How many units of gold were scored: `100 of 7,405 questions`; None unless only the answered ones were."""
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
             return None
-        return answered_text(counts.get("scored"), counts.get("of"), str(counts.get("unit")))
+        scored_count: Any = counts.get("scored")
+        total_count: Any = counts.get("of")
+        unit = str(counts.get("unit"))
+        return f"{scored_count:,} of {number_with_noun(total_count, unit)}"
 
     @property
     def signature(self) -> Signature:
@@ -169,20 +173,16 @@ class Origin(Record):
         )
 
 
-def answered_text(scored: Any, total: Any, unit: str) -> str:
-    """Return how many of all units were scored: `100 of 7,405 questions`."""
-    return f"{scored:,} of {total:,} {unit}{'' if total == 1 else 's'}"
+def answered_only_lines(origin_by_system: Mapping[str, Origin]) -> list[str]:
+    """Return a line for each system that was scored only on the units of gold that it answers.
 
-
-def answered_lines(origins: Mapping[str, Origin]) -> list[str]:
-    """Return a line for each system that was scored only on the units that it answers.
-
-    `A: scored on 100 of 7,405 questions, those it answers`
+    Each line says how many these are: `A: scored on 100 of 7,405 questions, those it answers`.
     """
     lines = []
-    for name, origin in origins.items():
-        if origin.answered is not None:
-            lines.append(f"{name}: scored on {origin.answered}, those it answers")
+    for system, origin in origin_by_system.items():
+        count_text = origin.answered_count_text
+        if count_text is not None:
+            lines.append(f"{system}: scored on {count_text}, those it answers")
     return lines
 
 

@@ -104,7 +104,7 @@ class _PreparedEvidence(Prepared):
             scores=dict(result.scores),
             intervals=limits or UNSET,
             findings=make_findings(result.table),
-            answered=result.origin.answered or UNSET,
+            answered=result.origin.answered_count_text or UNSET,
         )
         outcome = outcome_of(
             plan.task,

@@ -14,7 +14,7 @@ from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.base.signature import answered_lines
+from cs_score.base.signature import answered_only_lines
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
@@ -128,7 +128,7 @@ def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
         origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
     else:
         origin_by_name = {document.measure: document.origin}
-    return [markup.escape(text) for text in answered_lines(origin_by_name)]
+    return [markup.escape(text) for text in answered_only_lines(origin_by_name)]
 
 
 class _Markup(NamedTuple):

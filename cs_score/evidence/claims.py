@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
@@ -31,7 +32,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import InputContent, as_key, counted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -129,11 +130,13 @@ class Claims(AbstractsMode):
             pairs = [pair for pair in pairs if pair[2] is not None]
             notices += left_out_notices(predictions.name, len(pairs), len(gold.content), self.unit)
         elif unpredicted:
-            of_all = f"{len(unpredicted)} of {counted(len(gold.content), 'claim')}"
+            of_all = f"{len(unpredicted):,} of {number_with_noun(len(gold.content), 'claim')}"
             notices.append(f"{predictions.name}: no prediction for {of_all}")
         with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
         if with_list:
-            notices.append(f"{predictions.name}: {counted(len(with_list), 'claim')} with evidence [], read as {{}}")
+            notices.append(
+                f"{predictions.name}: {number_with_noun(len(with_list), 'claim')} with evidence [], read as {{}}"
+            )
         return pairs, notices
 
     def mismatches(

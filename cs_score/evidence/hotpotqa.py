@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
@@ -33,7 +34,7 @@ from cs_score.evidence.mode import (
     left_out_notices,
     report_rows,
 )
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -433,7 +434,7 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     shown_ids = ", ".join(missing[:NOTICED_IDS])
     if len(missing) > NOTICED_IDS:
         shown_ids += ", ..."
-    number = f"{len(missing)} of {counted(len(ids), 'question')}"
+    number = f"{len(missing):,} of {number_with_noun(len(ids), 'question')}"
     return [f"{predictions.name}: no {noun} for {number}: {shown_ids}"]
 
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from msgspec import Meta
 
-from cs_score.base.display import SCREEN
+from cs_score.base.display import SCREEN, number_with_noun
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
-from cs_score.evidence.reading import InputContent, counted, quoted, short_text
+from cs_score.evidence.reading import InputContent, quoted, short_text
 from cs_score.evidence.report import align_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -201,7 +201,7 @@ class R4C(Mode):
         """
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing_count = len(gold.content) - len(ids)
-        missing_of_all = f"{missing_count} of {counted(len(gold.content), 'instance')}"
+        missing_of_all = f"{missing_count:,} of {number_with_noun(len(gold.content), 'instance')}"
         if missing_count and not self.is_answered_only(options):
             first_missing = next(instance for instance in gold.content if instance not in predictions.content)
             raise InputError(
@@ -493,7 +493,7 @@ def _read_references(gold: References) -> dict[int, Derivation]:
     references = {}
     for position in sorted(drawn_positions):
         if position >= len(derivations):
-            number_in_words = counted(len(derivations), "reference")
+            number_in_words = number_with_noun(len(derivations), "reference")
             raise InputError(f"reference {position + 1} was drawn, but the instance has only {number_in_words}")
         with reading.ErrorLocation(place={"reference": position + 1}):
             references[position] = _read_derivation(derivations[position])
@@ -509,10 +509,12 @@ def _read_fact(step: object) -> Fact:
     """Return the fact of a step [title, sentence number, fact]. Raises InputError for anything else."""
     parts = reading.as_list(step, "a step")
     if len(parts) != 3:
-        raise InputError(f"a step of {counted(len(parts), 'item')} where [title, sentence number, fact] is expected")
+        raise InputError(
+            f"a step of {number_with_noun(len(parts), 'item')} where [title, sentence number, fact] is expected"
+        )
     texts = reading.as_list(parts[2], "a fact")[:3]
     if len(texts) < 3:
-        raise InputError(f"a fact of {counted(len(texts), 'item')} where [head, relation, tail] is expected")
+        raise InputError(f"a fact of {number_with_noun(len(texts), 'item')} where [head, relation, tail] is expected")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a fact holds {reading.kind_of(text)} where text is expected")

@@ -363,8 +363,3 @@ def set_text(keys: Iterable[Hashable]) -> str:
     shown_keys = [short_text(key) for key in keys]
     shown_keys.sort(key=lambda shown_key: (len(shown_key), shown_key))
     return f"{{{', '.join(shown_keys)}}}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 claim", "2 claims"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,13 +9,20 @@ from typing import Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrap_lines
+from cs_score.base.display import (
+    SCREEN,
+    escape_latex,
+    escape_markdown,
+    number_with_noun,
+    one_line,
+    spreadsheet_cell,
+    wrap_lines,
+)
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.evidence.reading import counted
 from cs_score.measures.registry import WHY, chosen
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
@@ -130,7 +137,7 @@ def table_text(result: ScoredPredictions) -> str:
     mode = result.mode
     totals = result.table.sums()
     run = f", run {one_line(result.system, 60)}" if result.system else ""
-    units = result.origin.answered or counted(len(result.table.ids), mode.unit)
+    units = result.origin.answered_count_text or number_with_noun(len(result.table.ids), mode.unit)
     lines = [f"{mode.name}: {units}{run}"]
     lines += _lines_about_inputs(result, lines[0])
     lines += head_lines(result.head)
@@ -158,7 +165,7 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     rows = []
     for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
         if contents:
-            numbers = [counted(number, noun) for number, noun in contents]
+            numbers = [number_with_noun(number, noun) for number, noun in contents]
             rows.append((role, name, ", ".join(numbers)))
     lines = align_rows(rows)
     if max([len(line) for line in (first_line, *lines)]) <= SCREEN:
@@ -218,7 +225,7 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
         settings = intervals.settings_row()
         for row, measure in zip(rows, scores.scores):
             row.update(asdict(intervals.scores[measure]), **settings)
-    answered = scores.origin.answered
+    answered = scores.origin.answered_count_text
     if answered is not None:
         keys.append("answered")
         for row in rows:
@@ -246,8 +253,8 @@ def printed(
     if format_ == "tsv":
         return b"".join(tsv(table)).decode()
     lines = []
-    if result.origin.answered is not None:
-        lines.append(f"{result.mode.name}: {result.origin.answered}")
+    if result.origin.answered_count_text is not None:
+        lines.append(f"{result.mode.name}: {result.origin.answered_count_text}")
     explanation = [] if intervals is None else intervals.explanation(names)
     if format_ == "markdown":
         return _markdown_text(lines, table, explanation)

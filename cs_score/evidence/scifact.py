@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import UNSET, Meta
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
@@ -20,7 +21,7 @@ from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, set_text, short_text, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -258,7 +259,7 @@ class SciFact(AbstractsMode):
                 yield f"abstract {short_text(abstract)}: not predicted"
                 yield f"  gold       {_show_gold_sets(sets)}"
                 missed = sum([len(gold_set.sentences) for gold_set in sets])
-                yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
+                yield f"  missed     1 abstract, {number_with_noun(missed, 'sentence')}"
         if not sets_by_abstract and not predicted:
             yield ""
             yield "no abstract is relevant and none is predicted"
@@ -358,7 +359,7 @@ def _judge_sets(abstract: str, sets: Sequence[Labelled], entry: Labelled | None)
         if is_complete:
             judgment = "complete"
         elif predicted_count:
-            judgment = f"{predicted_count} of {counted(len(keys), 'sentence')}"
+            judgment = f"{predicted_count:,} of {number_with_noun(len(keys), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
         yield Part("evidence set", value, is_complete, judgment)
 
@@ -401,7 +402,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
             if is_empty_evidence(fields["evidence"]):
                 claims_without_object += 1
     if claims_without_object:
-        notice = f"{counted(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
+        notice = f"{number_with_noun(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
         return reading.Converted(claims, notice)
     return claims
 
@@ -516,7 +517,7 @@ class _IdMismatch(NamedTuple):
 
     def missing_text(self) -> str:
         """Return how many claims lack a prediction, such as `2 of 300 claims have none`."""
-        return f"{self.missing.total()} of {counted(len(self.gold_ids), 'claim')} have none"
+        return f"{self.missing.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
     def first_unknown_position(self) -> int:
         """Return the position of the first prediction without a claim in gold; the number of predictions if none is."""
@@ -649,7 +650,7 @@ def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted:
     yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
     yield f"  predicted  {predicted.label}  [{shown_sentences}]"
     if sets is None:
-        yield f"  wrong      1 abstract, {counted(len(predicted.sentences), 'sentence')}"
+        yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
         return
     label_only = "correct" if verdict.is_label_right else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"

@@ -10,13 +10,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
 from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
-from cs_score.evidence.reading import InputContent, as_key, counted, quoted, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
     Labelled,
@@ -473,7 +474,7 @@ def _judge_set(document: str, number: int, gold_set: Labelled, predicted_keys: f
     predicted_count = len(sentence_by_key) - len(missing)
     if not predicted_count:
         return Part("evidence set", value, False, None, (Fault(MISSED_RATIONALE, document, None, missing),))
-    judgment = f"{predicted_count} of {counted(len(sentence_by_key), 'sentence')}"
+    judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
     return Part("evidence set", value, False, judgment, (Fault(INCOMPLETE_RATIONALE, document, None, missing),))
 
 

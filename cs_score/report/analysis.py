@@ -129,7 +129,7 @@ class AnalysisPage(PageMaker):
         sections.append(analysis_origin(self.document))
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
-        answered = self.document.origin.answered if self.document.origin else None
+        answered = self.document.origin.answered_count_text if self.document.origin else None
         if answered is not None:
             subtitle = f"{subtitle} over {answered}"
         return Page(title, subtitle, sections, self.openings)

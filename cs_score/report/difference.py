@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.layouts import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
-from cs_score.base.signature import answered_lines
+from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Caption, ChartTarget, Dots, Drawing, bars, dots, limits
 from cs_score.report.origins import difference_origin
@@ -83,7 +83,7 @@ class DifferencePage(PageMaker):
             p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
             facts.append(PageFact("p", p, document.family.test_in_words))
         blocks: list[Block] = [Facts([difference], is_main=True), Facts(facts)]
-        blocks += answered_lines({"A": document.origins["a"], "B": document.origins["b"]})
+        blocks += answered_only_lines({"A": document.origins["a"], "B": document.origins["b"]})
         blocks += comparison_sentences(document)
         blocks += note_sentences(document.notes)
         blocks.append(Code([f"A {document.signatures['a']}", f"B {document.signatures['b']}"]))

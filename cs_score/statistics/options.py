@@ -12,9 +12,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
-from cs_score.statistics.units import ClusterDesign, Clusters, named_units, with_noun
+from cs_score.statistics.units import ClusterDesign, Clusters, named_units
 
 # ---- Settings
 
@@ -178,11 +179,12 @@ def too_many_resamples(option: str, remedy: str) -> str:
 def limits_in_words(settings: Resampling, units: int) -> str:
     """Return how limits of scores were made: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
     method = "BCa" if settings.method == "bca" else settings.method
-    resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
+    resamples = number_with_noun(settings.resamples, "resample")
+    units_text = number_with_noun(units, settings.unit)
     clusters = ", drawn by cluster" if settings.clusters else ""
     return (
-        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {with_noun(units, settings.unit)}"
-        f"{clusters}, seed {settings.seed}"
+        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {units_text}{clusters}, "
+        f"seed {settings.seed}"
     )
 
 
@@ -193,7 +195,8 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
     """
     if not settings.differences:
         return limits_in_words(settings, units)
-    return f"{settings.confidence:g} % paired t limits from what each of {with_noun(units, settings.unit)} contributes"
+    units_text = number_with_noun(units, settings.unit)
+    return f"{settings.confidence:g} % paired t limits from what each of {units_text} contributes"
 
 
 # ---- Families of tests
@@ -234,11 +237,13 @@ class Family(Record):
 
     def words(self, measure: str) -> str:
         """Return the family in words: `max-T over 20 systems, 190 pairs, 10,000 sign flips, SF-AP`."""
-        pairs = f"{self.pairs:,} pair{'' if self.pairs == 1 else 's'}"
+        systems = number_with_noun(self.systems, "system")
+        pairs = number_with_noun(self.pairs, "pair")
         if self.baseline:
             pairs += f" with {self.baseline}"
-        parts = [f"{_CORRECTION_NAMES[self.correction]} over {with_noun(self.systems, 'system')}", pairs]
-        resamples = f"{self.permutations:,} {'permutations' if self.correction == 'hsd' else 'sign flips'}"
+        parts = [f"{_CORRECTION_NAMES[self.correction]} over {systems}", pairs]
+        kind_of_resamples = "permutations" if self.correction == "hsd" else "sign flips"
+        resamples = f"{self.permutations:,} {kind_of_resamples}"
         if self.test == "sign":
             parts.append("exact sign test")
         elif self.exact:
@@ -322,11 +327,11 @@ def note_on_faultless_score(score: float, units: int, resampling: Resampling) ->
     largest_share = 1 - resampling.level ** (1 / units)
     finding = "no error" if score else "nothing right"
     exception = "an error" if score else "something right"
-    return Note(
-        "RULE_OF_THREE",
-        f"{finding} in {with_noun(units)}: at {resampling.confidence:g} % confidence up to {100 * largest_share:.2g} % "
-        f"of such units have {exception}",
+    text = (
+        f"{finding} in {number_with_noun(units, 'unit')}: at {resampling.confidence:g} % confidence up to "
+        f"{100 * largest_share:.2g} % of such units have {exception}"
     )
+    return Note("RULE_OF_THREE", text)
 
 
 def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign | None = None) -> tuple[Note, ...]:
@@ -341,13 +346,13 @@ def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign
     else:
         drawn_count = sum(design.strata)
         noun = "cluster"
-        text = f"{with_noun(units)} in {drawn_count} clusters, which are drawn as a whole"
+        text = f"{number_with_noun(units, 'unit')} in {drawn_count:,} clusters, which are drawn as a whole"
         if len(design.strata) > 1:
             text += f", within {len(design.strata)} strata"
         notes.append(Note("CLUSTERS", text))
     if drawn_count < FEW:
         limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
-        text = f"{with_noun(drawn_count, noun)} only: below {FEW} {limits} are too narrow, a hint at most"
+        text = f"{number_with_noun(drawn_count, noun)} only: below {FEW} {limits} are too narrow, a hint at most"
         notes.append(Note("FEW_UNITS", text))
     # At least one resample must lie beyond each limit: N + 1 >= 2 / level. Rounded, since 2 / 0.001 may not be whole.
     fewest_resamples = math.ceil(round(2 / resampling.level, 6)) - 1
@@ -377,7 +382,7 @@ def note_on_no_significance(family: Family, units: int, level: float) -> tuple[N
     elif units == 1:
         remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
     else:
-        remedy = f"{with_noun(units)} that hold anything are too few for that, whatever the number of resamples"
+        remedy = f"{units:,} units that hold anything are too few for that, whatever the number of resamples"
     smallest_in_words = f"{smallest_p / factor:.3g}"
     if factor > 1:
         smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_p):.3g}"
@@ -416,5 +421,6 @@ def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> No
     """
     dropped_units = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
     dropped_in_words = "; ".join(dropped_units) or "none"
-    text = f"compared on the {with_noun(units)} that all systems have (--common); dropped: {dropped_in_words}"
+    units_text = number_with_noun(units, "unit")
+    text = f"compared on the {units_text} that all systems have (--common); dropped: {dropped_in_words}"
     return Note("COMMON_UNITS", text)

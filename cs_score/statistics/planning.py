@@ -19,16 +19,16 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.base.display import number_with_noun
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.signature import answered_lines
+from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import chosen
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
 from cs_score.statistics.results import PairedSystems, SystemComparison
 from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
-from cs_score.statistics.units import with_noun
 
 MOST_UNITS: Final = 1_000_000_000
 """The most units that are planned for; nobody will ever have more."""
@@ -380,13 +380,14 @@ def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
     units = plan.units
     if units is None:
         return
+    units_text = number_with_noun(units, "unit")
     if units < FEW:
-        text = f"{with_noun(units)} only: below {FEW} such a plan is a hint at most"
+        text = f"{units_text} only: below {FEW} such a plan is a hint at most"
         if is_from_runs:
             text += ", and how much units differ is hardly known from so few"
         yield Note("FEW_UNITS", text)
     if plan.detectable_difference is None:
-        yield Note("NEVER_SIGNIFICANT", f"{with_noun(units)} are too few: no difference is found with that power")
+        yield Note("NEVER_SIGNIFICANT", f"{units_text} are too few: no difference is found with that power")
 
 
 def plan_from_comparison(comparison: SystemComparison, measure: str | None = None, aim: Aim | None = None) -> PowerPlan:
@@ -408,7 +409,7 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
         raise InputError(f"nothing can be planned from this comparison by {planned_measure}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
     power = plan_test(designs, units, aim, task=comparison.task, measure=planned_measure)
-    answered = answered_lines(comparison.origins)
+    answered = answered_only_lines(comparison.origins)
     if not answered:
         return power
     note_on_answered = Note("ANSWERED_ONLY", "; ".join(answered))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.display import one_line
+from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.sources import Delimited, Input, read_delimited
@@ -49,15 +49,7 @@ def named_units(ids: Sequence[str]) -> str:
     """Return how many units there are, with at most five of their ids: `2 units (a, b)`."""
     names = ", ".join(one_line(unit_id, _LONGEST_NAME) for unit_id in ids[:_MOST_NAMED])
     more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return f"{with_noun(len(ids))} ({names}{more})"
-
-
-def with_noun(number: int, noun: str = "unit") -> str:
-    """Return a number with its noun in the singular or plural: `1 unit`, `2 units`, `3 LDC queries`."""
-    if number == 1:
-        return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {plural}"
+    return f"{number_with_noun(len(ids), 'unit')} ({names}{more})"
 
 
 # ---- Tables of statistics

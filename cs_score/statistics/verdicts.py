@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
+from cs_score.base.display import number_with_noun
 from cs_score.statistics.options import Family
-from cs_score.statistics.units import with_noun
 
 _MOST_NAMED: Final = 5
 """The most better systems that a verdict names, and the most worse systems that it names for each of them."""
@@ -56,7 +56,7 @@ def effect_in_words(system: str, wins: int, ties: int, losses: int, effect_size:
     size = ""
     if effect_size is not None:
         size = f"; effect size {effect_size:+.2f} (mean of the units' differences over their standard deviation)"
-    return f"{system} wins {with_noun(wins)}, ties {ties}, loses {losses}{size}"
+    return f"{system} wins {number_with_noun(wins, 'unit')}, ties {ties}, loses {losses}{size}"
 
 
 def _best_first(pair: TestedPair) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def _better_systems(pairs: Iterable[TestedPair]) -> str:
     systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
     parts = [f"{system} is better than {_list_names(worse_by_system[system])}" for system in systems[:_MOST_NAMED]]
     if len(systems) > _MOST_NAMED:
-        parts.append(f"{with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
+        parts.append(f"{number_with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
     return "; ".join(parts)
 
 

@@ -6,15 +6,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signature import Signature, answered_lines
+from cs_score.base.signature import Signature, answered_only_lines
 from cs_score.statistics.options import difference_limits_in_words, limits_in_words, note_sentences
 from cs_score.statistics.planning import PowerPlan
 from cs_score.statistics.results import Equivalence, MeasureComparison, SystemComparison
-from cs_score.statistics.units import with_noun
 from cs_score.statistics.verdicts import effect_in_words
 from cs_score.tables.layout import (
     TOP,
@@ -339,13 +338,13 @@ def explanation(comparison: SystemComparison) -> tuple[str, ...]:
         "B, for neither, for A."
     )
     sentences += _equivalence_sentences(comparison)
-    sentences += answered_lines(comparison.origins)
+    sentences += answered_only_lines(comparison.origins)
     return tuple(sentences)
 
 
 def _systems_sentence(comparison: SystemComparison) -> str:
     """Return the sentence with the numbers of systems and units, such as `3 systems on 20 claims.`"""
-    units = with_noun(comparison.units, comparison.resampling.unit)
+    units = number_with_noun(comparison.units, comparison.resampling.unit)
     return f"{len(comparison.systems)} systems on {units}."
 
 
@@ -446,7 +445,7 @@ def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
     paragraphs = [" ".join(systems_and_limits)]
     if not comparison.resampling.baseline:
         paragraphs.append(_tier_sentence(comparison))
-    paragraphs += answered_lines(comparison.origins)
+    paragraphs += answered_only_lines(comparison.origins)
     paragraphs += note_sentences(comparison.notes)
     paragraphs.append(
         "--all shows every measure, system and pair with how each number was found; --format json has all of it."

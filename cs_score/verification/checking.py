@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.rankings import measure_formula
-from cs_score.base.display import one_line, wrap_lines
+from cs_score.base.display import number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
@@ -33,7 +33,7 @@ from cs_score.measures.registry import (
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.planning import Aim, design_of
-from cs_score.statistics.units import Units, UnitTable, units_of, with_noun
+from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.verification.recorded import any_scores_in
 
@@ -304,7 +304,7 @@ class Gate(Record):
                 p=pair.p,
                 level=settings.level,
                 tests=len(measures),
-                units=with_noun(unit_count, noun),
+                units=number_with_noun(unit_count, noun),
                 detectable=None if design is None or unit_count < 2 else design.detectable_difference(unit_count, aim),
                 has_differences=design is not None,
             )
@@ -312,7 +312,7 @@ class Gate(Record):
         # the same is expected here.
         notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
         if unit_count < FEW:
-            text = f"{with_noun(unit_count)} only: on so few a drop has to be large to be significant"
+            text = f"{number_with_noun(unit_count, 'unit')} only: on so few a drop has to be large to be significant"
             notes.append(Note("FEW_UNITS", text))
         notes += _notes_on_several_tests(len(measures), settings.level)
         return test_by_measure, tuple(notes)
@@ -569,7 +569,7 @@ def _rows(checked: Checked) -> list[dict[str, object]]:
     """Return a row of cells for each check, and for each change since a lock was written."""
     rows = []
     for check in checked.checks:
-        rows.append({**_cells_of_check(check), "answered": checked.origin.answered})
+        rows.append({**_cells_of_check(check), "answered": checked.origin.answered_count_text})
     for change in checked.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
@@ -598,8 +598,8 @@ def checked_text(checked: Checked) -> str:
     lines: list[str] = []
     for sentence in sentences:
         lines += wrap_lines(one_line(sentence), " " * 6)
-    if checked.origin.answered is not None:
-        lines.append(f"scored on {checked.origin.answered}, those that were predicted")
+    if checked.origin.answered_count_text is not None:
+        lines.append(f"scored on {checked.origin.answered_count_text}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
@@ -611,8 +611,8 @@ def checked_text(checked: Checked) -> str:
 def checked_junit(checked: Checked) -> str:
     """Return JUnit XML: a suite with a test case for each limit."""
     properties = {"signature": checked.signature}
-    if checked.origin.answered is not None:
-        properties["answered"] = checked.origin.answered
+    if checked.origin.answered_count_text is not None:
+        properties["answered"] = checked.origin.answered_count_text
     if checked.baseline is not None:
         properties["baseline"] = checked.baseline.signature
     if checked.lock:

@@ -14,10 +14,10 @@ from cs_score.analysis.evidence.documents import (
     ExplainedUnit,
 )
 from cs_score.analysis.outcomes import heading
-from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
+from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, number_with_noun, one_line, prose_width
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
-from cs_score.evidence.reading import counted, text_of
+from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import score_lines
 from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
 from cs_score.tasks import words_of
@@ -368,7 +368,7 @@ class _View:
 
     def analysis_lines(self, analysis: EvidenceAnalysis) -> list[str]:
         """Return the lines of an analysis: the score, sentences about the inputs, and the tables."""
-        units = _answered_count_text(analysis) or counted(analysis.units, self._mode.unit)
+        units = _answered_count_text(analysis) or number_with_noun(analysis.units, self._mode.unit)
         lines = [f"{_title(analysis)} = {analysis.score:.4f} over {units}"]
         lines += self._head_lines(analysis)
         if self._is_screen:
@@ -478,7 +478,7 @@ def _answered_count_text(document: Any) -> str:
     """Return how many units were scored if only answered units were; an empty text if all were."""
     if not document.origin:
         return ""
-    return document.origin.answered or ""
+    return document.origin.answered_count_text or ""
 
 
 def _without_unit(layout: Layout) -> Layout:

@@ -234,13 +234,13 @@ def answered_count_text(document: Any) -> str:
     if isinstance(document, EvidenceDifference):
         sides = []
         for name, side in (("A", "a"), ("B", "b")):
-            answered = document.origins[side].answered
+            answered = document.origins[side].answered_count_text
             if answered is not None:
                 sides.append(f"{name}: {answered}")
         return "; ".join(sides)
     if not document.origin:
         return ""
-    return document.origin.answered or ""
+    return document.origin.answered_count_text or ""
 
 
 def add_answered_column(table: Table, answered: str) -> Table:

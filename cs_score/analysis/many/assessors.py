@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.many.rankings import ranks_of, tau_b, tau_in_words
+from cs_score.base.display import number_with_noun
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import ColdStartGold
@@ -20,7 +21,7 @@ from cs_score.measures.registry import usual_among
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.resampling import ResampledSystems
-from cs_score.statistics.units import AlignedUnits, align_systems, with_noun
+from cs_score.statistics.units import AlignedUnits, align_systems
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout
 from cs_score.tasks.task import Task
@@ -352,12 +353,14 @@ def _notes(assessors: AssessorComparison) -> Iterator[str]:
             f"limits over the units ({settings.unit}) that these belong to, {resamples}."
         )
         if units < FEW:
+            units_text = number_with_noun(units, "unit")
             yield (
-                f"Note: {with_noun(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
+                f"Note: {units_text} with answers that both have judged: below {FEW} the limits of kappa are too "
                 "narrow."
             )
+    all_units_text = number_with_noun(assessors.units, "unit")
     yield (
-        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {with_noun(assessors.units)} "
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {all_units_text} "
         f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
     )
     yield from note_sentences(assessors.notes)
