@@ -33,7 +33,14 @@ from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import ScoredRun, UnitResult, averaged_table, counted_row, in_printing_order, projected
+from cs_score.coldstart.result import (
+    ScoredRun,
+    UnitResult,
+    add_ldc_tables,
+    averaged_table,
+    counted_row,
+    in_printing_order,
+)
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import Measure, usual
 from cs_score.statistics.arithmetic import Floats
@@ -256,7 +263,7 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
                 found_count += 1
         counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
-    tables = projected(averaged_table(in_printing_order(rows)), gold.table)
+    tables = add_ldc_tables(averaged_table(in_printing_order(rows)), gold.table)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 

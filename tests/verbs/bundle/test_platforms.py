@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.evidence.reading import read
+from cs_score.evidence.reading import read_input
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.bundle import contents
 from cs_score.verbs.bundle.contents import FORMS
@@ -317,7 +317,7 @@ def test_the_invented_sample_has_the_form_of_the_task(task: str, tmp_path: Path)
         assert outcome.status == 0, outcome.stderr
         return
     mode = mode_named(task)
-    assert read(str(tmp_path / name), "predictions", mode.predictions, has_lines=mode.has_lines).content
+    assert read_input(str(tmp_path / name), "predictions", mode.predictions, has_lines=mode.has_lines).content
 
 
 def test_several_systems_in_a_file_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

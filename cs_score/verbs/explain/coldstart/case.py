@@ -159,9 +159,9 @@ class QueryCase:
         queries = self.case.run.gold.table
         if self.base_id not in queries.ldc_id_by_query:
             return rows_by_name
-        unit_tables = tables.projected(tables.averaged_table(score_rows([self.unit])), queries)
-        for ldc_full_id, entry_points in unit_tables.by_ldc:
-            ldc_rows = _LdcRows(self, ldc_full_id, entry_points, sf_rows.values())
+        unit_tables = tables.add_ldc_tables(tables.averaged_table(score_rows([self.unit])), queries)
+        for ldc_query in unit_tables.ldc_queries:
+            ldc_rows = _LdcRows(self, ldc_query, sf_rows.values())
             for name, row in sf_rows.items():
                 rows_by_name[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
         return rows_by_name
@@ -200,19 +200,19 @@ class _LdcRows:
     """Explains the rows of LDC-MAX and LDC-MEAN to which the rows of an entry point of an LDC query contribute."""
 
     def __init__(
-        self, query_case: QueryCase, full_id: str, entry_points: tables.EntryPoints, own_rows: Iterable[tables.ScoreRow]
+        self, query_case: QueryCase, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
         """Compare an entry point with the others of its LDC query.
 
-        The entry point is a query with its `own_rows`; `entry_points` are all entry points of the LDC query `full_id`,
-        with their rows.
+        The entry point is a query with its `own_rows`; `ldc_query` has the rows of all entry points of the LDC query.
         """
+        full_id = ldc_query.full_id
         self._full_id = full_id
-        self._members_by_row = tables.mean_members(full_id, entry_points)
-        best_id, best_rows = tables.best_entry_point(entry_points)
-        self._is_best = best_id == query_case.base_id
-        best_full_id = query_case.case.run.gold.table.by_id[best_id].full_id
-        best_f1 = tables.counted_f1(best_rows)
+        self._members_by_row = tables.mean_members(full_id, ldc_query.entry_points)
+        best = tables.best_entry_point(ldc_query.entry_points)
+        self._is_best = best.short_id == query_case.base_id
+        best_full_id = query_case.case.run.gold.table.by_id[best.short_id].full_id
+        best_f1 = tables.counted_f1(best.rows)
         own_f1 = tables.counted_f1(own_rows)
         self._why_not_best = (
             f"{best_full_id} represents {full_id}: its F1 over all rows is {best_f1:.4f}, that of "
