@@ -99,8 +99,8 @@ class Sums(Mode):
         yield f"{unit.gold} where {unit.prediction} is predicted"
 
     def parts(self, unit: Unit, measure: str) -> Any:
-        fault = Fault("wrong", None, unit.prediction, unit.gold)
-        yield Part("number", unit.gold, False, "wrong", (fault,))
+        fault = Fault(kind="wrong", part=None, predicted=unit.prediction, gold=unit.gold)
+        yield Part(noun="number", value=unit.gold, is_right=False, judgment="wrong", faults=(fault,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         return unit.gold
@@ -165,7 +165,19 @@ def test_a_hook_that_fails_is_one_line_that_names_the_package(hook: str) -> None
         *[("row", value) for value in (None, (1,), ("a", "b"), (1, math.nan))],
         *[("formula", value) for value in (3, (), ("a",))],
         *[("explain_unit", value) for value in (None, [3])],
-        *[("parts", [value]) for value in (3, Part("x", 1, False, None, (Fault("unknown", None, 1, 1),)))],
+        *[
+            ("parts", [value])
+            for value in (
+                3,
+                Part(
+                    noun="x",
+                    value=1,
+                    is_right=False,
+                    judgment=None,
+                    faults=(Fault(kind="unknown", part=None, predicted=1, gold=1),),
+                ),
+            )
+        ],
         *[(hook, 3) for hook in ("groups", "head", "contents", "remarks", "undefined_measures", "headline_of")],
     ],
 )

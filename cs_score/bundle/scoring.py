@@ -22,7 +22,7 @@ from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import Options
 from cs_score.evidence.mode import ScoredPredictions
-from cs_score.evidence.reading import read
+from cs_score.evidence.reading import read_input
 from cs_score.statistics.options import Resampling
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verification.recorded import cold_start_options, evidence_arguments
@@ -88,7 +88,7 @@ def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
     """
     mode = mode_named(task).with_options(arguments)
     try:
-        predictions = read(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        predictions = read_input(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(predictions)
     except InputError as error:
         raise _with_short_name(error, submission) from None

@@ -17,7 +17,7 @@ from cs_score.bundle import contents
 from cs_score.bundle.contents import FORMS
 from cs_score.bundle.platforms import evaluate_for_evalai, score_for_codabench
 from cs_score.bundle.submission import SubmissionError
-from cs_score.evidence.reading import read
+from cs_score.evidence.reading import read_input
 from cs_score.tasks import COLD_START, mode_named
 from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries, options_of
 from tests.coldstart.command import score_in
@@ -317,7 +317,7 @@ def test_the_invented_sample_has_the_form_of_the_task(task: str, tmp_path: Path)
         assert outcome.status == 0, outcome.stderr
         return
     mode = mode_named(task)
-    assert read(str(tmp_path / name), "predictions", mode.predictions, has_lines=mode.has_lines).content
+    assert read_input(str(tmp_path / name), "predictions", mode.predictions, has_lines=mode.has_lines).content
 
 
 def test_several_systems_in_a_file_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Input
 from cs_score.evidence.mode import ScoredPredictions
-from cs_score.evidence.reading import read
+from cs_score.evidence.reading import read_input
 
 if TYPE_CHECKING:
     from cs_score.judged import policy as policies
@@ -55,7 +55,7 @@ def read_second_assessments(result: ScoredPredictions, file: Input | None) -> Ju
         raise UsageError(f"--inclusion is about answers that somebody has judged, which {mode.name} has not")
     if file is None:
         return None
-    second_labels: JudgedFile = read(file, "gold", mode.gold, has_lines=True).content
+    second_labels: JudgedFile = read_input(file, "gold", mode.gold, has_lines=True).content
     policies.check_labels(mode.policy, second_labels.count_by_label, second_labels.name)
     return second_labels
 
