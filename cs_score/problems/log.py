@@ -131,7 +131,7 @@ class ProblemLog:
 
     # -- Copies
 
-    def branch(self) -> Self:
+    def copy(self) -> Self:
         """Return a copy of the log with all its problems; later changes of one do not affect the other."""
         return self.without(())
 
@@ -144,7 +144,7 @@ class ProblemLog:
         copy._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
         return copy
 
-    def take_over(self, other: ProblemLog) -> None:
+    def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
         self.fatal += other.fatal
         for entry, times in other._times.items():
@@ -203,7 +203,7 @@ _DISCARDED: Final = "DISCARDED_"
 """The beginning of the codes of discarded lines."""
 
 
-def causes_first(problems: Iterable[Problem]) -> list[Problem]:
+def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems in their order, but those of discarded lines last.
 
     Lines are discarded because of other problems, so that a reader should see these first.

@@ -21,7 +21,7 @@ from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.evidence.mode import Mode, Progress, ScoredPredictions
-from cs_score.measures.registry import SumsFormula, find, usual
+from cs_score.measures.registry import SumsFormula, default_measure, find
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Column, Layout, Table
 from cs_score.tasks.task import UnitStatistics
@@ -60,7 +60,7 @@ class EvidenceTask(Record):
         If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
         has no such measure, InputError if the measure has no value for a result.
         """
-        measure = self.measure_of(name) or self.headline_of(results) or str(usual(self.name))
+        measure = self.measure_of(name) or self.headline_of(results) or str(default_measure(self.name))
         for result in results:
             if measure in result.undefined:
                 raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=result.names[1])
