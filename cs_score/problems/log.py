@@ -263,7 +263,7 @@ class RecordingLog(ProblemLog):
         return copy
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that were added to this log since it was branched off the log `earlier`.
+        """Return the occurrences that were added to this log since it was copied from the log `earlier`.
 
         An occurrence without a file gets the name `file`; its number of times is how often it was met since. For an
         occurrence in a file it is the number of times in the whole log.

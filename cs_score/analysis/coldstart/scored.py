@@ -65,9 +65,8 @@ class AnalysedRun(Record, eq=False):
     @property
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
-        return default_measure(
-            with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=self.why_unranked is None
-        )
+        has_ldc_queries = bool(self.run.gold.table.ldc_id_by_query)
+        return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:
