@@ -144,7 +144,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
     defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.usual
+        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(

@@ -102,8 +102,8 @@ class ScoredLines:
     @cached_property
     def result(self) -> Result:
         """The result with the problems that were found in loading, in applying the limits and in scoring."""
-        problems = self.run.problems.branch()
-        problems.take_over(self._problems_of_scoring)
+        problems = self.run.problems.copy()
+        problems.add_all(self._problems_of_scoring)
         return replace(self.scores_only, problems=tuple(problems))
 
 
