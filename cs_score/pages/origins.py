@@ -136,7 +136,7 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """Return the task, the options in force and the files of an origin as words of a command line.
 
-    `runs` are the files of runs or predictions; those of predictions come last.
+    `runs` are the files of runs or predictions; predictions come last.
     """
     if origin.task == COLD_START_MODE:
         queries = _inputs_of_role(origin, QUERIES)

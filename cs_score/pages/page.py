@@ -192,7 +192,7 @@ def tables_of_document(
     There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
     column. `name` is the name of the table in links, by default that of the layout. `is_small` says whether the table
     has neither paging nor filters; by default that depends on the number of its rows. A table without rows is left out,
-    except if `is_small` is False: such a table is the target of links.
+    except if `is_small` is False, since links lead to such a table.
     """
     for part in layout.table(document).parts():
         is_link_target = is_small is False
@@ -265,8 +265,8 @@ def table_of_rows(
 ) -> Iterator[PageTable]:
     """Yield a table of rows that only a page has; nothing if there are no rows and the table is no target of links.
 
-    `rows` have their values by the key of the column. `headings` are those of the columns by key; an empty heading
-    stands for the key in words. `is_small` is that of `tables_of_document`.
+    `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if it is
+    empty, the column has its key as heading, in words. `is_small` has the meaning that it has in `tables_of_document`.
     """
     columns = []
     for key, heading in headings.items():
@@ -317,7 +317,7 @@ def unit_text(record: Any) -> str:
 
 
 def slug(key: str) -> str:
-    """Return a text as it can stand in an address: every character but ASCII letters and digits becomes a hyphen.
+    """Return a text in a form for addresses: every character but ASCII letters and digits becomes a hyphen.
 
     "slot,hop" becomes "slot-hop".
     """
