@@ -314,7 +314,10 @@ class AnalysisPage(PageMaker):
         return rows
 
     def _dimensions(self) -> dict[str, Sequence[Any]]:
-        """Return the groups by dimension, slot and hop first; dimensions that only say whether answers are right are left out."""
+        """Return the groups of each dimension, groups by slot and by hop first.
+
+        Dimensions that only say whether answers are right are left out.
+        """
         names = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
         names.sort(key=lambda name: _FIRST_DIMENSIONS.get(name, len(_FIRST_DIMENSIONS)))
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
