@@ -213,9 +213,8 @@ def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator
     They differ in the type of the sentence number, or in letter case or blanks of the title.
     """
     gold_file, predictions_file = files
-    types_differ = (
-        f"sentence numbers of facts are text in {predictions_file} or in {gold_file} and numbers in the other"
-    )
+    either_file = f"{predictions_file} or in {gold_file}"
+    types_differ = f"sentence numbers of facts are text in {either_file} and numbers in the other"
     titles_differ = f"titles of facts have another letter case or other blanks than in {gold_file}"
     example_by_difference: dict[str, str] = {}
     for question in islice(questions, MOST_COMPARED):

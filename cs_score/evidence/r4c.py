@@ -64,7 +64,7 @@ SEED: Final = 3
 ASPECTS: Final = ("prec", "recall", "f1")
 
 _INDENT: Final = "  "
-"""What the lines of an explanation about an evaluation begin with."""
+"""The beginning of the lines of an explanation about an evaluation."""
 
 EXTRA_FACT: Final = "extra_fact"
 WRONG_ENTITY: Final = "wrong_entity"
@@ -332,8 +332,8 @@ class R4C(Mode):
         """Return the predicted derivation of an instance, a list of steps, with these faults of it corrected.
 
         Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced. The
-        part of a fault is the number of the predicted step. What gold has for it is a whole step for a missed fact, the
-        two entities for wrong entities, and a relation for a wrong relation.
+        part of a fault is the number of the predicted step. Its `gold` is a whole step for a missed fact, the two
+        entities for wrong entities, and a relation for a wrong relation.
         """
         step_by_number: dict[Any, Any] = dict(enumerate(unit.prediction, start=1))
         missed_steps = []
@@ -384,7 +384,7 @@ def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
 def _replace_in_step(
     step: Sequence[Any], *, head: str | None = None, relation: str | None = None, tail: str | None = None
 ) -> list[Any]:
-    """Return a step of a derivation with other entities or another relation; None keeps what the step has.
+    """Return a step of a derivation with other entities or another relation; a part that is None stays unchanged.
 
     A step is `[title, sentence number, [head, relation, tail]]`. Further items of its fact are kept.
     """
