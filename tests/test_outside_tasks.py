@@ -33,6 +33,8 @@ from cs_score.tasks import (
 )
 from cs_score.tasks.containing import PackageError, contain, problem_of_declaration
 from cs_score.tasks.outside import Offer
+from cs_score.verbs.analyze.evidence import analyze
+from cs_score.verbs.explain.evidence import explain
 from tests.freeze.calls import REPOSITORY
 
 
@@ -121,8 +123,8 @@ def _everything(mode: Mode) -> None:
     """Score numbers, and analyze and explain the result."""
     result = mode.score({"a": 1}, {"a": 2})
     task = EvidenceTask(mode)
-    task.analyze(result)
-    task.explain(result, ["a"], None)
+    analyze(task, result)
+    explain(task, result, ["a"], None)
 
 
 def test_a_whole_mode_works_when_it_is_contained() -> None:

@@ -48,6 +48,9 @@ Names: TypeAlias = str | Iterable[str]
 Limits: TypeAlias = str | Justifications
 """Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
 
+Selectors: TypeAlias = str | int | Sequence[str | int]
+"""What names the parts of a result to explain: one name or several."""
+
 Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
 """Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
 
@@ -141,7 +144,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
     defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.usual
+        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(

@@ -131,7 +131,7 @@ class ProblemLog:
 
     # -- Copies
 
-    def branch(self) -> Self:
+    def copy(self) -> Self:
         """Return a copy of the log with all its problems; later changes of one do not affect the other."""
         return self.without(())
 
@@ -144,7 +144,7 @@ class ProblemLog:
         copy._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
         return copy
 
-    def take_over(self, other: ProblemLog) -> None:
+    def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
         self.fatal += other.fatal
         for entry, times in other._times.items():
@@ -203,7 +203,7 @@ _DISCARDED: Final = "DISCARDED_"
 """The beginning of the codes of discarded lines."""
 
 
-def causes_first(problems: Iterable[Problem]) -> list[Problem]:
+def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems in their order, but those of discarded lines last.
 
     Lines are discarded because of other problems, so that a reader should see these first.
@@ -263,7 +263,7 @@ class RecordingLog(ProblemLog):
         return copy
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that were added to this log since it was branched off the log `earlier`.
+        """Return the occurrences that were added to this log since it was copied from the log `earlier`.
 
         An occurrence without a file gets the name `file`; its number of times is how often it was met since. For an
         occurrence in a file it is the number of times in the whole log.

@@ -24,7 +24,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import select_names
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
 from cs_score.statistics.results import PairedSystems, SystemComparison
@@ -397,7 +397,7 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
     if there is nothing to plan from: in each pair all units differ by the same amount.
     """
     measure_names = [compared.measure for compared in comparison.measures]
-    planned_measure = comparison.primary.measure if measure is None else chosen(measure_names, [measure])[0]
+    planned_measure = comparison.primary.measure if measure is None else select_names(measure_names, [measure])[0]
     pairs = comparison.measures[measure_names.index(planned_measure)].pairs
     designs = []
     for pair in pairs:
