@@ -138,7 +138,7 @@ def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> lis
 def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Assessment]) -> list[_NearMiss]:
     """Return the unassessed responses with small differences from an assessed answer of the same provenance.
 
-    `responses` are unassessed; `assessments` are those of their queries.
+    `responses` are unassessed; `assessments` belong to the same queries.
     """
     # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
     provenances = {response.provenance for response in responses}
