@@ -290,12 +290,12 @@ def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStar
 def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
     """Return gold with its pool loaded, so that several runs can be scored against it.
 
-    `problems` is the log that is added to, by default a branch of gold's own. Raises InputError for an unknown
+    `problems` is the log that is added to, by default a copy of gold's own. Raises InputError for an unknown
     discipline, a line that cannot be linked, a file of an unknown layout, and RunInPoolError for a run.
     """
     check_discipline(gold.options.discipline)
     if problems is None:
-        problems = gold.problems.branch()
+        problems = gold.problems.copy()
     loading = Loading(gold.table, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
     if loading.links.responses:
@@ -386,7 +386,7 @@ def load_run(
     if limits is None:
         limits = gold.options.justifications
     if problems is None:
-        problems = gold.problems.branch()
+        problems = gold.problems.copy()
     loading = Loading(
         gold.table,
         limits,

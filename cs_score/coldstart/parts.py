@@ -195,7 +195,7 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     # Editions that write the report before they score anything need the errors of all lines first.
     if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
         return None
-    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), gold_links=gold.links)
+    loading = Loading(gold.table, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
     try:
         divided_files = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided_files):
@@ -216,7 +216,7 @@ def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScor
         run_ids |= score.run_ids
         rows += score.rows
         ap_rows += score.ap_rows
-        loading.problems.take_over(score.problems)
+        loading.problems.add_all(score.problems)
     if len(run_ids) != 1:
         raise NeedsWholeError
     run_id = run_ids.pop()

@@ -186,7 +186,7 @@ class CallScorer:
             for unit_result in units:
                 self._units_so_far[unit_result.id] = unit_result
         for unit_result in units:
-            self._problems.take_over(unit_result.problems)
+            self._problems.add_all(unit_result.problems)
             if unit_result.unmatched is not None:
                 raise unit_result.unmatched
         line_count = 0
@@ -195,7 +195,7 @@ class CallScorer:
         has_match = any(_has_match(unit_result, lines_by_unit.get(unit_result.id, {})) for unit_result in units)
         self.remark_on_matches(run_id, line_count, has_match)
         for query_result in _sorted_queries(units, "short_id"):
-            self._problems.take_over(query_result.problems)
+            self._problems.add_all(query_result.problems)
             if query_result.uncounted is not None:
                 raise query_result.uncounted
         return units
@@ -351,7 +351,7 @@ def score_runs(
     then.
     """
     if problems is None:
-        problems = run.problems.branch()
+        problems = run.problems.copy()
     scorer = CallScorer(run, policy, problems, earlier_results)
     runs: list[ScoredRun] = []
     try:
@@ -591,7 +591,7 @@ def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: Load = load_al
     Raises InputError, which names the file, for the first run that cannot be scored.
     """
     with paused_collector():
-        return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
+        return [_score_alone(gold, run, gold.problems.copy(), load) for run in runs]
 
 
 def score_apart(

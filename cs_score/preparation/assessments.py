@@ -127,7 +127,7 @@ def _errors_of_classes(
                 return
             lines = remaining
         else:
-            problems.take_over(log)
+            problems.add_all(log)
             return
 
 
