@@ -36,11 +36,11 @@ def analyze(
     clusters: Together = None,
     force: bool = False,
 ) -> Analysis:
-    """Return an analysis of why a result has its score under `measure`; None: the measure that ranks leaderboards.
+    """Return an analysis of why a result has its score under `measure`, unless given the one that ranks leaderboards.
 
-    `top` is the number of mistakes to list, None for all. The other arguments are for Cold Start runs only. `policy`
-    replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
-    Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
+    `top` is the number of mistakes to list; unless it is given, all are listed. The other arguments are for Cold Start
+    runs only. `policy` replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name
+    or with their Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
     (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
     have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
     as in `compare`. More than 100,000 resamples are drawn only with `force`.
@@ -51,10 +51,12 @@ def analyze(
     at_least_one("top", top)
     task = task_of("analyze", [result])
     if not isinstance(result, RunResult):
-        has_cold_start_argument = policy is not None or policy_words(also_policy) or by or run is not None
-        if has_cold_start_argument or bootstrap is not None:
+        other_policies = policy_words(also_policy)
+        if policy is not None or other_policies or by or run is not None or bootstrap is not None:
             raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
-        return Analysis(task.analyze(result._for_analysis("analyze"), measure, top=top), top)
+        analysis = task.analyze(result._for_analysis("analyze"), measure, top=top)
+        return Analysis(analysis, top)
+
     if policy is not None:
         result = result.rescore(policy)
     scored = result._for_analysis("analyze", run)
@@ -83,12 +85,12 @@ def diff(
     clusters: Together = None,
     force: bool = False,
 ) -> Difference:
-    """Explain why `b` scores otherwise than `a` under `measure`; None: the measure that ranks leaderboards.
+    """Explain why `b` scores otherwise than `a` under `measure`, unless given the one that ranks leaderboards.
 
     `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names of both in the texts.
-    `top` is the number of units, answers and classes to list, None for all. The interval and the p-values come from
-    `bootstrap` resamples, as many as significance needs unless given; `seed`, `confidence`, `interval`, `clusters` and
-    `force` are as in `compare`.
+    `top` is the number of units, answers and classes to list; unless it is given, all are listed. The interval and the
+    p-values come from `bootstrap` resamples, as many as significance needs unless given; `seed`, `confidence`,
+    `interval`, `clusters` and `force` are as in `compare`.
 
     Raises UsageError for impossible arguments, for results of different kinds and for one that was loaded from JSON,
     InputError for a run without that score.
@@ -147,12 +149,14 @@ def compare(
     compared. The documentation's pages on statistics explain how the numbers are computed.
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
-    measures = [name.strip() for name in texts if name.strip()]
+    measures = [text.strip() for text in texts if text.strip()]
+    has_chosen_measures = bool(measures)
     choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
-        comparison = compare_table(read_table([results]), settings, **choices)
-        return Comparison(comparison, is_chosen=bool(measures))
+        table = read_table([results])
+        comparison = compare_table(table, settings, **choices)
+        return Comparison(comparison, is_chosen=has_chosen_measures)
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
     if not results:
@@ -160,4 +164,4 @@ def compare(
     task = task_of("compare", list(results.values()))
     scored_by_name = {name: result._to_compare() for name, result in results.items()}
     comparison = compare_systems(task, scored_by_name, settings, **choices)
-    return Comparison(comparison, is_chosen=bool(measures))
+    return Comparison(comparison, is_chosen=has_chosen_measures)

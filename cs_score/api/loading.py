@@ -24,7 +24,7 @@ Finding: TypeAlias = (
 )
 """The classes of all findings about results that are written as JSON."""
 
-_KINDS: Final[Mapping[Any, Any]] = {
+_CLASS_BY_KIND: Final[Mapping[Any, Any]] = {
     "analysis": Analysis,
     "difference": Difference,
     "explanation": Explanation,
@@ -35,7 +35,7 @@ _KINDS: Final[Mapping[Any, Any]] = {
     "sampled-pool": SampledPool,
     "assessors": Assessors,
 }
-"""The class of each kind of document."""
+"""The class of findings for each kind of document."""
 
 
 def load(given: Input) -> RunResult | EvidenceResult | Finding:
@@ -56,18 +56,21 @@ def load(given: Input) -> RunResult | EvidenceResult | Finding:
         raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
     kind = str(value.get("kind"))
     result: RunResult | EvidenceResult | Finding
-    result = _load_finding(kind, value, name) if kind in _KINDS else _load_result(value, name)
+    result = _load_finding(kind, value, name) if kind in _CLASS_BY_KIND else _load_result(value, name)
     refuse_incomplete(result, name)
     return result
 
 
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> Any:
-    """Return the finding that the JSON object `value` holds; `kind` is one of the names in `_KINDS`.
+    """Return the finding, such as an analysis, that the JSON object `value` holds.
 
-    Raises InputError for an invalid document; the message calls it `name`.
+    `kind` is one of the names in `_CLASS_BY_KIND`. Raises InputError for an invalid document; the message calls it
+    `name`.
     """
-    read = checked_document if kind in ("analysis", "difference") else document_record
-    return _KINDS[kind](read(value, name))
+    is_checked_further = kind in ("analysis", "difference")
+    document = checked_document(value, name) if is_checked_further else document_record(value, name)
+    make_finding = _CLASS_BY_KIND[kind]
+    return make_finding(document)
 
 
 def _load_result(value: Mapping[str, Any], name: str) -> Any:
