@@ -118,12 +118,14 @@ def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     name_by_key: dict[str, str] = {}
     for name in names:
         name_by_key.setdefault(_comparison_key(name), name)
+    # Similar names, best first, then those of which the word is the beginning; each of them once.
     word_key = _comparison_key(word)
     near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
     if len(word_key) > 2:
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
     different_keys = list(dict.fromkeys(near_keys))
     near_names = [name_by_key[key] for key in different_keys[:3]]
+
     if not near_names:
         return ""
     *first_names, last_name = near_names

@@ -82,7 +82,8 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
     if not text:
         return
     for pair in split_unescaped(text, ","):
-        column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        column, *names = parts
         if column not in columns:
             our_columns = ", ".join(columns)
             raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{nearest(column, columns)}")
