@@ -68,7 +68,7 @@ test: $(VENV)/dev.stamp
 
 # Part of `make test`, where they are skipped if there is no browser: Debian's chromium and chromium-driver.
 test-browser: $(VENV)/dev.stamp
-	$(BIN)/pytest -q -m browser tests/report
+	$(BIN)/pytest -q -m browser tests/verbs/report
 
 # Everything with 200 examples of each law instead of 25, all recorded cases of ../shared, error rates: half an hour.
 test-slow: $(VENV)/dev.stamp

@@ -18,19 +18,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cs_score.api.batches import Leaderboard, batch
     from cs_score.api.evidence import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
     from cs_score.api.findings import Analysis, Comparison, Difference, Explanation
     from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
-    from cs_score.api.insight import analyze, compare, diff
     from cs_score.api.loading import load
-    from cs_score.api.many import Assessors, PoolBias, Power, SampledPool, assessors, pool_bias, power, sampled_pool
     from cs_score.api.pages import Report
     from cs_score.api.runs import RunResult
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
+    from cs_score.verbs.analyze.api import analyze
+    from cs_score.verbs.batch.api import Leaderboard, batch
+    from cs_score.verbs.compare.api import compare
+    from cs_score.verbs.diff.api import diff
+    from cs_score.verbs.studies.api import (
+        Assessors,
+        PoolBias,
+        Power,
+        SampledPool,
+        assessors,
+        pool_bias,
+        power,
+        sampled_pool,
+    )
 
     __version__: str
 
@@ -101,13 +112,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.batches": "Leaderboard batch",
-    "api.findings": "Analysis Comparison Difference Explanation",
     "api.evidence": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
-    "api.insight": "analyze compare diff",
     "api.loading": "load",
-    "api.many": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool",
-    "api.pages": "Report",
     "api.gold": "Gold ValidatedRun prepare score validate_run",
     "api.runs": "RunResult",
     "coldstart.options": "Policy",
@@ -115,7 +121,7 @@ _HOMES = {
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
     "base.signature": "Signature",
 }
-"""The names of each module."""
+"""The names of each module that belongs to no slice; the table of slices has the others."""
 
 if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
@@ -124,25 +130,30 @@ if not TYPE_CHECKING:  # to a type checker it would make every name an object
             from cs_score.base.version import VERSION
 
             return VERSION
-        for module, names in _HOMES.items():
-            if name in names.split():
-                from importlib import import_module
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-                value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-                return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_home_of(name)}"), name)
+        return value
+
+
+def _home_of(name: str) -> str:
+    """Return the module, below this package, that has a name of the public API.
+
+    Raises AttributeError if the slice that has the name has been taken out.
+    """
+    from cs_score.verbs import SLICES
+
+    for module, names in _HOMES.items():
+        if name in names.split():
+            return module
+    for slice_ in SLICES:
+        for module, names in slice_.names.items():
+            if name in names.split():
+                return module
+    raise AttributeError(f"this installation of {__name__} lacks {name}")
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class _Package(type(sys)):  # type: ignore[misc]  # the type of modules
-    """The package keeps its names: `cs.batch` is the function, also when the package of that name has been imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in __all__ or not isinstance(value, type(sys)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

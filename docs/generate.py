@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from cs_score.api import tables as results
 from cs_score.base.documents import KINDS, schema_of
+from cs_score.base.slices import view_of_kind
 from cs_score.cli.core import COMMANDS, Command, load
 from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
@@ -364,7 +365,7 @@ def tables() -> str:
     rows = []
     for task in OWN_TASKS:
         for verb, kind in (("analyze", "analysis"), ("diff", "difference")):
-            for file, columns in task_named(task).headers(kind).items():
+            for file, columns in view_of_kind(kind, task_named(task)).headers().items():
                 rows.append((task, verb, code(file), ", ".join(map(code, columns))))
     return table(("task", "verb", "file", "columns"), rows)
 

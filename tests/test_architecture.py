@@ -23,14 +23,15 @@ SPANS = sorted({re.sub(r"\(.*\)$", "", span) for span in re.findall(r"`([^`\n]+)
 
 @pytest.mark.parametrize("path", [span for span in SPANS if re.fullmatch(r"[a-z_]+(/[a-z_]+)*(/|\.py)", span)])
 def test_every_room_and_module_is_there(path: str) -> None:
-    wanted = [ROOT / path, PACKAGE / path, *(folder / path for folder in PACKAGE.iterdir() if folder.is_dir())]
+    folders = [folder for folder in (*PACKAGE.iterdir(), *(PACKAGE / "verbs").iterdir()) if folder.is_dir()]
+    wanted = [ROOT / path, PACKAGE / path, *(folder / path for folder in folders)]
     assert any(place.exists() for place in wanted)
 
 
 @pytest.mark.parametrize("name", [span for span in SPANS if re.fullmatch(r"[A-Za-z_]+(\.(?!py$)[a-z_]+)?", span)])
 def test_every_name_is_defined(name: str) -> None:
     last = name.rpartition(".")[2]
-    assert re.search(rf"^\s*(def {last}\(|class {last}\b|{last}\b.*=)", SOURCE, re.MULTILINE)
+    assert re.search(rf"^\s*(def {last}\(|class {last}\b|(self\.)?{last}\b.*=)", SOURCE, re.MULTILINE)
 
 
 def test_names_were_found() -> None:
@@ -38,4 +39,6 @@ def test_names_were_found() -> None:
 
 
 def test_the_table_of_rooms_is_in_their_order() -> None:
-    assert re.findall(r"^\| `(\w+)/` \|", TEXT, re.MULTILINE) == [*ROOMS]
+    assert (
+        re.findall(r"^\| `(\w+)/` \|", TEXT, re.MULTILINE) == [*ROOMS][:-1]
+    )  # the last room is the slices, which have a table of their own

@@ -33,6 +33,8 @@ from cs_score.tasks import (
 )
 from cs_score.tasks.containing import PackageError, contain, problem_of_declaration
 from cs_score.tasks.outside import Offer
+from cs_score.verbs.analyze.evidence import analyze
+from cs_score.verbs.explain.evidence import explain
 from tests.freeze.calls import REPOSITORY
 
 
@@ -99,8 +101,8 @@ class Sums(Mode):
         yield f"{unit.gold} where {unit.prediction} is predicted"
 
     def parts(self, unit: Unit, measure: str) -> Any:
-        fault = Fault("wrong", None, unit.prediction, unit.gold)
-        yield Part("number", unit.gold, False, "wrong", (fault,))
+        fault = Fault(kind="wrong", part=None, predicted=unit.prediction, gold=unit.gold)
+        yield Part(noun="number", value=unit.gold, is_right=False, judgment="wrong", faults=(fault,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         return unit.gold
@@ -121,8 +123,8 @@ def _everything(mode: Mode) -> None:
     """Score numbers, and analyze and explain the result."""
     result = mode.score({"a": 1}, {"a": 2})
     task = EvidenceTask(mode)
-    task.analyze(result)
-    task.explain(result, ["a"], None)
+    analyze(task, result)
+    explain(task, result, ["a"], None)
 
 
 def test_a_whole_mode_works_when_it_is_contained() -> None:
@@ -165,7 +167,19 @@ def test_a_hook_that_fails_is_one_line_that_names_the_package(hook: str) -> None
         *[("row", value) for value in (None, (1,), ("a", "b"), (1, math.nan))],
         *[("formula", value) for value in (3, (), ("a",))],
         *[("explain_unit", value) for value in (None, [3])],
-        *[("parts", [value]) for value in (3, Part("x", 1, False, None, (Fault("unknown", None, 1, 1),)))],
+        *[
+            ("parts", [value])
+            for value in (
+                3,
+                Part(
+                    noun="x",
+                    value=1,
+                    is_right=False,
+                    judgment=None,
+                    faults=(Fault(kind="unknown", part=None, predicted=1, gold=1),),
+                ),
+            )
+        ],
         *[(hook, 3) for hook in ("groups", "head", "contents", "remarks", "undefined_measures", "headline_of")],
     ],
 )

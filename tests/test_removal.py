@@ -1,4 +1,4 @@
-"""Rooms can be taken out: in a copy of the package without one, the commands of all others do and print the same.
+"""Features can be taken out: in a copy of the package without a slice, all other commands do and print the same.
 
 The room of knowledge bases is also held to load nothing where plain runs are scored.
 """
@@ -23,18 +23,32 @@ RUN = str(ROOT / "submissions/tide-kb.tab.txt")
 OTHER = str(ROOT / "submissions/gull-sf.tab.txt")
 KNOWLEDGE_BASE = str(ROOT / "submissions/tide.tac")
 CALL = ["-expand", "ISLE26", *GOLD, RUN]
-LACKING = "this installation lacks cs_score.knowledge_base"
+LACKING = "this installation lacks cs_score.verbs.knowledge_base"
 
 
-COMMANDS_OF_ROOM = {
-    "knowledge_base": {"validate-kb", "resolve-queries"},
-    "report": {"report", "plot", "compare to a page", "power as a chart"},
-    "batch": {"batch", "check", "verify", "report", "plot", "compare to a page"},
-    "verification": {"check", "verify"},
+COMMANDS_OF_FOLDER = {
+    "verbs/analyze": {"analyze", "analyze scifact", "analyze pool", "report", "plot"},
+    "verbs/explain": {"explain", "explain scifact", "analyze", "report", "plot"},
+    "verbs/diff": {"diff", "report of a difference"},
+    "verbs/report": {"report", "report of a difference", "plot"},
+    "verbs/batch": {"batch", "verify"},
+    "verbs/compare": {
+        "compare",
+        "compare to a page",
+        "compare a table",
+        "compare a sample",
+        "compare two assessors",
+        "compare pool",
+    },
+    "verbs/studies": {"power", "power as a chart", "pool-bias", "compare two assessors"},
+    "verbs/bundle": {"bundle"},
+    "verbs/check": {"check", "bundle"},
+    "verbs/verify": {"verify"},
+    "verbs/preparation": {"validate-run", "validate-kb", "resolve-queries"},
+    "verbs/knowledge_base": {"validate-kb", "resolve-queries"},
     "judged": {"pool", "analyze pool", "compare pool"},
-    "bundle": {"bundle"},
 }
-"""The commands that go with a room: its own, and those of rooms that need it."""
+"""The commands that go with a folder: its own, and those of slices that need it."""
 
 EVIDENCE = [
     *("--gold", str(ROOT / "assessments/scifact-gold.jsonl")),
@@ -52,10 +66,12 @@ CALLS = {
     "score": ["score", *CALL],
     "analyze": ["analyze", *CALL],
     "explain": ["explain", "--line", "7", *CALL],
+    "explain scifact": ["explain", "scifact", *EVIDENCE],
     "diff": ["diff", *CALL, OTHER],
     "compare": ["compare", "coldstart", "--bootstrap", "20", *CALL, OTHER],
     "compare to a page": ["compare", "coldstart", "-o", "page.html", "--bootstrap", "20", *CALL, OTHER],
     "compare a table": ["compare", "table", str(ROOT / "assessments/table.tsv"), "--columns", "unit=unit"],
+    "compare two assessors": ["compare", *CALL, OTHER, "--second-assessments", GOLD[1]],
     "compare a sample": ["compare", *CALL, OTHER, "--inclusion", str(ROOT / "assessments/inclusion-2016.tsv")],
     "power": ["power", "--sd", "0.3", "--units", "20"],
     "power as a chart": ["power", "--sd", "0.3", "--units", "20", "-o", "power.svg"],
@@ -71,6 +87,7 @@ CALLS = {
     "verify": ["verify", "scored/leaderboard.json"],
     "check": ["check", "--min", "SF-AP=0.1", *CALL],
     "report": ["report", "-o", "report.html", *CALL],
+    "report of a difference": ["report", "--compare", "-o", "difference.html", *CALL, OTHER],
     "plot": ["plot", "budget", "analysis.json", "-o", "budget.svg"],
     "validate-run": ["validate-run", str(ROOT / "queries/sf-queries.xml"), RUN],
     "validate-kb": ["validate-kb", KNOWLEDGE_BASE],
@@ -94,10 +111,10 @@ print(json.dumps(outcomes))
 """
 
 
-def _copy_without(room: str, folder: Path) -> Path:
-    """Return a folder with a copy of the package that lacks a room."""
+def _copy_without(part: str, folder: Path) -> Path:
+    """Return a folder with a copy of the package that lacks a part of it: a folder such as `verbs/batch`."""
     shutil.copytree(Path(cs_score.__file__).parent, folder / "cs_score")
-    shutil.rmtree(folder / "cs_score" / room)
+    shutil.rmtree(folder / "cs_score" / part)
     # An installation for development would find the room where it is developed. The task of `examples` stays.
     (folder / "sitecustomize.py").write_text(
         "import sys\n"
@@ -113,7 +130,7 @@ def _outcomes(package: Path, folder: Path, calls: dict[str, list[str]]) -> dict[
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(package)}
     analysis = [sys.executable, "-m", "cs_score", "analyze", "-o", "analysis.json", *CALL]
-    subprocess.run(analysis, cwd=folder, env=environment, capture_output=True, check=True)
+    subprocess.run(analysis, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
     driver = [sys.executable, "-c", DRIVER, json.dumps(calls)]
     call = subprocess.run(driver, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert call.returncode == 0, call.stderr
@@ -126,20 +143,21 @@ def outcomes_of_the_whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return _outcomes(ROOT, tmp_path_factory.mktemp("whole") / "calls", CALLS)
 
 
-@pytest.mark.parametrize("room", COMMANDS_OF_ROOM)
-def test_only_the_commands_of_a_room_go_with_it(
-    room: str, tmp_path: Path, outcomes_of_the_whole: dict[str, list[Any]]
+@pytest.mark.parametrize("folder", COMMANDS_OF_FOLDER)
+def test_only_the_commands_of_a_folder_go_with_it(
+    folder: str, tmp_path: Path, outcomes_of_the_whole: dict[str, list[Any]]
 ) -> None:
     (tmp_path / "package").mkdir()
-    outcomes = _outcomes(_copy_without(room, tmp_path / "package"), tmp_path / "calls", CALLS)
+    lacking = f"cs_score.{folder.replace('/', '.')}"
+    outcomes = _outcomes(_copy_without(folder, tmp_path / "package"), tmp_path / "calls", CALLS)
     for name, (status, output, errors) in outcomes.items():
-        if name in COMMANDS_OF_ROOM[room]:
+        if name in COMMANDS_OF_FOLDER[folder]:
             assert status != 0, name
-            assert f"cs_score.{room}, which this installation lacks" in errors
+            assert f"{lacking}, which this installation lacks" in errors
             assert "Traceback" not in errors
-        elif name == "help" and room == "judged":  # the page has the measures of all tasks
+        elif name == "help" and folder == "judged":  # the page has the measures of all tasks
             assert status == 0
-            assert f"cs_score.{room}, which this installation lacks" in " ".join(output.split())
+            assert f"{lacking}, which this installation lacks" in " ".join(output.split())
         else:
             whole_status, whole_output, _ = outcomes_of_the_whole[name]
             assert (status, _undated(output)) == (whole_status, _undated(whole_output)), (name, errors)
@@ -148,7 +166,7 @@ def test_only_the_commands_of_a_room_go_with_it(
 @pytest.fixture(scope="module")
 def without_knowledge_bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the package, in which the room of knowledge bases is missing."""
-    return _copy_without("knowledge_base", tmp_path_factory.mktemp("without"))
+    return _copy_without("verbs/knowledge_base", tmp_path_factory.mktemp("without"))
 
 
 def _call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -181,7 +199,7 @@ import cs_score as cs
 
 queries, pool, run = sys.argv[1:]
 scores = dict(cs.score(queries, run, pool, expand="ISLE26").scores)
-print(json.dumps([scores, [name for name in sys.modules if name.startswith("cs_score.knowledge_base")]]))
+print(json.dumps([scores, [name for name in sys.modules if name.startswith("cs_score.verbs.knowledge_base")]]))
 """
 
 
@@ -198,7 +216,7 @@ def test_plain_runs_load_nothing_of_the_room(tmp_path: Path, words: list[str]) -
     code = (
         "import sys; sys.argv[0] = 'cs-score'; from cs_score.cli.main import main\n"
         "main()\n"
-        "print('loaded', *[name for name in sys.modules if name.startswith('cs_score.knowledge_base')])"
+        "print('loaded', *[name for name in sys.modules if name.startswith('cs_score.verbs.knowledge_base')])"
     )
     call = _call(ROOT, "-c", code, *[folder if word == "{folder}" else word for word in words])
     assert call.stdout.splitlines()[-1] == "loaded"
@@ -227,4 +245,4 @@ def test_programs_for_knowledge_bases_are_one_line_without_the_room(without_know
     call = _call(without_knowledge_bases, "-m", "cs_score", verb, KNOWLEDGE_BASE, "run")
     assert call.returncode != 0
     [line] = call.stderr.splitlines()
-    assert f"{verb} needs cs_score.knowledge_base, which this installation lacks" in line
+    assert f"{verb} needs cs_score.verbs.knowledge_base, which this installation lacks" in line

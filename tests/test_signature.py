@@ -23,7 +23,7 @@ from cs_score.evidence import r4c, scifact
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
 from tests.coldstart.lines import CHILDREN
-from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
+from tests.verbs.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
 WORDS: Final = st.text(min_size=1)
 DIGITS: Final = st.text("0123456789abcdef", min_size=8, max_size=8)

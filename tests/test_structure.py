@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 
 import cs_score
+from cs_score.verbs import SLICES
 from tests.reading.habits import Habit, Signs, read_functions, signs_of
 
 PACKAGE: Final = Path(cs_score.__file__).parent
@@ -26,7 +27,8 @@ def _name_of(path: Path) -> str:
 
 
 ROOMS: Final = (
-    "base",  # errors, sources, outputs with their plan, processes, records, signature, display, version
+    "verbs",  # the table of slices: text alone, which loads nothing
+    "base",  # errors, sources, outputs with their plan, processes, records, signature, display, version, slices
     "problems",  # the table of codes, the log of one job, reports
     "measures",  # a measure as a value, the registry
     "statistics",  # resampling, intervals, paired tests, families of tests, planning; knows no task
@@ -35,15 +37,12 @@ ROOMS: Final = (
     "evidence",  # reading, one result, four modes (scoring, explanation)
     "judged",  # judged answers: tables, policies, counting, the mode `pool`
     "tasks",  # the interface and the table of six
-    "preparation",  # the programs before the scorer
-    "knowledge_base",  # from a knowledge base to a run
-    "analysis",  # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "batch",  # plan, execution (processes, Dask), store, tables
-    "verification",  # verify and check: score again, hold document against document
-    "report",  # the page: templates, charts
+    "preparation",  # what is done to runs, queries and assessments before they are scored
+    "analysis",  # mistakes and their effects, comparisons, recorded results: what several slices need
+    "pages",  # how pages and charts are made
+    "cli",  # the contracts, the scorer's commands, and what the commands of slices share
     "api",  # results as people use them
-    "bundle",  # a scorer with its wheels and gold, packed for evaluation platforms
-    "cli",  # the contracts, a module for each group of commands
+    "slices",  # a folder below `verbs` for each feature
 )
 """The rooms in order: each imports those before it and itself."""
 
@@ -110,6 +109,21 @@ def test_no_circle_among_the_parts_of_a_folder(folder: str) -> None:
     inside = [arrow for arrow in _arrows() if all(_is_below(folder, module) for module in arrow)]
     parts = {(_part_within(folder, importer), _part_within(folder, imported)) for importer, imported in inside}
     _check_order((one, other) for one, other in parts if one != other)
+
+
+def test_slices_import_only_those_that_they_need() -> None:
+    """No slice needs itself by way of others: `test_no_circle_among_the_parts_of_a_folder` holds that."""
+    needs = {slice_.folder: set(slice_.needs) for slice_ in SLICES}
+    for importer, imported in _arrows():
+        if importer.startswith("verbs.") and imported.startswith("verbs."):
+            user, used = importer.split(".")[1], imported.split(".")[1]
+            assert user == used or used in needs[user], (importer, imported)
+
+
+def test_each_slice_has_a_row_and_a_description() -> None:
+    folders = {path.parent.name for path in (PACKAGE / "verbs").glob("*/__init__.py")}
+    assert folders == {slice_.folder for slice_ in SLICES}
+    assert all((PACKAGE / "verbs" / folder / "README.md").is_file() for folder in folders)
 
 
 def test_each_class_has_a_name_of_its_own() -> None:
@@ -188,7 +202,9 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 
 def _room_of(module: str) -> str:
-    return module.partition(".")[0]
+    """The folder of the module; the slices are a room of their own beside the table of slices, `verbs`."""
+    folder, dot, _ = module.partition(".")
+    return "slices" if dot and folder == "verbs" else folder
 
 
 def _rank(module: str) -> int:
@@ -203,7 +219,9 @@ def _is_below(folder: str, module: str) -> bool:
 
 def _part_within(folder: str, module: str) -> str:
     """The module or folder directly in `folder` that the module is or stands in, by its whole name."""
-    start = len(folder) + 1 if folder else 0
+    if not folder:
+        return _room_of(module)
+    start = len(folder) + 1
     return module[:start] + module[start:].partition(".")[0]
 
 

@@ -46,8 +46,14 @@ class Exact(Mode):
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         right, given = unit.prediction == unit.gold, unit.prediction
-        faults = () if right else (Fault("wrong", None, given, unit.gold),)
-        yield Part("answer", unit.gold, right, None if given is None else str(given), faults)
+        faults = () if right else (Fault(kind="wrong", part=None, predicted=given, gold=unit.gold),)
+        yield Part(
+            noun="answer",
+            value=unit.gold,
+            is_right=right,
+            judgment=None if given is None else str(given),
+            faults=faults,
+        )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         return next((fault.gold for fault in faults), unit.prediction)

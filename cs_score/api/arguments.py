@@ -48,6 +48,9 @@ Names: TypeAlias = str | Iterable[str]
 Limits: TypeAlias = str | Justifications
 """Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
 
+Selectors: TypeAlias = str | int | Sequence[str | int]
+"""What names the parts of a result to explain: one name or several."""
+
 Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
 """Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from cs_score.api.arguments import checked
+from cs_score.api.arguments import Selectors, checked
 from cs_score.api.results import AnyResult
 from cs_score.api.shown import member
 from cs_score.api.tables import units_of_predictions
@@ -17,6 +17,7 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.separators import escape_separators
+from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
@@ -27,7 +28,6 @@ from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
 from cs_score.tasks.scoring import score_predictions, score_systems
 
 if TYPE_CHECKING:
-    from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
     from cs_score.evidence.mode import ScoredPredictions
@@ -105,7 +105,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         return _score(self.task, self._files.gold, self._files.predictions, new_options)
 
     @checked
-    def explain(self, unit: Wanted = (), *, measure: str | None = None) -> Explanation:
+    def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
         """Explain how the units with these ids were scored, gold beside predictions; without ids, the worst mistakes.
 
         `measure` is the measure under which effects are computed; unless given, it is the one that ranks leaderboards.
@@ -114,7 +114,8 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
-        document = task.explain(self._scored("explain"), units, measure)
+        explain_units = part_of_slice("explain", "evidence:explain", needed_by="explain")
+        document = explain_units(task, self._scored("explain"), units, measure)
         return findings.Explanation(document)
 
     @checked

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import json_text as finding_json
 from cs_score.analysis.outcomes import shortened
+from cs_score.analysis.views import DocumentView
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
 from cs_score.base.display import one_line
@@ -16,6 +17,7 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
+from cs_score.base.slices import view_of_kind
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
 from cs_score.tasks import task_named
@@ -49,6 +51,9 @@ class _Finding(ShownDocument):
 
     _cited = ("measure", "signature")
 
+    _kind: ClassVar[str]
+    """The kind of the documents, as their JSON names it."""
+
     def __init__(self, document: Any, top: int | None = None) -> None:
         """Make the finding of a document, the record that a command writes as JSON.
 
@@ -66,18 +71,24 @@ class _Finding(ShownDocument):
 
     def __str__(self) -> str:
         """Return the text that the command prints, without its remarks about its own options."""
-        text_of_command = task_named(self.task).text(self._document, WIDTH, self._top)
+        text_of_command = self._view().text(self._document, WIDTH, self._top)
         return _without_hint_at_options(text_of_command)
+
+    def _view(self) -> DocumentView:
+        """Return the functions that make the text and the tables of such documents, as the command prints them."""
+        view: DocumentView = view_of_kind(self._kind, task_named(self.task))
+        return view
 
     def _tables(self) -> Iterable[Table]:
         """Return the tables that the command writes to files, in order."""
-        tables = task_named(self.task).tables(self._document)
+        tables = self._view().tables(self._document)
         return [table for table in tables if table.layout.is_file]
 
 
 class Explanation(_Finding):
     """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
 
+    _kind = "explanation"
     _default = "steps"
 
     signature: Signature = member("The citable line of the score.", Signature.parse)
@@ -100,6 +111,7 @@ class Analysis(_Finding):
     Made by `analyze` and `load`. The keys of the JSON are described by the schema that `cs-score schema` prints.
     """
 
+    _kind = "analysis"
     _default = "mistakes"
     _in_notebooks = "budget"
 
@@ -145,6 +157,7 @@ class Difference(_Finding):
     Made by `diff` and `load`.
     """
 
+    _kind = "difference"
     _default = "units"
     _cited = ("measure", "signatures")
 

@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from pkgutil import resolve_name
+from typing import Any, Final
 
-from cs_score.api.batches import Leaderboard
-from cs_score.api.evidence import EvidenceResult, loaded_evidence
-from cs_score.api.findings import Analysis, Comparison, Difference, Explanation
-from cs_score.api.many import Assessors, PoolBias, Power, SampledPool
-from cs_score.api.runs import RunResult, loaded_result
+from cs_score.analysis.recorded import scores_in
+from cs_score.api.evidence import loaded_evidence
+from cs_score.api.runs import loaded_result
 from cs_score.api.shown import refuse_incomplete
 from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import RunScoresDocument
-from cs_score.report.documents import checked as checked_document
-from cs_score.verification.recorded import scores_in
-
-Finding: TypeAlias = (
-    Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias | SampledPool | Assessors
-)
-"""The classes of all findings about results that are written as JSON."""
-
-_CLASS_BY_KIND: Final[Mapping[Any, Any]] = {
-    "analysis": Analysis,
-    "difference": Difference,
-    "explanation": Explanation,
-    "comparison": Comparison,
-    "leaderboard": Leaderboard,
-    "power": Power,
-    "pool-bias": PoolBias,
-    "sampled-pool": SampledPool,
-    "assessors": Assessors,
-}
-"""The class of findings for each kind of document."""
+from cs_score.pages.documents import checked as checked_document
+from cs_score.verbs import SLICES
 
 
-def load(given: Input) -> RunResult | EvidenceResult | Finding:
+def _list_classes() -> dict[str, str]:
+    """Return the class of each kind of finding, as `module:class`."""
+    class_by_kind: dict[str, str] = {}
+    for slice_ in SLICES:
+        class_by_kind.update(slice_.findings)
+    return class_by_kind
+
+
+_CLASSES: Final = _list_classes()
+
+
+def load(given: Input) -> Any:
     """Return the result, analysis, difference, ... that was stored by `to_json` or `--format json`.
 
     `given` is a path, an open file, or the JSON text itself. The loaded object has the same scores, tables, text and
@@ -55,8 +47,7 @@ def load(given: Input) -> RunResult | EvidenceResult | Finding:
     else:
         raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
     kind = str(value.get("kind"))
-    result: RunResult | EvidenceResult | Finding
-    result = _load_finding(kind, value, name) if kind in _CLASS_BY_KIND else _load_result(value, name)
+    result = _load_finding(kind, value, name) if kind in _CLASSES else _load_result(value, name)
     refuse_incomplete(result, name)
     return result
 
@@ -64,12 +55,11 @@ def load(given: Input) -> RunResult | EvidenceResult | Finding:
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> Any:
     """Return the finding, such as an analysis, that the JSON object `value` holds.
 
-    `kind` is one of the names in `_CLASS_BY_KIND`. Raises InputError for an invalid document; the message calls it
-    `name`.
+    `kind` is one of the names in `_CLASSES`. Raises InputError for an invalid document; the message calls it `name`.
     """
     is_checked_further = kind in ("analysis", "difference")
     document = checked_document(value, name) if is_checked_further else document_record(value, name)
-    make_finding = _CLASS_BY_KIND[kind]
+    make_finding = resolve_name(f"cs_score.{_CLASSES[kind]}")
     return make_finding(document)
 
 

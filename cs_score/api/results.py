@@ -11,6 +11,7 @@ from cs_score.api.tables import INTERVALS
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
+from cs_score.base.slices import part_of_slice
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.tasks import task_named
 
@@ -87,8 +88,8 @@ class AnyResult(ShownDocument, Generic[Source]):
         measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
         without jinja2 (`pip install 'cs-score[report]'`).
         """
-        analysis = task_named(self.task).analyze(self._for_analysis("report"), measure)
-        return pages.Report(analysis)
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
+        return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))
 
     def _scored(self, method: str) -> Source:
         """Return the source of the result, from which it can be scored again.

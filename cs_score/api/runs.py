@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.api.arguments import Limits, Names, PolicyAndLimits, checked, policy_of
+from cs_score.api.arguments import Limits, Names, PolicyAndLimits, Selectors, checked, policy_of
 from cs_score.api.results import AnyResult
 from cs_score.api.tables import PROBLEMS, QUERIES, RANKINGS, RESPONSES, ROWS, SCORES, units_of_runs
 from cs_score.base.display import one_line
@@ -21,6 +21,7 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_t
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
+from cs_score.base.slices import part_of_slice
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import RunScoresDocument, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, run_under_limits
@@ -35,18 +36,15 @@ from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table
 
 if TYPE_CHECKING:
+    from cs_score.analysis import recorded
     from cs_score.analysis.coldstart import scored as scored_runs
-    from cs_score.analysis.coldstart.explanation import explanation
-    from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
     from cs_score.coldstart.documents import RunScoresRecord
     from cs_score.statistics.results import ScoreIntervals
-    from cs_score.verification import recorded
 else:  # scoring has no use for them
-    explanation = Late("cs_score.analysis.coldstart.explanation.explanation")
     findings = Late("cs_score.api.findings")
-    recorded = Late("cs_score.verification.recorded")
+    recorded = Late("cs_score.analysis.recorded")
     scored_runs = Late("cs_score.analysis.coldstart.scored")
 
 
@@ -228,12 +226,12 @@ class RunResult(AnyResult[ScoredLines]):
     @checked
     def explain(
         self,
-        unit: Wanted = (),
+        unit: Selectors = (),
         *,
-        line: Wanted = (),
-        class_: Wanted = (),
-        node: Wanted = (),
-        answer: Wanted = (),
+        line: Selectors = (),
+        class_: Selectors = (),
+        node: Selectors = (),
+        answer: Selectors = (),
         measure: str | None = None,
     ) -> Explanation:
         """Explain why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
@@ -247,7 +245,8 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
-        document = explanation.explain(
+        explain_run = part_of_slice("explain", "coldstart.explanation:explain", needed_by="explain")
+        document = explain_run(
             scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure
         )
         return findings.Explanation(document)

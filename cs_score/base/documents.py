@@ -26,6 +26,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
+from cs_score.verbs import SLICES
 
 Json: TypeAlias = Any
 """A value as `json` reads it: a dictionary, list, text, number, boolean or None."""
@@ -52,35 +53,32 @@ class Document(Record, frozen=True, kw_only=True, tag_field="kind"):
 
 DocumentKind = TypeVar("DocumentKind", bound=Document)
 
-KINDS: Final[Mapping[str, Sequence[str]]] = {
-    "batch": ("batch.documents:BatchOverview",),
-    "batch-run": ("batch.documents:Outcome",),
-    "analysis": ("analysis.coldstart.analysis:RunAnalysis", "analysis.evidence.documents:EvidenceAnalysis"),
-    "aggregate": ("analysis.aggregate:Aggregate",),
-    "difference": ("analysis.coldstart.difference:RunDifference", "analysis.evidence.documents:EvidenceDifference"),
-    "comparison": ("statistics.results:SystemComparison",),
-    "power": ("statistics.planning:PowerPlan",),
-    "assessors": ("analysis.many.assessors:AssessorComparison",),
-    "sampled-pool": ("analysis.many.sampled_pools:SampledPoolDocument",),
-    "pool-bias": ("analysis.many.pool_bias:PoolBiasDocument",),
-    "problems": ("problems.reports:ProblemReport",),
-    "problem-codes": ("problems.reports:ProblemCodes",),
-    "kb-statistics": ("knowledge_base.writers:KbStatistics",),
+_OWN_KINDS: Final[Mapping[str, Sequence[str]]] = {
     "score": (
         "coldstart.documents:RunScoresDocument",
         "evidence.report:PredictionScores",
         "evidence.report:ScoresOfRuns",
     ),
-    "check": ("verification.checking:Checked",),
-    "bundle": ("bundle.settings:Bundle",),
-    "lock": ("verification.locks:Lock",),
-    "verification": ("verification.verifying:Verification",),
-    "leaderboard": ("batch.documents:LeaderboardDocument",),
-    "explanation": (
-        "analysis.coldstart.explanation.document:RunExplanation",
-        "analysis.evidence.documents:EvidenceExplanation",
-    ),
+    "comparison": ("statistics.results:SystemComparison",),
+    "power": ("statistics.planning:PowerPlan",),
+    "aggregate": ("analysis.aggregate:Aggregate",),
+    "sampled-pool": ("analysis.sampled_pools:SampledPoolDocument",),
+    "problems": ("problems.reports:ProblemReport",),
+    "problem-codes": ("problems.reports:ProblemCodes",),
 }
+"""The records of each kind of document that belongs to no slice."""
+
+
+def _list_kinds() -> dict[str, Sequence[str]]:
+    """Return the records of every kind of document, as `module:class` below `cs_score`."""
+    records_by_kind = dict(_OWN_KINDS)
+    for slice_ in SLICES:
+        for kind, records in slice_.documents.items():
+            records_by_kind[kind] = [f"verbs.{slice_.folder}.{record}" for record in records]
+    return records_by_kind
+
+
+KINDS: Final[Mapping[str, Sequence[str]]] = _list_kinds()
 """The records of each kind of document, `module:class`, that of Cold Start first; loaded when they are asked for."""
 
 

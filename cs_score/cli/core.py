@@ -41,12 +41,10 @@ from cs_score.base.outputs import (
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
+from cs_score.verbs import ABOUT, FOLLOWED, SCORE, SLICES, CommandEntry
 
 WIDEST: Final = 100
 """The width in columns of a help that is not printed on a terminal."""
-
-FOLLOWED: Final = "2017.2.0"
-"""The version of the reference programs that is followed."""
 
 
 class Status(IntEnum):
@@ -1075,74 +1073,34 @@ def command(
 # ---- The tree of commands
 
 
-class CommandEntry(NamedTuple):
-    """The entry of a command in the table of commands."""
-
-    group: str
-    """The heading under which the first page of help lists the command."""
-    summary: str
-    module: str
-    """The module of `cs_score.cli` with the function that makes the command; both have the same name."""
-    by_task: bool = False
-    """Whether each task has a command of this name."""
-    followed_version: str | None = None
-    """The version of the reference program that the command replaces."""
-
-
-SCORE: Final = "Score"
-_WHY: Final = "Finding out why a run scored so"
-_SEVERAL: Final = "Many runs or systems"
-BEFORE: Final = "Before the Cold Start scorer"
-ABOUT: Final = "About cs-score"
-
-
-def _before(summary: str, module: str = "companions", followed_version: str = FOLLOWED) -> CommandEntry:
-    """Return the entry of a program that is used before the scorer, such as `validate-run`."""
-    return CommandEntry(BEFORE, summary, module, followed_version=followed_version)
-
-
-COMMANDS: Final[Mapping[str, CommandEntry]] = {
-    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "scoring", followed_version=FOLLOWED),
-    "score": CommandEntry(SCORE, "Score runs or predictions", "scoring", by_task=True),
-    "analyze": CommandEntry(_WHY, "List what each mistake costs, with an error budget", "verbs", by_task=True),
-    "explain": CommandEntry(_WHY, "Explain how a line, node, query or claim was scored", "verbs", by_task=True),
-    "diff": CommandEntry(_WHY, "Explain why one run or system scores higher than another", "verbs", by_task=True),
-    "report": CommandEntry(_WHY, "Make an HTML page of an analysis or a difference", "pages", by_task=True),
-    "plot": CommandEntry(_WHY, "Draw one chart of an analysis, as SVG", "pages"),
-    "batch": CommandEntry(
-        _SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True
-    ),
-    "compare": CommandEntry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
-    "compare table": CommandEntry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
-    "power": CommandEntry(_SEVERAL, "Plan a test: detectable difference, units needed", "many", by_task=True),
-    "pool-bias": CommandEntry(_SEVERAL, "Score runs without assessments that only they led to", "many"),
-    "bundle codabench": CommandEntry(
-        _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
-    ),
-    "bundle evalai": CommandEntry(
-        _SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True
-    ),
-    "check": CommandEntry(_SEVERAL, "Check scores against limits and a baseline", "checks", by_task=True),
-    "verify": CommandEntry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "checks"),
-    "validate-run": _before("Validate a run, and write it for the scorer"),
-    "validate-queries": _before("Validate queries, and split them by entry point"),
-    "expand-queries": _before("Superseded by validate-queries -expand"),
-    "generate-queries": _before("Make the queries of the first round, or those of the second from a run"),
-    "package-output": _before("Put the answers to both rounds into one run"),
-    "validate-assessments": _before("Validate assessments, and sort them by language"),
-    "validate-kb": _before(
-        "Validate a knowledge base, and write it in the formats of the evaluations", "knowledge_base"
-    ),
-    "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", "knowledge_base"),
-    "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
-    "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", followed_version="1.1"),
-    "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
-    "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
-    "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "about"),
-    "version": CommandEntry(ABOUT, "Show the version", "about"),
-    "man": CommandEntry(ABOUT, "Print the manual page", "about"),
-    "completion": CommandEntry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
+_OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
+    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.scoring", followed_version=FOLLOWED),
+    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.scoring", by_task=True),
+    "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "cli.about"),
+    "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "cli.about"),
+    "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "cli.about"),
+    "version": CommandEntry(ABOUT, "Show the version", "cli.about"),
+    "man": CommandEntry(ABOUT, "Print the manual page", "cli.about"),
+    "completion": CommandEntry(ABOUT, "Print the script that completes commands and options in a shell", "cli.about"),
 }
+"""The commands that belong to no slice, by name; that of the Cold Start scorer is empty."""
+
+
+def _list_commands() -> dict[str, CommandEntry]:
+    """Return the entries of all commands by name, in the order of help, first those of the scorer."""
+    entry_by_name: dict[str, CommandEntry] = {}
+    for slice_ in SLICES:
+        entry_by_name.update(slice_.commands)
+    names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
+    for name, entry in entry_by_name.items():
+        if entry.listed_after:
+            names.insert(names.index(entry.listed_after) + 1, name)
+    scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
+    others = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
+    return scorers | {name: entry_by_name[name] for name in names} | others
+
+
+COMMANDS: Final[Mapping[str, CommandEntry]] = _list_commands()
 """Every command by name; that of the Cold Start scorer is empty."""
 
 FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
@@ -1178,7 +1136,7 @@ def load(name: str, task: str = COLD_START) -> Command:
 def _load_for_task(name: str, task: str) -> Command:
     """Return the command of a name and a task, as `load` does. `task` is empty if all tasks share the command."""
     try:
-        module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+        module = importlib.import_module(f"cs_score.{COMMANDS[name].module}")
     except ModuleNotFoundError as error:
         message = missing_part_message(error, needed_by=name)
         if not message:

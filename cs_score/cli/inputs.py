@@ -12,7 +12,7 @@ from cs_score.cli.core import Line
 from cs_score.cli.output import remark, with_bar
 from cs_score.cli.runs import Runs
 from cs_score.cli.task_options import own_arguments
-from cs_score.tasks import COLD_START, mode_named, task_named
+from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
     from cs_score.analysis import systems
@@ -151,11 +151,6 @@ class Predictions:
             names = ", ".join(one_line(name, 40) for name in result_by_system)
             raise UsageError(f"{self.files[0]} has {len(result_by_system)} runs ({names}): choose one with --run ID")
         return next(iter(result_by_system.values()))
-
-    def explain(self, measure: str | None) -> Any:
-        """Score the only system, and return how the units of --unit were scored; without them, a summary."""
-        task: Any = task_named(self.mode.name)
-        return task.explain(self.score_single(), self._line.texts("--unit"), measure, progress=with_analysis_bar)
 
     def score_pair(self) -> tuple[Any, Any, tuple[str, str]]:
         """Score the two sides of a difference, and return the results of A and B and the pair of their names.

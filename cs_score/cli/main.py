@@ -19,21 +19,10 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, missing_part_message, nearest
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import (
-    ABOUT,
-    BEFORE,
-    COMMANDS,
-    FAMILIES,
-    SCORE,
-    Command,
-    Misuse,
-    Status,
-    help_width,
-    load,
-    version_text,
-)
+from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load, version_text
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
+from cs_score.verbs import ABOUT, BEFORE, SCORE
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 

@@ -27,7 +27,7 @@ from cs_score.tasks import COLD_START, TASKS
 
 if TYPE_CHECKING:
     from cs_score.analysis import systems
-    from cs_score.analysis.coldstart import groups, scored
+    from cs_score.analysis.coldstart import groups, partial_scoring, scored
     from cs_score.analysis.coldstart.scored import AnalysedRun
     from cs_score.coldstart.gold import ColdStartGold, Run
     from cs_score.coldstart.options import Options
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 else:
     systems = Late("cs_score.analysis.systems")
     groups = Late("cs_score.analysis.coldstart.groups")
+    partial_scoring = Late("cs_score.analysis.coldstart.partial_scoring")
     scored = Late("cs_score.analysis.coldstart.scored")
 
 
@@ -243,14 +244,11 @@ class Runs(Scoring):
         self._warn_of_scores(loaded_run, scored_run)
         return scored_run
 
-    def explain(self, measure: str | None) -> Any:
-        """Return how the lines, queries, classes, nodes and answers that the options select were scored.
+    def score_as_far_as_possible(self) -> AnalysedRun:
+        """Load and score the only run, and print remarks on it. If an error stops that, the part before it is scored.
 
-        If an error stops the loading or the scoring, the explanation covers the part before it. Raises
-        InputError if nothing could be loaded.
+        Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
-        from cs_score.analysis.coldstart.explanation import explanation
-
         self.options_per_run.check()
         chosen = self._find_single_run()
         policy = self.options_per_run.policy
@@ -261,20 +259,12 @@ class Runs(Scoring):
                 loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, loading_error = explanation.load_as_far_as_possible(chosen.run.restrict(gold), files)
+                loaded_run, loading_error = partial_scoring.load_as_far_as_possible(chosen.run.restrict(gold), files)
             if loading_error is not None and not loaded_run.layouts:  # no file was recognised before the error
                 raise loading_error
-            scored_run = explanation.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
+            scored_run = partial_scoring.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
         self._warn_of_scores(loaded_run, scored_run)
-        return explanation.explain(
-            scored_run,
-            line=self.line.texts("--line"),
-            query=self.line.texts("--unit"),
-            class_name=self.line.texts("--class"),
-            node=self.line.texts("--node"),
-            answer=self.line.texts("--answer"),
-            measure=measure,
-        )
+        return scored_run
 
     def _warn_of_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""

@@ -40,9 +40,8 @@ from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison, systems
+    from cs_score.analysis import comparison, sampled_labels, sampled_pools, systems
     from cs_score.analysis.coldstart import scored as analyses
-    from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
     from cs_score.evidence.mode import ScoredPredictions
     from cs_score.problems import reports
@@ -55,8 +54,8 @@ else:
     systems = Late("cs_score.analysis.systems")
     layout = Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
-    sampled_pools = Late("cs_score.analysis.many.sampled_pools")
-    sampled_labels = Late("cs_score.analysis.many.sampled_labels")
+    sampled_pools = Late("cs_score.analysis.sampled_pools")
+    sampled_labels = Late("cs_score.analysis.sampled_labels")
     documents = Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 

@@ -100,7 +100,7 @@ class Converter(Record, eq=False):
 
 
 KNOWLEDGE_BASE: Final = Converter(
-    "knowledge base", is_knowledge_base, "cs_score.knowledge_base.validation:resolve_to_run"
+    "knowledge base", is_knowledge_base, "cs_score.verbs.knowledge_base.validation:resolve_to_run"
 )
 CONVERTERS: Final = (KNOWLEDGE_BASE,)
 """The kinds of files that are converted; the first that recognises a file converts it."""

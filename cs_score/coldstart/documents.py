@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -199,16 +199,18 @@ PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", 
 def document_of(
     result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS
 ) -> RunScoresDocument:
-    """Return a result as a document; of each run it contains the scores, and the `parts` that are named.
+    """Return a result as a document, which contains the scores of each run, and the `parts` that are named.
 
-    `intervals` has the intervals of each run; it is empty if there are none.
+    The names of parts are those of `PARTS`, by default all. `intervals` has the intervals of each run; it is empty if
+    there are none.
     """
     origin = result.origin
     if intervals:
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
     runs = []
     for number, run in enumerate(result.runs):
-        runs.append(_run_scores(result, run, parts, intervals[number] if intervals else UNSET))
+        intervals_of_run = intervals[number] if intervals else UNSET
+        runs.append(_run_scores(result, run, parts, intervals_of_run))
     return RunScoresDocument(
         task=COLD_START_MODE,
         signature=str(origin.signature),
@@ -223,14 +225,14 @@ def document_of(
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem as the document records it."""
-    places = tuple([None if place is None else RecordedPlace(place.file, place.line) for place in problem.places])
+    """Return a problem of the report as the document records it; a place that is None stays None."""
+    places = [None if place is None else RecordedPlace(place.file, place.line) for place in problem.places]
     return FoundProblem(
         code=problem.code,
         severity=str(problem.severity),
         message=problem.message,
         occurrences=problem.occurrences,
-        places=places,
+        places=tuple(places),
     )
 
 
@@ -240,29 +242,36 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 
 def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
-    """Return only the scores whose measures match a pattern; without patterns, the measures that are shown first.
+    """Return a document with only some of the scores: those of measures that match a pattern, such as `SF-*`.
 
-    Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
-    the measures.
+    Without patterns it has the measures that are shown first, the headline measure before the others. Raises UsageError
+    for a pattern that no measure of any run matches, and InputError if no run has a value for any of the measures.
     """
+    # The names of measures with a value for some run, and of these and those without a value.
     defined_names: dict[str, None] = {}
     all_names: dict[str, None] = {}
     for run in scores.runs:
         defined_names |= dict.fromkeys(run.scores)
-        all_names |= dict.fromkeys([*run.scores, *(run.undefined or ())])
+        all_names |= dict.fromkeys(run.scores)
+        all_names |= dict.fromkeys(run.undefined or ())
+
     if patterns:
         measures = chosen(list(all_names), patterns)
         _require_a_score(scores, measures)
         return chosen_scores(scores, measures, measures[0] if len(measures) == 1 else UNSET)
+
     has_ldc = any(name.startswith("LDC-") for name in all_names)
     measures = [name for name in headline(COLD_START_MODE, has_ldc) if name in all_names]
     headline_measure = str(usual_among(COLD_START_MODE, defined_names))
-    measures.sort(key=lambda name: name != headline_measure)  # the headline measure comes first
+    measures.sort(key=lambda name: name != headline_measure)  # False sorts first: the headline measure
     return chosen_scores(scores, measures, headline_measure)
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return a remark on the measure that replaces average precision, and why; None if any run has one."""
+    """Return a remark on the measure that is the headline instead of average precision, with the reason.
+
+    It is None if any run has average precision.
+    """
     edition = result.options.edition
     reasons = []
     if not edition.has_rankings:
@@ -271,14 +280,17 @@ def headline_remark(result: Result) -> str | None:
         if run.average_precision is not None and not run.undefined:
             return None
         reasons += run.undefined.values()
-    return substitute_remark(result.has_ldc_index, reasons[0]) if reasons else None
+    if not reasons:
+        return None
+    return substitute_remark(result.has_ldc_index, reasons[0])
 
 
 def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None:
-    """Raise InputError, which says why, if none of the measures has a value for any run."""
+    """Raise InputError if none of the measures has a value for any run; it has the reason of the first run."""
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
             return
+    # Say why the first of them has no value.
     for run in scores.runs:
         for measure in measures:
             if run.undefined and measure in run.undefined:
@@ -288,20 +300,27 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
 def chosen_scores(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
-    """Return only the scores of some measures, with their intervals; people are shown `headline_measure` first."""
+    """Return a document with only the scores of some measures, and with their intervals.
+
+    `headline_measure` is the measure that people are shown first; it is `UNSET` if no measure is.
+    """
     runs = tuple([_run_with_measures(run, measures) for run in scores.runs])
     return replace(scores, measure=headline_measure, measures=tuple(measures), runs=runs, problems=UNSET)
 
 
 def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScoresRecord:
-    """Return the record of a run with only the scores of some measures, and their intervals."""
-    signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
+    """Return the record of a run with only the scores of some measures, and with their intervals.
+
+    Its signature is that of the measure if there is only one.
+    """
+    measure_of_signature = measures[0] if len(measures) == 1 else ANY_MEASURE
+    signature = Signature.parse(run.signature).of(measure_of_signature)
     scores = {name: run.scores[name] for name in measures if name in run.scores}
     undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
     intervals = run.intervals
     if intervals:
-        limits = {name: intervals.scores[name] for name in scores if name in intervals.scores}
-        intervals = replace(intervals, scores=limits)
+        interval_by_measure = {name: intervals.scores[name] for name in scores if name in intervals.scores}
+        intervals = replace(intervals, scores=interval_by_measure)
     return RunScoresRecord(
         run_id=run.run_id,
         signature=str(signature),
@@ -315,20 +334,21 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
 def _run_scores(
     result: Result, run: ScoredRun, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScoresRecord:
-    """Return the record of a run: its scores, its intervals, and the `parts` that are named."""
-    values: dict[str, object] = {}
+    """Return the record of a run: its scores, its intervals, and the `parts` that are named in `PARTS`."""
+    value_by_part: dict[str, object] = {}
     if "units" in parts:
-        values["units"] = _units(result, run)
+        value_by_part["units"] = _units(result, run)
     if "queries" in parts:
-        values["queries"] = dict(run.unit_of)
+        value_by_part["queries"] = dict(run.unit_of)
     if "tables" in parts:
-        values["tables"] = {name: _table(table) for name, table in run.tables.variants}
+        value_by_part["tables"] = {name: _table(table) for name, table in run.tables.variants}
     if "average_precision" in parts:
-        values["average_precision"] = None if run.average_precision is None else _ranked(run.average_precision)
+        ranked_run = None if run.average_precision is None else _ranked_run(run.average_precision)
+        value_by_part["average_precision"] = ranked_run
     if "bootstrap" in parts:
-        values["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
+        value_by_part["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
     if "responses" in parts:
-        values["responses"] = tuple(_responses(run))
+        value_by_part["responses"] = tuple(_responses(run))
     run_scores = RunScoresRecord(
         run_id=run.run_id,
         signature=str(result.signature(run)),
@@ -337,11 +357,11 @@ def _run_scores(
         origin=run.origin or UNSET,
         intervals=intervals,
     )
-    return replace(run_scores, **values)
+    return replace(run_scores, **value_by_part)
 
 
 def _units(result: Result, run: ScoredRun) -> Units:
-    """Return the statistics of units from which the averages of a run are computed."""
+    """Return the sums of each unit of resampling from which the averages of a run are computed."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
@@ -353,10 +373,16 @@ def _table(table: results.ResultTable) -> ScoreTable:
 
 def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRowRecord, ...]:
     """Return rows of precision, recall and F1 as the document records them."""
-    return tuple([ScoreRowRecord(row.name, row.level, row.counts, *row.scores) for row in rows])
+    records = []
+    for row in rows:
+        record = ScoreRowRecord(
+            name=row.name, level=row.level, counts=row.counts, precision=row.precision, recall=row.recall, f1=row.f1
+        )
+        records.append(record)
+    return tuple(records)
 
 
-def _ranked(average_precision: AveragePrecision) -> RankedRun:
+def _ranked_run(average_precision: AveragePrecision) -> RankedRun:
     """Return the average precision of a run and its rankings as the document records them."""
     tables = {}
     for name, table in average_precision.variants:
@@ -374,8 +400,14 @@ def _ranking(ranking: ranking_module.Ranking) -> QueryRanking:
     """Return a ranking as the document records it; each node has the number of its first line."""
     nodes = []
     for node in ranking.nodes:
-        first_line = node.first_line.number
-        nodes.append(RankedNodeRow(node.name, node.confidence, node.mapped_class, node.value, first_line))
+        node_row = RankedNodeRow(
+            node=node.name,
+            confidence=node.confidence,
+            mapped_class=node.mapped_class,
+            value=node.value,
+            line=node.first_line.number,
+        )
+        nodes.append(node_row)
     return QueryRanking(
         query=ranking.query,
         level=ranking.level,
@@ -392,26 +424,27 @@ def _resampled(bootstrap: Bootstrap) -> Resampled:
 
 
 def _responses(run: ScoredRun) -> Iterator[ResponseRow]:
-    """Yield the responses of a run in the order of the debug file."""
+    """Yield the counted responses of a run, with their assessments and labels, row by row as in the debug file."""
     for tally, unit in results.tallies_of(run.units):
-        for line in tally.responses:
-            assessment = unit.matched.get(line.index)
-            matched = None
+        for response in tally.responses:
+            assessment = unit.matched.get(response.index)
+            assessment_record = None
             if assessment is not None:
-                matched = Matched(assessment.file, assessment.number, assessment.value_class)
+                assessment_record = Matched(assessment.file, assessment.number, assessment.value_class)
             category = pre_policy_category(assessment)
+            other_labels = labels_without(unit.labels[response.index], category)
             yield ResponseRow(
                 row=tally.name,
-                query=line.query.full_id,
-                file=line.file,
-                line=line.number,
-                node=line.node,
-                value=line.value,
-                confidence=line.confidence,
-                target_query=f"{line.query.full_id}_{line.target}",
-                assessment=matched,
+                query=response.query.full_id,
+                file=response.file,
+                line=response.number,
+                node=response.node,
+                value=response.value,
+                confidence=response.confidence,
+                target_query=f"{response.query.full_id}_{response.target}",
+                assessment=assessment_record,
                 pre_policy=category,
-                post_policy=tuple(labels_without(unit.labels[line.index], category)),
+                post_policy=tuple(other_labels),
             )
 
 
@@ -423,36 +456,55 @@ def score_text(run: RunScoresRecord, measure: str) -> str:
     if measure not in run.scores:
         return "-"
     text = f"{run.scores[measure]:.4f}"
-    low, high = _limits(run, measure)
-    return text if low is None or high is None else f"{text} [{low:.4f}, {high:.4f}]"
+    limits = _limits(run, measure)
+    if limits.low is None or limits.high is None:
+        return text
+    return f"{text} [{limits.low:.4f}, {limits.high:.4f}]"
 
 
-def _limits(run: RunScoresRecord, measure: str) -> tuple[float | None, float | None]:
-    """Return the lower and the upper limit of a score; both are None if it has no interval."""
+class _Limits(NamedTuple):
+    """The lower and the upper limit of a score, None if there is none."""
+
+    low: float | None
+    high: float | None
+
+
+def _limits(run: RunScoresRecord, measure: str) -> _Limits:
+    """Return the limits of a score of a run; both are None if it has no interval."""
     interval = run.intervals.scores.get(measure) if run.intervals else None
     if interval is None:
-        return None, None
-    return interval.low, interval.high
+        return _Limits(low=None, high=None)
+    return _Limits(interval.low, interval.high)
 
 
 def _headings(scores: RunScoresDocument) -> list[str]:
-    """Return the heading of each run: its id, with its files in brackets if several runs have the same id."""
-    ids = [run.run_id for run in scores.runs]
+    """Return the heading of each run: its id, with its files in brackets if several runs have the same id.
+
+    For example, `RUN1 (first.tab, second.tab)`.
+    """
+    run_ids = [run.run_id for run in scores.runs]
     headings = []
     for run in scores.runs:
         files = []
-        if run.origin and ids.count(run.run_id) > 1:
+        is_id_repeated = run_ids.count(run.run_id) > 1
+        if run.origin and is_id_repeated:
             files = [file.name for file in run.origin.inputs if file.role == RUN]
-        headings.append(f"{run.run_id} ({', '.join(files)})" if files else run.run_id)
+        if files:
+            headings.append(f"{run.run_id} ({', '.join(files)})")
+        else:
+            headings.append(run.run_id)
     return headings
 
 
 def undefined_remarks(scores: RunScoresDocument) -> Iterator[str]:
-    """Yield a sentence for each run and reason on the chosen measures that have no value."""
+    """Yield sentences on the chosen measures that have no value, one for each run and reason.
+
+    If there are several runs, each sentence names its run in brackets.
+    """
     for run, heading in zip(scores.runs, _headings(scores)):
-        run_name = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
+        run_in_brackets = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
         for sentence in undefined_sentences(run.undefined or {}):
-            yield f"{sentence}{run_name}"
+            yield f"{sentence}{run_in_brackets}"
 
 
 def scores_text(scores: RunScoresDocument) -> str:
@@ -462,34 +514,46 @@ def scores_text(scores: RunScoresDocument) -> str:
     """
     measures = scores.measures or ()
     lines: list[str] = []
-    for block in _blocks_of_columns(scores):
-        is_right_aligned = [False] + [True] * (len(block) - 1)
-        lines += align_columns(list(zip(*block)), is_right_aligned)
+    for columns_of_block in _blocks_of_columns(scores):
+        rows = list(zip(*columns_of_block))
+        is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)
+        lines += align_columns(rows, is_right_aligned)
         lines.append("")
+
+    # The lines below begin with a word of eleven columns, and are continued behind it.
+    indent = " " * 11
     if scores.measure and len(measures) != 1:
-        why = f"headline   {scores.measure}: {WHY[scores.measure]}"
-        lines += wrap_lines(why, " " * 11)
+        lines += wrap_lines(f"headline   {scores.measure}: {WHY[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
-        lines += wrap_lines(f"undefined  {remark}", " " * 11)
+        lines += wrap_lines(f"undefined  {remark}", indent)
     for text in _explanations(scores):
         lines += wrap_lines(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
 
+_GAP: Final = 2  # blanks between two columns on a screen
+
+
 def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
-    """Return the columns of scores in blocks as wide as a screen; the first column of each has the measures."""
+    """Return the columns of scores in blocks that fit on a screen, each with the cells of its columns.
+
+    The first column of each block has the names of the measures; each further column has a run's heading and scores.
+    """
     measures = scores.measures or ()
     first_column = ["", *measures]
     blocks = [[first_column]]
     for run, heading in zip(scores.runs, _headings(scores)):
         column = [cell(heading)]
-        for measure in measures:
-            column.append(score_text(run, measure))
-        width = sum(_width(block_column) + 2 for block_column in [*blocks[-1], column])
-        if len(blocks[-1]) > 1 and width > SCREEN + 2:
-            blocks.append([first_column])
-        blocks[-1].append(column)
+        column += [score_text(run, measure) for measure in measures]
+        block = blocks[-1]
+        widths = [_width(block_column) for block_column in [*block, column]]
+        total_width = sum(widths) + _GAP * (len(widths) - 1)
+        has_run = len(block) > 1
+        if has_run and total_width > SCREEN:
+            block = [first_column]
+            blocks.append(block)
+        block.append(column)
     return blocks
 
 
@@ -499,32 +563,40 @@ def _width(column: Sequence[str]) -> int:
 
 
 def _explanations(scores: RunScoresDocument) -> list[str]:
-    """Return sentences that explain how the limits of chosen scores were computed; none without intervals."""
+    """Return sentences that explain how the limits of chosen scores were computed; none without intervals.
+
+    A sentence that holds for several runs is there once.
+    """
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
-            sentences.update(dict.fromkeys(run.intervals.explanation(scores.measures or (), what="In brackets")))
+            sentences_on_run = run.intervals.explanation(scores.measures or (), what="In brackets")
+            sentences |= dict.fromkeys(sentences_on_run)
     return list(sentences)
 
 
 def single_score(scores: RunScoresDocument, measure: str) -> list[str]:
-    """Return the text of the score of a single run, then the sentences for standard error that explain its limits."""
+    """Return first the text of the score of a single run, then sentences that explain its limits."""
     return [score_text(scores.runs[0], measure), *_explanations(scores)]
 
 
 def _matrix(scores: RunScoresDocument) -> Table:
     """Return a table with a row for each chosen measure and a column for each run.
 
-    A cell is a number, or a text if the score has an interval.
+    A cell is a number, or a text if the run has intervals: `0.7500 [0.6012, 0.8810]`.
     """
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
         columns_of_table.append(Column(str(number), heading))
     rows = []
     for measure in scores.measures or ():
-        cells = [score_text(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs]
-        rows.append((measure, *cells))
-    return Table(Layout("scores", "", tuple(columns_of_table), lambda _: ()), rows, len(rows))
+        row: list[str | int | float | None] = [measure]
+        for run in scores.runs:
+            row.append(score_text(run, measure) if run.intervals else run.scores.get(measure))
+        rows.append(tuple(row))
+    # The layout makes no rows itself, since they are made here.
+    layout = Layout("scores", "", tuple(columns_of_table), lambda _: ())
+    return Table(layout, rows, len(rows))
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:
@@ -549,24 +621,25 @@ def scores_latex(scores: RunScoresDocument) -> str:
 
 
 def _rows(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
-    """Yield the values of a row, by column, for each run and chosen measure.
+    """Yield the values of a row, by the key of the column, for each run and chosen measure.
 
-    These are the score, its limits, and how the limits were computed.
+    These are the score, its limits, how the limits were computed, and the signature.
     """
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
         settings = run.intervals.settings_row() if run.intervals else {}
         for measure in scores.measures or ():
-            low, high = _limits(run, measure)
-            yield {
+            limits = _limits(run, measure)
+            value_by_key: dict[str, object] = {
                 "run_id": heading,
                 "measure": measure,
                 "score": run.scores.get(measure),
-                "low": low,
-                "high": high,
-                **settings,
+                "low": limits.low,
+                "high": limits.high,
                 "signature": str(signature.of(measure)),
             }
+            value_by_key.update(settings)
+            yield value_by_key
 
 
 def scores_tsv(scores: RunScoresDocument) -> str:
@@ -574,7 +647,9 @@ def scores_tsv(scores: RunScoresDocument) -> str:
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
         keys += SETTINGS_COLUMNS
-    return b"".join(tsv(Layout("scores", "Scores", columns(*keys), _rows).table(scores))).decode()
+    layout = Layout("scores", "Scores", columns(*keys), _rows)
+    lines = tsv(layout.table(scores))
+    return b"".join(lines).decode()
 
 
 def scores_json(scores: RunScoresDocument) -> str:

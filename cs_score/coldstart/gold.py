@@ -42,7 +42,7 @@ class RunInPoolError(InputError):
 
 
 class QueryGold(Record, eq=False):
-    """The gold of one query: the tree of its classes, and the assessments by class.
+    """The gold of one query: the tree of its equivalence classes, and the assessments by class.
 
     `problems` are the problems met when the tree was built, which are reported with every run. If the tree could not be
     built, it is None, and `failure` is the error.
@@ -102,8 +102,11 @@ class ColdStartGold(Record, eq=False):
         adding answers, is copied.
         """
         known_answers = None if self.known_answers is None else self.known_answers.copy()
-        replacements = {"derived": Derived(), "_samples": [*self._samples], "known_answers": known_answers}
-        values = [replacements.get(name, getattr(self, name)) for name in self.__struct_fields__]
+        new_values = {"derived": Derived(), "_samples": list(self._samples), "known_answers": known_answers}
+        values = []
+        for name in self.__struct_fields__:
+            value = new_values[name] if name in new_values else getattr(self, name)
+            values.append(value)
         return ColdStartGold, tuple(values)
 
     def changed(self, **fields: Any) -> ColdStartGold:
@@ -114,7 +117,10 @@ class ColdStartGold(Record, eq=False):
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
-        """Return the unit of the query with this base id: its LDC query if it has one, else the query itself."""
+        """Return the id of the unit that a query belongs to: its LDC query if it has one, else the query itself.
+
+        `base_id` is the short id of the query of the first hop: `00fb79cef8`.
+        """
         return self.table.ldc_id_by_query.get(base_id, base_id)
 
     def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
@@ -124,18 +130,21 @@ class ColdStartGold(Record, eq=False):
         """
         if hop_limits is None:
             hop_limits = self.hop_limits
-        by_id = self.table.by_id
-        return [by_id[short_id] for short_id in sorted(hop_limits) if short_id in by_id]
+        query_by_id = self.table.by_id
+        return [query_by_id[short_id] for short_id in sorted(hop_limits) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
-        """Return the full id of the unit of resampling of a query: its LDC query if that is known, else the query."""
+        """Return the full id of the unit of resampling that a query belongs to.
+
+        This is the LDC query that the query was made from, if that is known, and otherwise the query itself.
+        """
         ldc_id = self.table.ldc_id_by_query.get(query.short_id)
         if ldc_id is not None:
             return self.table.by_id[ldc_id].full_id
         return self.ldc_ids.get(query.short_id, query.full_id)
 
     def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
-        """Return the unit of resampling of queries that are not scored themselves, by full id.
+        """Return the units of resampling of the queries that are not scored themselves, by the full id of the query.
 
         Such queries have rows in the tables if assessments of other queries name their classes. `query_ids` are the
         full ids of all queries with rows.
@@ -146,65 +155,78 @@ class ColdStartGold(Record, eq=False):
             query = None if parts is None else self.table.by_id.get(parts.base)
             if query is None:
                 cluster_by_id[query_id] = query_id
-            elif query.full_id != query_id or query.short_id not in self.hop_limits:
+                continue
+            is_scored = query.full_id == query_id and query.short_id in self.hop_limits
+            if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)
         return cluster_by_id
 
     @property
     def has_clusters(self) -> bool:
         """Whether the LDC query of any query to score is known."""
-        return bool(self.table.ldc_id_by_query) or any(
-            self.cluster_of(query) != query.full_id for query in self.selected_queries()
-        )
+        if self.table.ldc_id_by_query:
+            return True
+        return any(self.cluster_of(query) != query.full_id for query in self.selected_queries())
 
     def gold_of_query(self, query: Query, links: Links) -> QueryGold:
-        """Return the gold of a query: the tree of its classes, or the error if that cannot be built.
+        """Return the gold of a query, which has its equivalence classes and the assessments of each class.
 
-        `links` are the links of a run, to which all assessments belong. A result without problems is kept for all runs.
+        `links` are the links of a run over this gold. Gold of a query without problems is the same for all runs: it is
+        built for the first run, and kept. If the classes contradict each other, the result has the error in place of
+        the tree of classes.
         """
-        query_gold = self.derived.gold_by_query.get(query.short_id)
-        if query_gold is not None:
-            return query_gold
+        kept_gold = self.derived.gold_by_query.get(query.short_id)
+        if kept_gold is not None:
+            return kept_gold
         problems = ProblemLog()
-        edition = self.table.edition
         if self.table.was_expanded:
-            # The reference copies an expanded query twice, for the tables and for AP, and each copy reports these.
-            report_languages(query, problems, times=2, edition=edition)
-            report_slots(query, problems, times=2, edition=edition)
-        assessments = self.assessments_by_query.get(query.base_id, ())
-        classes = AssessedClasses(assessments, edition, self._document_counts_of_others(query, assessments))
-        try:
-            tree = build_tree(links.root(query), assessments, links, problems, edition)
-        except InputError as error:
-            return QueryGold(query, None, classes, problems, error)
-        query_gold = QueryGold(query, tree, classes, problems)
-        if not problems.total:
+            # The reference reports these twice for an expanded query, since the tables and AP each copy the query.
+            report_languages(query, problems, times=2, edition=self.table.edition)
+            report_slots(query, problems, times=2, edition=self.table.edition)
+        query_gold = self._build_gold_of_query(query, links, problems)
+        is_faultless = query_gold.failure is None and not problems.total
+        if is_faultless:
             self.derived.gold_by_query[query.short_id] = query_gold
         return query_gold
 
-    def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
+    def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
+        """Return the gold of a query, built from its assessments; problems that are met are added to `problems`."""
+        edition = self.table.edition
+        assessments = self.assessments_by_query.get(query.base_id, ())
+        document_counts = self._document_counts_of_others(query, assessments)
+        classes = AssessedClasses(assessments, edition, document_counts)
+        try:
+            tree = build_tree(links.root(query), assessments, links, problems, edition)
+        except InputError as error:
+            return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
+        return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
+
+    def _document_counts_of_others(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
         """Return the number of documents in which each class of another query was found, by the name of the class.
 
-        These are the classes of other queries that accepted `assessments` of `query` name. The documents are named in
-        the assessments of the other query.
+        An assessor may have put an answer to `query` into a class of another query. `assessments` are the assessments
+        of `query`; the documents are named in the assessments of the other query.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:
-            name = assessment.value_class
-            query_id = name.partition(":")[0]
-            if not assessment.is_accepted or query_id == query.full_id or name in document_counts:
+            class_name = assessment.value_class
+            id_in_name = class_name.partition(":")[0]
+            is_class_of_other = assessment.is_accepted and id_in_name != query.full_id
+            if not is_class_of_other or class_name in document_counts:
                 continue
-            short_id = query_id.rpartition("_")[2]
-            documents = {
-                other.docid for other in self.assessments_by_query.get(short_id, ()) if other.value_class == name
-            }
-            document_counts[name] = len(documents)
+            short_id = id_in_name.rpartition("_")[2]
+            documents = set()
+            for other_assessment in self.assessments_by_query.get(short_id, ()):
+                if other_assessment.value_class == class_name:
+                    documents.add(other_assessment.docid)
+            document_counts[class_name] = len(documents)
         return document_counts
 
     def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
-        """Return how the answers to a query and its follow-on queries were judged, by value; kept for all runs.
+        """Return how the answers to a query and to its follow-on queries were judged, by the text of the answer.
 
-        `base_id` is the base id of the query, `links` are the links of a run.
+        `base_id` is the short id of the query, `links` are the links of a run over this gold. The result is kept for
+        all runs.
         """
         judgements_by_query = self.derived.judgements_by_query
         if base_id not in judgements_by_query:
@@ -214,9 +236,10 @@ class ColdStartGold(Record, eq=False):
 
     @property
     def samples(self) -> SampleFile:
-        """The resamples in `samples_file`, which is read only once."""
+        """The resamples in `samples_file`, which is read at the first use."""
         if not self._samples:
-            self._samples.append(read_samples(self.samples_file or ""))
+            sample_file = read_samples(self.samples_file or "")
+            self._samples.append(sample_file)
         return self._samples[0]
 
 
@@ -230,15 +253,17 @@ def open_gold(
 ) -> ColdStartGold:
     """Return gold without a pool: read the query files, expand queries if asked to, and choose the queries to score.
 
-    `file_by_role` has files that are read instead of the files that the options name: `QUERY_LIST`, `SAMPLES`.
-    `problems` is added to, so that it has the problems met before an error. Raises InputError for files that cannot be
-    read.
+    `file_by_role` has files that are read instead of the files that the options name, by their roles `QUERY_LIST` and
+    `SAMPLES`. `problems` is the log to which problems are added, so that it has the problems met before an error.
+    `validates` says whether runs are validated before they are scored. Raises InputError for files that cannot be read.
     """
     if problems is None:
         problems = ProblemLog()
     if file_by_role is None:
         file_by_role = {}
     problems.wordings = options.edition.wordings
+
+    # The queries of the files, and those to score.
     base = None if is_nothing(options.expand) else options.expand
     loaded = load_queries(queries, base, problems, edition=options.edition)
     try:
@@ -246,8 +271,11 @@ def open_gold(
     except InputError as error:
         error.add_remarks(loaded.remarks)
         raise
+
+    # The digests of all files that have been read, or will be.
     query_list = file_by_role.get(QUERY_LIST, options.queries)
-    samples_file = file_by_role.get(SAMPLES, None if is_nothing(options.samples) else options.samples)
+    named_samples = None if is_nothing(options.samples) else options.samples
+    samples_file = file_by_role.get(SAMPLES, named_samples)
     digests = list(loaded.digests)
     digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
     return ColdStartGold(
@@ -266,12 +294,16 @@ def open_gold(
 
 
 def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
-    """Return the digests of the choices that are files; others, such as a list of ids, have no digest."""
+    """Return the digests of the files among the values of options, which are given by the role of the file.
+
+    An option without a value, or one with a list of ids instead of a file, has no digest.
+    """
     digests = []
     for role, choice in choice_by_role.items():
         if choice is None:
             continue
-        if isinstance(choice, InMemory) or os.path.isfile(name_of(choice)):
+        is_file = isinstance(choice, InMemory) or os.path.isfile(name_of(choice))
+        if is_file:
             with open_source(choice, decompress=False) as source:
                 digests.append(source.digest(role))
     return digests
@@ -290,18 +322,20 @@ def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStar
 def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
     """Return gold with its pool loaded, so that several runs can be scored against it.
 
-    `problems` is the log that is added to, by default a copy of gold's own. Raises InputError for an unknown
-    discipline, a line that cannot be linked, a file of an unknown layout, and RunInPoolError for a run.
+    `pool` are files of assessments. `problems` is the log to which problems are added, by default a copy of gold's
+    own. Raises InputError for an unknown discipline, a line that cannot be linked, and a file of an unknown layout;
+    RunInPoolError for a file that is a run.
     """
     check_discipline(gold.options.discipline)
     if problems is None:
         problems = gold.problems.copy()
     loading = Loading(gold.table, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
-    if loading.links.responses:
+    responses = loading.links.responses
+    if responses:
         raise RunInPoolError(
             "this is a run; assessments come before the runs",
-            file=loading.links.responses[0].file,
+            file=responses[0].file,
             remedy="give the words in the order QUERIES.xml POOL RUN...",
         )
     assessments = loading.links.assessments
@@ -312,22 +346,27 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
         digests=(*gold.digests, *loading.digests),
         layouts=loading.layouts,
         assessments_by_query=group_by_query(assessments),
-        known_answers=_known_answers(assessments, gold.table),
+        known_answers=_answers_by_key(assessments, gold.table),
     )
 
 
-def _known_answers(assessments: Iterable[Assessment], table: QuerySet) -> KnownAnswers:
-    """Return the answers of a pool that are written in canonical form, so that runs need not read them again."""
+def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> KnownAnswers:
+    """Return the answers of a pool by `answer_key`, each with the short id of the query about it.
+
+    A run line whose columns give an answer of the pool then need not be read in detail. Answers with unusual
+    provenances, whose columns have to be read anyway, are left out.
+    """
     known_answers: KnownAnswers = {}
     for assessment in assessments:
-        if are_surely_canonical(assessment.relation, assessment.provenance, edition=table.edition):
-            key = answer_key(assessment.query.full_id, *assessment.answer)
+        relation, value, provenance = assessment.answer
+        if are_surely_canonical(relation, provenance, edition=queries.edition):
+            key = answer_key(assessment.query.full_id, relation, value, provenance)
             known_answers[key] = (assessment.answer, assessment.target)
     return known_answers
 
 
 def _load_with_remarks(gold: ColdStartGold, loading: Loading, files: Iterable[Input]) -> None:
-    """Load files. An InputError that is raised carries the remarks made so far."""
+    """Load the lines of files. If this fails, the remarks on gold and on the files are added to the InputError."""
     try:
         loading.load(files)
     except InputError as error:
@@ -364,12 +403,15 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The runs to score, in order: the chosen ones, else all that have lines."""
+        """The ids of the runs to score, in order: those that were chosen, or else all that have lines."""
         chosen_ids = self.gold.options.runids
-        return sorted(self.lines) if chosen_ids is None else list(chosen_ids)
+        if chosen_ids is not None:
+            return list(chosen_ids)
+        return sorted(self.lines)
 
     def __repr__(self) -> str:
-        return f"<{', '.join(sorted(self.lines)) or 'no run'}: {len(self.links.responses)} lines over {self.gold!r}>"
+        names = ", ".join(sorted(self.lines)) or "no run"
+        return f"<{names}: {len(self.links.responses)} lines over {self.gold!r}>"
 
 
 def load_run(
@@ -378,9 +420,10 @@ def load_run(
     limits: Justifications | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
-    """Load the lines of runs, in the order of the files, to be scored against gold.
+    """Return the lines of runs, loaded in the order of the files, to be scored against gold.
 
-    If gold has no pool, assessments may be among the files. By default the `limits` of the options apply. Raises
+    If gold has no pool, assessments may be among the files. `limits` are the limits on justifications, by default those
+    of the options. `problems` is the log to which problems are added, by default a copy of gold's own. Raises
     InputError for a line that cannot be linked and for a file of an unknown layout.
     """
     if limits is None:
@@ -403,7 +446,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     """Return a run with the same lines under other limits on justifications, without reading a file again.
 
     `with_problems` says whether each discarded line is reported, which takes a kilobyte of memory for each. Raises
-    InputError as `load_run` would.
+    InputError for a node whose confidence cannot be computed under these limits.
     """
     if limits == run.limits:
         return run
@@ -416,7 +459,10 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
 
 
 def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run:
-    """Return the run of the lines that were loaded; assessments that were loaded with it become part of its gold."""
+    """Return the run that consists of the lines that were loaded, under these limits on justifications.
+
+    Assessments that were loaded with the run become part of its gold.
+    """
     links = loading.links
     if links.assessments:
         gold = gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
@@ -437,7 +483,11 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
 def group_by_unit(
     gold: ColdStartGold, responses: Iterable[Response]
 ) -> dict[str, dict[str, dict[str, list[Response]]]]:
-    """Return the run lines of each run id, each unit in it, and each query (by base id) in that, in load order."""
+    """Return run lines in load order, grouped by run id, then by unit, then by query.
+
+    The lines of a query are those with its base id, also at the second hop:
+    `{"TIDE_KB": {"CS14_0001": {"00fb79cef8": [...]}}}`.
+    """
     lines_by_run: dict[str, dict[str, dict[str, list[Response]]]] = {}
     lines_of_query: list[Response] = []
     run_id = None
@@ -447,8 +497,9 @@ def group_by_unit(
         if response.query.base_id != base_id or response.run_id != run_id:
             run_id = response.run_id
             base_id = response.query.base_id
+            unit_id = gold.unit_of(base_id)
             lines_by_unit = lines_by_run.setdefault(run_id, {})
-            lines_by_query = lines_by_unit.setdefault(gold.unit_of(base_id), {})
+            lines_by_query = lines_by_unit.setdefault(unit_id, {})
             lines_of_query = lines_by_query.setdefault(base_id, [])
         lines_of_query.append(response)
     return lines_by_run
@@ -482,17 +533,22 @@ def units_of(
 ) -> Iterator[ScoringUnit]:
     """Yield the units of a run: first those with lines, in load order, then the other units of queries to score.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` are the values of the
-    fields `other_run` and `earlier_result`, by the id of the unit.
+    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` have the values of the
+    fields `other_run` and `earlier_result` of a unit, by its id.
     """
     gold = run.gold
     if hop_limits is None:
         hop_limits = gold.hop_limits
+    if units_of_other_runs is None:
+        units_of_other_runs = {}
+    if earlier_results is None:
+        earlier_results = {}
     lines_by_unit = run.lines.get(run_id, {})
     nodes = Nodes(run.links.nodes, run.limits.per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
     for query in gold.selected_queries(hop_limits):
-        queries_by_unit.setdefault(gold.unit_of(query.base_id), []).append(query)
+        unit_id = gold.unit_of(query.base_id)
+        queries_by_unit.setdefault(unit_id, []).append(query)
     for unit_id, queries in queries_by_unit.items():
         yield ScoringUnit(
             id=unit_id,
@@ -502,6 +558,6 @@ def units_of(
             run=run,
             lines=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
-            other_run=(units_of_other_runs or {}).get(unit_id),
-            earlier_result=(earlier_results or {}).get(unit_id),
+            other_run=units_of_other_runs.get(unit_id),
+            earlier_result=earlier_results.get(unit_id),
         )

@@ -20,6 +20,8 @@ from cs_score.problems.log import Place
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
 CORRECT: Final = "CORRECT"
 
+FOLLOW_ON_ID_LENGTH: Final = 12  # characters of the short id of a follow-on query
+
 JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
     "C": CORRECT,
     "W": "INCORRECT",
@@ -93,12 +95,19 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
     def copy(self) -> FollowOn:
         """Return a copy to which assessments can be added without changing this object."""
         judgements = None if self.judgements is None else self.judgements.copy()
-        return FollowOn(self.id, self.query, self.accepting_assessment, self.assessment, judgements)
+        return FollowOn(
+            id=self.id,
+            query=self.query,
+            accepting_assessment=self.accepting_assessment,
+            assessment=self.assessment,
+            judgements=judgements,
+        )
 
     def add(self, assessment: Assessment) -> None:
-        """Add an assessment of the answer, in load order."""
+        """Add an assessment of the answer that this query is about; assessments are added in load order."""
         if assessment.is_accepted:
             self.accepting_assessment = assessment
+        # Nearly all answers have one assessment: for them no dictionary is made.
         if self.assessment is None:
             self.assessment = assessment
             return
@@ -117,9 +126,10 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         if self.judgements is not None:
             return self.judgements.get((query, answer))
         assessment = self.assessment
-        if assessment is None or assessment.query is not query or assessment.answer != answer:
+        if assessment is None:
             return None
-        return Judgement(assessment, is_ambiguous=False)
+        is_same_answer = assessment.query is query and assessment.answer == answer
+        return Judgement(assessment, is_ambiguous=False) if is_same_answer else None
 
 
 NOT_YET_MADE: Final = FollowOn("", None)
@@ -131,7 +141,7 @@ take a quarter of the time and of the memory of validation, and most of them are
 
 
 class AnswerLine:
-    """What responses and assessments have in common: a line of a file with a justified answer."""
+    """The common part of responses and assessments: a line of a file with a justified answer."""
 
     __slots__ = ()
 
@@ -146,22 +156,26 @@ class AnswerLine:
     @property
     def relation(self) -> str:
         """The canonical relation provenance."""
-        return self.answer[0]
+        relation, _, _ = self.answer
+        return relation
 
     @property
     def value(self) -> str:
         """The text of the answer."""
-        return self.answer[1]
+        _, value, _ = self.answer
+        return value
 
     @property
     def provenance(self) -> str:
         """The canonical value provenance."""
-        return self.answer[2]
+        _, _, provenance = self.answer
+        return provenance
 
     @property
     def docid(self) -> str:
         """The document of the value provenance (rule document-of-a-line)."""
-        return document_of(self.answer[2])
+        _, _, provenance = self.answer
+        return document_of(provenance)
 
     @property
     def place(self) -> Place:
@@ -207,6 +221,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
         """The answer with its justification, in canonical form."""
         if self.stored_answer is not None:
             return self.stored_answer
+        # The columns before the relation provenance are the query id, the slot and the run id.
         _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
         return relation, value, provenance
 
@@ -280,14 +295,23 @@ class Links(Struct, eq=False):
     altered: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        if self.below is not None and not self.below.follow_ons and self.below.below is None:
-            self.below = None  # nothing could be found there
-        if self.below is None and not self.follow_ons:  # links that were pickled have their follow-on queries
-            # A query of a query file may have an id like a follow-on query; no answer replaces that query.
-            self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
+        """Leave out links below in which nothing can be found, and enter the queries of query files as follow-ons.
+
+        A query of a query file may have an id like a follow-on query. It is entered so that no answer replaces it.
+        """
+        if self.below is not None:
+            is_empty_below = self.below.below is None and not self.below.follow_ons
+            if is_empty_below:
+                self.below = None
+        was_pickled = bool(self.follow_ons)  # such links have their follow-on queries already
+        if self.below is None and not was_pickled:
+            self.follow_ons = {}
+            for short_id in self.table.by_id:
+                if len(short_id) == FOLLOW_ON_ID_LENGTH:
+                    self.follow_ons[short_id] = FollowOn(short_id, None)
 
     def make_follow_ons(self) -> None:
-        """Make the follow-on queries of the lines that wait for theirs, in load order."""
+        """Make the follow-on queries of the run lines that wait for theirs, in load order."""
         for response in self.waiting:
             target = response.target
             follow_on = self.follow_ons.get(target)
@@ -326,28 +350,37 @@ class Links(Struct, eq=False):
         """
         if self.waiting:
             self.make_follow_ons()
-        # Lines are entered only when this is called: a run without lines of the second hop then saves a dictionary of
-        # 40 bytes for each line.
+        self._enter_nodes()
+        return self.node_by_follow_on.get(short_id)
+
+    def _enter_nodes(self) -> None:
+        """Enter the nodes of the run lines since the last call into `node_by_follow_on`.
+
+        This is done only when a node is looked up: a run without lines of the second hop then saves a dictionary of
+        40 bytes for each line.
+        """
         while self.lines_looked_at < len(self.responses):
             response = self.responses[self.lines_looked_at]
             self.lines_looked_at += 1
-            if len(response.query.slots) > 1:
+            has_next_hop = len(response.query.slots) > 1
+            if has_next_hop:
                 self.node_by_follow_on.setdefault(response.target, response.node or "")
-        return self.node_by_follow_on.get(short_id)
 
     def _has_line_giving(self, short_id: str) -> bool:
         """Return whether a run line, of this layer or of gold, gives the answer that a follow-on query is about."""
         node = self.node_giving(short_id)
-        if short_id in self.node_by_follow_on or self.below is None:
+        is_entered_here = short_id in self.node_by_follow_on
+        if is_entered_here or self.below is None:
             return node is not None
         return self.below._has_line_giving(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
-        """Return the linked query for a query of the query table, which lines of the first hop answer."""
+        """Return a query of the query files in the form in which lines are linked to it; it is of the first hop."""
         linked_query = self.query(query.full_id)
         if linked_query is not None:
             return linked_query
         parts = parse_query_id(query.full_id)
+        is_ldc = parts is not None and not parts.expanded
         slot_facts = _look_up_slots(query.requested_slots)
         return LinkedQuery(
             full_id=query.full_id,
@@ -359,7 +392,7 @@ class Links(Struct, eq=False):
             is_single_valued=slot_facts.is_single_valued,
             unknown_later_slots=slot_facts.unknown_later_slots,
             parent=None,
-            is_ldc=parts is not None and not parts.expanded,
+            is_ldc=is_ldc,
         )
 
     def class_of_query(self, query: LinkedQuery) -> str:
@@ -375,22 +408,27 @@ class Links(Struct, eq=False):
         if follow_on is not None:
             if follow_on.accepting_assessment is not None:
                 return follow_on.accepting_assessment.value_class
-            if follow_on.assessment is None and self._was_only_skipped(query.short_id):
+            is_unassessed = follow_on.assessment is None
+            if is_unassessed and self._was_only_skipped(query.short_id):
                 raise InputError(
                     "queryid undefined in QuerySet->get()",
                     place=f"query {query.full_id}",
                     remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an "
                     "empty column); correct or remove the parent line",
                 )
-        return f"{self.class_of_query(query.parent)}:0"
+        class_of_parent = self.class_of_query(query.parent)
+        return f"{class_of_parent}:0"
 
     def _was_only_skipped(self, short_id: str) -> bool:
         """Return whether a follow-on query is about an answer that only skipped lines give."""
         return self.was_skipped(short_id) and not self._has_line_giving(short_id)
 
     def is_accepted(self, query: LinkedQuery) -> bool:
-        """Return whether the answer that a query is about was judged correct or inexact; True for the first hop."""
-        if not query.level:
+        """Return whether the answer that a query is about was judged correct or inexact.
+
+        For a query of the first hop, which is about no answer, the result is True.
+        """
+        if query.level == 0:
             return True
         follow_on = self.follow_on(query.short_id)
         return follow_on is not None and follow_on.accepting_assessment is not None
@@ -417,7 +455,11 @@ def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
 
 
 class _SlotFacts(NamedTuple):
-    """The facts about the slots of a query that the inventory gives; they become fields of `LinkedQuery`."""
+    """The facts about the slots of a query that the inventory gives; they become fields of `LinkedQuery`.
+
+    `known_slot` is the first slot if the inventory has it, `is_single_valued` says whether that slot takes one value,
+    and `unknown_later_slots` are the other slots that the inventory lacks.
+    """
 
     known_slot: str | None
     is_single_valued: bool
@@ -426,16 +468,23 @@ class _SlotFacts(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _look_up_slots(slots: tuple[str, ...]) -> _SlotFacts:
-    """Return the facts that the inventory gives about the slots of a query, which are still to be filled."""
-    unknown_later_slots = tuple(slot for slot in slots[1:] if find_predicate(slot) is None)
-    predicate = find_predicate(slots[0]) if slots else None
+    """Return the facts that the inventory gives about the slots of a query, such as `("per:children", "per:age")`.
+
+    These are the slots that are still to be filled: the first one by answers to the query, the others by answers to its
+    follow-on queries.
+    """
+    unknown_later_slots = tuple([slot for slot in slots[1:] if find_predicate(slot) is None])
+    first_slot = slots[0] if slots else None
+    predicate = None if first_slot is None else find_predicate(first_slot)
     if predicate is None:
-        return _SlotFacts(None, False, unknown_later_slots)
-    return _SlotFacts(slots[0], predicate.is_single_valued, unknown_later_slots)
+        return _SlotFacts(known_slot=None, is_single_valued=False, unknown_later_slots=unknown_later_slots)
+    return _SlotFacts(
+        known_slot=first_slot, is_single_valued=predicate.is_single_valued, unknown_later_slots=unknown_later_slots
+    )
 
 
 def load_order(line: Response) -> tuple[int, int]:
-    """Return the sort key of run lines by line number, then by load order."""
+    """Return the sort key of a run line: its number in its file, then its index among all run lines."""
     return line.number, line.index
 
 
@@ -451,7 +500,10 @@ def left_sum(values: Iterable[float]) -> float:
 
 
 def sort_by_confidence(lines: Iterable[Response]) -> list[Response]:
-    """Return run lines sorted by confidence, the highest first; ties are sorted by line number, then by load order."""
+    """Return run lines sorted by confidence, the highest first, and ties by line number.
+
+    Lines of different files with the same confidence and number keep their order.
+    """
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 
 
@@ -464,13 +516,15 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     """
     if not confidences:
         return 0.0
-    weights = _sum_of_weights(len(confidences) if most is None else most)
-    if len(confidences) == 1:
-        return confidences[0] / weights
-    numerator = 0.0
-    for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
-        numerator += confidence / rank
-    return numerator / weights
+    weighted_count = len(confidences) if most is None else most
+    sum_of_weights = _sum_of_weights(weighted_count)
+    if len(confidences) == 1:  # as most nodes have: this saves the sorting
+        return confidences[0] / sum_of_weights
+    best_confidences = sorted(confidences, reverse=True)[:most]
+    weighted_sum = 0.0
+    for rank, confidence in enumerate(best_confidences, 1):
+        weighted_sum += confidence / rank
+    return weighted_sum / sum_of_weights
 
 
 @functools.cache

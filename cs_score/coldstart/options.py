@@ -186,11 +186,11 @@ class Justifications(Record):
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
-        """Return the limits that the text `A:B` names; each is a digit, or `M` for any number.
+        """Return the limits that the text `A:B` names; each is a digit, or `M` for any number: `1:M` -> 1 and None.
 
         Raises UsageError for another text, and for B = 0 (rule zero-limit).
         """
-        text = text.removesuffix("\n")  # the reference's pattern allows one at the end
+        text = text.removesuffix("\n")  # the reference allows a line feed at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
@@ -206,14 +206,19 @@ class Justifications(Record):
 
 
 def is_nothing(text: str | None) -> bool:
-    """Return whether the value of a switch means none: it is None or, as in the reference, `""` or `"0"`."""
+    """Return whether the value of a switch means that it is not given.
+
+    That is so for None and, as in the reference, for an empty text and for `0`.
+    """
     return text is None or text in ("", "0")
 
 
 def listed(text: str) -> tuple[str, ...]:
     """Return the items of a text with colons between them, without empty items at the end: `a:b:` -> `("a", "b")`."""
     text = text.rstrip(":")
-    return tuple(text.split(":")) if text else ()
+    if not text:
+        return ()
+    return tuple(text.split(":"))
 
 
 def as_list(value: object, name: str) -> tuple[str, ...]:
@@ -223,7 +228,9 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
     """
     if isinstance(value, str):
         return listed(value)
-    items = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name} takes a list of texts, not {value!r}")
+    items = tuple(value)
     for item in items:
         if not isinstance(item, str):
             raise UsageError(f"{name} takes a list of texts, not {item!r}")
@@ -242,21 +249,30 @@ class Policy(Record):
     ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
+        """Replace each side that is given as a text by a list, and check its categories."""
         for side in sorted(SIDES):
             name = side.lower()
-            force_setattr(self, name, as_list(getattr(self, name), f"{name} of a policy"))
-            for item in self.items(side):
-                if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
-                    near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
-                    legal = ", ".join(legal_items(side))
-                    raise UsageError(f"Unexpected choice {item} for {side}; legal are {legal}{near}")
+            categories = as_list(getattr(self, name), f"{name} of a policy")
+            force_setattr(self, name, categories)
+            legal_categories = legal_items(side)
+            for category in categories:
+                if category in legal_categories:
+                    continue
+                # A category that is legal elsewhere is no misspelling.
+                suggestion = "" if category in POLICY_ITEMS else nearest(category, POLICY_ITEMS)
+                raise UsageError(
+                    f"Unexpected choice {category} for {side}; legal are {', '.join(legal_categories)}{suggestion}"
+                )
 
     def items(self, side: Side) -> tuple[str, ...]:
         """Return the categories that are put on a side."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
-        """Return the categories of IGNORE, RIGHT and WRONG as texts, as the switches of the scorer take them."""
+        """Return the categories of each side as a text with colons, as the switches of the scorer take them.
+
+        The sides are sorted: IGNORE, RIGHT, WRONG.
+        """
         return {side: ":".join(self.items(side)) for side in sorted(SIDES)}
 
     @property
@@ -328,14 +344,15 @@ MENTION_TYPES: Final = {
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """Return the edition with a name, adapted to the way in which pools without mention types are read.
 
-    The name 2017.1.6 means edition 2017.1.5. Raises UsageError for an unknown name or way.
+    `mention_types` is that way, a key of `MENTION_TYPES`. The name 2017.1.6 means edition 2017.1.5, since both score
+    alike. Raises UsageError for an unknown name or way, and for a way that the edition does not have.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
         raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
     if mention_types not in MENTION_TYPES:
-        near = nearest(mention_types, MENTION_TYPES)
-        raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{near}")
+        suggestion = nearest(mention_types, MENTION_TYPES)
+        raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
     if edition.ignores_each_nominal:
@@ -367,15 +384,16 @@ class Options(Record):
     mention_types: str = AS_GIVEN
 
     def __post_init__(self) -> None:
-        limits: object = self.justifications
-        policy: object = self.policy
+        """Replace texts by limits, run ids and the full name of the edition, and check the types of values."""
         force_setattr(self, "follow", self.edition.name)
+        limits: object = self.justifications
         if isinstance(limits, str):
             force_setattr(self, "justifications", Justifications.parse(limits))
         elif not isinstance(limits, Justifications):
             raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
         if self.runids is not None:
             force_setattr(self, "runids", as_list(self.runids, "runids"))
+        policy: object = self.policy
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
 
@@ -403,6 +421,9 @@ USUAL: Final = Options()
 
 
 # ---- Functions for the table of options below
+#
+# `ScoringOption` says when they are called. All that are called for the same purpose have the same parameters, whether
+# they need them or not.
 
 
 def _unchanged(value: Any) -> Any:
@@ -436,7 +457,10 @@ def _run_ids(text: str) -> tuple[str, ...] | None:
 
 
 def path_of(argument: object, name: str) -> str | None:
-    """Return the path that an argument of Python gives, None for None. Raises UsageError for any other value."""
+    """Return the path that an argument of Python gives: a text, an object such as `pathlib.Path`, or None for no path.
+
+    Raises UsageError for any other value; its message calls the argument `name`.
+    """
     path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
     if path is not None and not isinstance(path, str):
         raise UsageError(f"{name} takes a path, not {argument!r}")
@@ -471,7 +495,7 @@ def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputD
 
 
 def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part `name=value` of a signature, None if the option has its default."""
+    """Return the part `name=value` of a signature, such as `follow=3.0`, or None if the option has its default."""
     value = option.value_of(options)
     if value == option.usual:
         return None
@@ -480,7 +504,7 @@ def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[Inp
 
 
 def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
-    """Return the part of a signature for the policy: the name of a published policy, or its sides."""
+    """Return the part of a signature for the policy: the name of a published policy such as `kb`, or its sides."""
     items_by_side = options.policy.without_irrelevant_order()
     for name, preset in PRESETS.items():
         if preset.policy.without_irrelevant_order() == items_by_side:
@@ -494,7 +518,10 @@ def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[In
 
 
 def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part of a signature for `-queries`: the digest of the file or of the list."""
+    """Return the part of a signature for `-queries`, None without the option: a digest of the file or of the list.
+
+    `inputs` has the digest of the file if the value of the option is a file.
+    """
     if options.queries is None:
         return None
     files = [file for file in inputs if file.role == QUERY_LIST]
@@ -503,7 +530,7 @@ def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part of a signature for `-samples`: the digest of the file."""
+    """Return the part of a signature for `-samples`, None without the option: the digest of the file."""
     if options.samples is None:
         return None
     files = [file for file in inputs if file.role == SAMPLES]
@@ -586,16 +613,21 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return self.show(self.usual)
 
     def words(self, value: Any) -> list[str]:
-        """Return the words of a command line that set this option to a value; none for None and for False."""
+        """Return the words of a command line that set this option to a value: `["-expand", "CSX"]`.
+
+        There are none for None, which means that the option is not given, and for a flag that is False.
+        """
         if value is None or value is False:
             return []
-        return [self.switch] if self.is_flag else [self.switch, self.show(value)]
+        if self.is_flag:
+            return [self.switch]
+        return [self.switch, self.show(value)]
 
 
 def _side_option(
     side: Side, meaning: str, setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None]
 ) -> ScoringOption:
-    """Return the row of the table for one side of the policy, whose value is a list of categories."""
+    """Return the row of the table of options for one side of the policy, whose value is a list of categories."""
     name = side.lower()
     return ScoringOption(
         name=name,
@@ -745,22 +777,25 @@ def options_in_order(*rules: Rule) -> list[ScoringOption]:
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return options with these values, by the names of the options in JSON; others have their defaults.
+    """Return options with these values, which are given by the names of the options in JSON; others have defaults.
 
-    Raises UsageError for impossible values.
+    In JSON the sides of the policy are options by themselves. Raises UsageError for impossible values.
     """
-    values_of_fields = dict(values)
-    sides = {}
+    fields_of_options = dict(values)
+    fields_of_policy = {}
     for option in SCORING_OPTIONS:
-        if option.is_side and option.name in values_of_fields:
-            sides[option.name] = values_of_fields.pop(option.name)
-    if sides:
-        values_of_fields["policy"] = Policy(**sides)
-    return Options(**values_of_fields)
+        if option.is_side and option.name in fields_of_options:
+            fields_of_policy[option.name] = fields_of_options.pop(option.name)
+    if fields_of_policy:
+        fields_of_options["policy"] = Policy(**fields_of_policy)
+    return Options(**fields_of_options)
 
 
 def switch_words(options: Options) -> list[str]:
-    """Return the words of a command line that sets these options, except the policy and its limits."""
+    """Return the words of a command line that sets these options, except the policy and its limits.
+
+    Options that have no effect or their default may be left out.
+    """
     words = []
     for option in SWITCHES:
         is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
@@ -777,11 +812,12 @@ _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 def read_policies(
     words: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """Return the policies that the values of `--policy` switches describe.
+    """Return the policies that the values of `--policy` switches (`words`) describe.
 
     Each value is the `NAME` of a published policy, or `NAME:right=...,wrong=...,ignore=...,justifications=A:B`. Parts
-    that are left out are taken from `base`, whose policy was typed as `texts`. Messages name the `switch`. Raises
-    UsageError for a value that cannot be read, for an impossible policy, and for a name that is given twice.
+    that are left out are taken from `base`, whose policy was typed as `texts`: the categories of each side, such as
+    `RIGHT`, with colons. Messages name the `switch`. Raises UsageError for a value that cannot be read, for an
+    impossible policy, and for a name that is given twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
     count_by_name = Counter([policy.name.casefold() for policy in policies])
@@ -792,21 +828,31 @@ def read_policies(
 
 
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
-    """Return the policy that the value of one switch describes; `read_policies` has the same arguments."""
+    """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
+
+    The other arguments are those of `read_policies`. Raises UsageError for a value that cannot be read.
+    """
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
         )
     limits = base.justifications
+
+    # A name alone is that of a published policy.
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
-        return PRESETS[name] if base.edition.has_limits else replace(PRESETS[name], justifications=limits)
+        if base.edition.has_limits:
+            return PRESETS[name]
+        return replace(PRESETS[name], justifications=limits)
+
+    # Each part replaces a side of the policy or its limits.
     text_by_side = dict(texts)
+    legal_keys = (*[side.lower() for side in SIDES], _LIMITS)
     for part in parts.split(","):
         key, equals, value = part.partition("=")
-        if not equals or (key.upper() not in SIDES and key != _LIMITS) or not key.islower():
+        if not equals or key not in legal_keys:
             raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
         if key != _LIMITS:
             text_by_side[key.upper()] = value
@@ -814,10 +860,12 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
             limits = Justifications.parse(value)
         else:
             raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
-    sides = {}
+
+    categories_by_side = {}
     for side in SIDES:
-        sides[side.lower()] = tuple([item for item in listed(text_by_side[side]) if item])
-    return NamedPolicy(name, Policy(**sides), limits, text_by_side)
+        categories = [category for category in listed(text_by_side[side]) if category]
+        categories_by_side[side.lower()] = tuple(categories)
+    return NamedPolicy(name, Policy(**categories_by_side), limits, text_by_side)
 
 
 # The name of the entry in an origin which says that several runs of one call or file were scored separately.
@@ -837,11 +885,16 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
         settings=tuple(_settings(options, inputs)),
         measure=str(measure),
     )
-    return origin.with_option("validate", True, "validate=true") if validated else origin
+    if validated:
+        origin = origin.with_option("validate", True, "validate=true")
+    return origin
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield the parts of a signature that the options give, such as `kb` and `1:3`."""
+    """Yield the parts of a signature that the options give, such as `kb` and `1:3`.
+
+    `inputs` are the files that were read; those that an option names are given in the signature by their digests.
+    """
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)
         if setting is not None:

@@ -1,4 +1,8 @@
-"""The output files of the scorer and its report: the texts of tables and of the debug file, and the list of files."""
+"""Write the output files of the scorer and its report as text, in the form of the reference scorer.
+
+The output files of a run are its tables (`.sf`, `.ldcmax`, `.ldcmean`, `.summary`, `.ap`), the debug file, and files
+about resamples; `.params` is about the whole call.
+"""
 
 from __future__ import annotations
 
@@ -91,9 +95,12 @@ def check_fields(names: Iterable[str]) -> None:
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
     """Return which of P, R and F have values in resamples, given the fields that tables show.
 
-    The reference reads the values from its own tables: they must show the name and the hop of a row, and the metric.
+    The reference reads the values from its own tables. A table must show the metric, and also the name and the hop of
+    its rows (`EC` and `LEVEL`), by which the reference finds the row.
     """
-    return tuple(metric for metric in METRICS if {"EC", "LEVEL", metric} <= set(fields))
+    if "EC" not in fields or "LEVEL" not in fields:
+        return ()
+    return tuple(metric for metric in METRICS if metric in fields)
 
 
 class TableLayout:
@@ -103,7 +110,7 @@ class TableLayout:
     """
 
     def __init__(self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, tabs: bool) -> None:
-        """Prepare to lay out tables with these fields.
+        """Prepare to lay out tables with these fields, by their names such as `EC`.
 
         The cells of fields that are not among `shown_names` stay empty. With `tabs` the cells are separated by tabs and
         not padded; otherwise they are padded and separated by blanks.
@@ -119,7 +126,7 @@ class TableLayout:
         return self._join_lines([cells])
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table with a column for each field, without its header.
+        """Return the lines of a table with a column for each name of a field, without its header.
 
         If a `prefix` is given, it is put before the first cell of each line, and the columns keep their widths.
         """
@@ -129,10 +136,14 @@ class TableLayout:
             columns.append(self._column(name, rows, prefix_of_column, keeps_width=bool(prefix)))
         if not columns:
             return "\n" * len(rows)
-        return self._join_lines(zip(*columns))
+        rows_of_cells = zip(*columns)
+        return self._join_lines(rows_of_cells)
 
     def _column(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
-        """Return the padded cells of the column `name`; the column is widened for them unless it `keeps_width`."""
+        """Return the padded cells of the column `name`, each with the `prefix` before its text.
+
+        The column is widened for its widest cell, unless it `keeps_width`.
+        """
         if name not in self._widths:
             return [prefix] * len(rows)
         values = self._values(self._fields[name], rows)
@@ -145,13 +156,17 @@ class TableLayout:
         return [padded_by_value[value] for value in values]
 
     def _values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
-        """Return the value of each row in the column of a field; numbers are not formatted yet."""
+        """Return the value of each row in the column of a field; numbers are not formatted yet.
+
+        A mean has no counts, and has four blanks instead.
+        """
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
-        if field.is_count:  # four blanks where a row is a mean
+        if field.is_count:
             return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
         values = [getattr(row, field.attribute) for row in rows]
-        if 0.0 in values:  # -0.0 is equal to 0.0, but must be printed with its sign
+        if 0.0 in values:
+            # -0.0 is equal to 0.0, but must be printed with its sign.
             values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
         return values
 
@@ -161,8 +176,13 @@ class TableLayout:
         return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
     def _padded(self, name: str, cell: str) -> str:
-        """Return a cell padded to the width of its column; counts are aligned to the right."""
-        width = 0 if self._tabs else self._widths.get(name, 0)
+        """Return a cell padded to the width of its column, unless cells are separated by tabs.
+
+        Counts are aligned to the right, all else to the left.
+        """
+        width = 0
+        if not self._tabs:
+            width = self._widths.get(name, 0)
         return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
 
 
@@ -170,7 +190,9 @@ def _cell(value: object) -> str:
     """Return the text of a cell: texts unchanged, counts at least four characters wide, scores with four decimals."""
     if isinstance(value, str):
         return value
-    return f"{value:4d}" if isinstance(value, int) else f"{value:6.4f}"
+    if isinstance(value, int):
+        return f"{value:4d}"
+    return f"{value:6.4f}"
 
 
 class ColumnLayout(Record):
@@ -181,32 +203,36 @@ class ColumnLayout(Record):
 
 
 def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, str]]:
-    """Yield the file ending and the text of each of the four tables of one run, such as `("sf", ...)`.
+    """Yield the file ending and the text of each of the four tables of one run: first `("sf", ...)`.
 
     The text of a table that does not exist is empty. The columns of a table are at least as wide as in the tables
     before it.
     """
     table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
-    for ending, table, names in (
+    tables_with_fields = (
         ("sf", run.tables.sf, layout.fields),
         ("ldcmax", run.tables.ldc_max, layout.fields),
         ("ldcmean", run.tables.ldc_mean, SUMMARY_FIELDS),
-    ):
+    )
+    for ending, table, names in tables_with_fields:
         if table is None:
             yield ending, ""
             continue
-        lines = table_layout.table(names, table.rows + table.averages)  # made first: this sets the widths of the header
+        # The lines are laid out before the header, because they widen the columns.
+        lines = table_layout.table(names, table.rows + table.averages)
         header = table_layout.header(names) if table.rows else ""
         yield ending, header + lines + FOOT
-    lines_of_summary = []
+
+    # The summary repeats the averages of all tables, with the name of the variant before that of the average.
+    summary_lines = []
     for variant, table in run.tables.variants:
-        lines_of_summary.append(table_layout.table(SUMMARY_FIELDS, table.averages, f"{variant}-"))
-    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(lines_of_summary) + FOOT
+        summary_lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
+    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(summary_lines) + FOOT
 
 
 def averages_text(run: ScoredRun) -> str:
     """Return the averages of a run, as in `.summary`, in an aligned table for people."""
-    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
+    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), tabs=False)
     rows = []
     for variant, table in run.tables.variants:
         for row in table.averages:
@@ -216,34 +242,36 @@ def averages_text(run: ScoredRun) -> str:
 
 
 def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
-    """Yield the parts of the file `.ap` of one run.
+    """Yield the sections of the file `.ap` of one run: a table for each variant, then the summary of their averages.
 
-    It has macro averages only if `is_primary`: the run is the one whose id the rows have.
+    There are macro averages only if `is_primary`: the run is the one whose id the rows have.
     """
     fields = tuple(AP_FIELDS)
     table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
     for variant, table in scores.variants:
         macro = table.macro if is_primary else ()
+        # The lines are laid out before the header, because they widen the columns.
         lines = table_layout.table(fields, table.rows + macro)
         header = table_layout.header(fields) if table.rows else ""
         yield f"{AP_TITLES[variant]}\n\n{header}{lines}\n"
-    lines_of_summary = []
+    summary_lines = []
     for variant, table in scores.variants:
         macro = table.macro if is_primary else ()
-        lines_of_summary.append(table_layout.table(fields, macro, f"{variant}-"))
-    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(lines_of_summary)}{AP_FOOT}"
+        summary_lines.append(table_layout.table(fields, macro, prefix=f"{variant}-"))
+    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
 
 
 # The end of the error file of a call that was stopped, by which a later call knows that it may replace the file.
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
+# A larger file is no report; it is not read.
 _LARGEST_REPORT: Final = 1 << 28
-_CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
+_CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 
 
 def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
     """Yield the text of each problem: its message, with its first place and the number of other places.
 
-    Since edition 2017.2.0 an empty line follows each.
+    Since edition 2017.2.0 an empty line follows each problem.
     """
     end = "\n" if edition.reports_first else "\n\n"
     for problem in problems:
@@ -251,20 +279,26 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
 
 def _places_text(problem: Problem, edition: Edition) -> str:
-    """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`."""
+    """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`.
+
+    The text is empty if the problem has no place.
+    """
     # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
-    first, *further = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
-    if first == NO_PLACE:
+    places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
+    first_place = places[0]
+    if first_place == NO_PLACE:
         return ""
-    count = ""
-    if further:
-        count = f" and {len(further)} other place{'s' if len(further) > 1 else ''}"
-    place = first if edition.encodes_report_twice else _bytes_as_characters(first)
-    return f" ({place}{count})"
+    if not edition.encodes_report_twice:
+        # These editions encode only the names of files twice.
+        first_place = _bytes_as_characters(first_place)
+    other_count = len(places) - 1
+    if other_count == 0:
+        return f" ({first_place})"
+    return f" ({first_place} and {other_count} other place{'s' if other_count > 1 else ''})"
 
 
 def closing_line(errors: int, warnings: int) -> str:
-    """Return the last line of the report: the number of errors if there are any, else of warnings."""
+    """Return the last line of the report, with the number of errors, or of warnings if there are no errors."""
     if errors:
         return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
     if warnings:
@@ -275,8 +309,8 @@ def closing_line(errors: int, warnings: int) -> str:
 def whole_report(result: Result) -> str:
     """Return the report of a scoring that was not stopped.
 
-    It contains all problems twice, as in the reference, and a closing line (rule report-twice). In editions that write
-    the report before they score anything, it contains them once, without that line.
+    The report contains all problems twice, as in the reference, and a closing line (rule report-twice). In editions
+    that write the report before they score anything, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     if result.options.edition.reports_first:
@@ -306,8 +340,13 @@ def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
 
 
 def _bytes_as_characters(text: str) -> str:
-    """Return a text that has a character (U+0000 to U+00FF) for each byte of the UTF-8 encoding of a text."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
+    """Return a text with a character from U+0000 to U+00FF for each byte of the UTF-8 encoding of `text`.
+
+    For example, `é` becomes `Ã©`.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def is_of_failed_call(path: str) -> bool:
@@ -321,12 +360,14 @@ def is_of_failed_call(path: str) -> bool:
         report = file.read()
     if report.endswith(MAY_BE_REPLACED.encode()):
         return True
+    # The report of a call with errors contains all problems twice, and a closing line.
     if not report.startswith((b"ERROR: ", b"WARNING: ")):
         return False
-    body, _, last_line = report.removesuffix(b"\n").rpartition(b"\n")
-    half = (len(body) + 1) // 2
-    is_written_twice = report[:half] == report[half : 2 * half]
-    return is_written_twice and _CLOSING.fullmatch(last_line) is not None
+    body, newline, closing = report.removesuffix(b"\n").rpartition(b"\n")
+    problems = body + newline
+    half = len(problems) // 2
+    is_written_twice = problems[:half] == problems[half:]
+    return is_written_twice and _CLOSING_OF_ERRORS.fullmatch(closing) is not None
 
 
 _RULE: Final = "=" * 80 + "\n"
@@ -336,9 +377,9 @@ _DOTS: Final = "." * 80 + "\n"
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
 ) -> Iterator[str]:
-    """Yield the first part of `.debug`: for each tally its name, and every response that the policy puts on any side.
+    """Yield the first part of `.debug`: the name of each tally, and its responses that count on a side of the policy.
 
-    `is_first` says that no run was scored before in this call.
+    `tallies` has each tally with the result of its unit. `is_first` says that no run was scored before in this call.
     """
     hides_unassessed = edition.hides_later_unassessed and not is_first
     for tally, unit in tallies:
@@ -353,6 +394,7 @@ def responses_text(
             other_labels = _labels_text(labels, category)
             if not other_labels:
                 continue
+            # Editions without nodes have two lines less for each response.
             node_line = ""
             target_line = ""
             if edition.has_nodes:
@@ -371,19 +413,21 @@ def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labe
     If lines of several files have the same number, only the line that was loaded first is returned, with the labels of
     all of them (rules equal-line-numbers and first-loaded-block).
     """
+    # Nearly always all numbers differ. Sorting only numbers then takes half the time.
     response_by_number = {response.number: response for response in responses}
     if len(response_by_number) == len(responses):
-        ordered = [response_by_number[number] for number in sorted(response_by_number)]
-        return [(response, labels_by_index[response.index]) for response in ordered]
-    lines_by_number: dict[int, list[Response]] = {}
+        sorted_responses = [response_by_number[number] for number in sorted(response_by_number)]
+        return [(response, labels_by_index[response.index]) for response in sorted_responses]
+
+    responses_by_number: dict[int, list[Response]] = {}
     for response in sorted(responses, key=load_order):
-        lines_by_number.setdefault(response.number, []).append(response)
+        responses_by_number.setdefault(response.number, []).append(response)
     labeled_responses = []
-    for lines in lines_by_number.values():
+    for responses_of_number in responses_by_number.values():
         labels: list[str] = []
-        for line in lines:
-            labels += labels_by_index[line.index]
-        labeled_responses.append((lines[0], tuple(sorted(labels))))
+        for response in responses_of_number:
+            labels += labels_by_index[response.index]
+        labeled_responses.append((responses_of_number[0], tuple(sorted(labels))))
     return labeled_responses
 
 
@@ -399,11 +443,13 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
     The lines that begin and end this part are not included.
     """
     query: str | None = None
+    # The lines of the nodes of the query, without ranks: each node is ranked at its own level and among all nodes, but
+    # its line is made once.
     line_by_node: dict[str, str] = {}
     for ranking in rankings:
         if ranking.query != query:
             query = ranking.query
-            line_by_node = {}  # each node is ranked at its own level and among all: its line is made once
+            line_by_node = {}
         node_lines = []
         for rank, node in enumerate(ranking.nodes, 1):
             line = line_by_node.get(node.name)
@@ -411,8 +457,10 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
                 line = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
                 line_by_node[node.name] = line
             node_lines.append(f"{rank} {line}")
-        class_lines = "".join([f"  {name}\n" for name in ranking.classes]) or "\n"
-        ground_truth = "" if ranking.ground_truth is None else ranking.ground_truth
+        class_lines = "".join([f"  {name}\n" for name in ranking.classes])
+        if not class_lines:
+            class_lines = "\n"
+        ground_truth = "" if ranking.ground_truth is None else str(ranking.ground_truth)
         yield (
             f"{_RULE}"
             f"QUERY_ID:         {ranking.query}\n"
@@ -426,17 +474,25 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the endings and the lines of the three files about resamples: `.sample`, `.samplescores`, `.confidence`."""
+    # Each sample with the LDC queries that it draws, and the first slot-filling query of each.
     sample_lines = []
     for sample in bootstrap.samples:
-        draws = "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in sample.draws])
-        sample_lines.append(f"{sample.label}{draws}\n")
+        draws = []
+        for draw in sample.draws:
+            first_query = draw.written[0] if draw.written else ""
+            draws.append(f" {draw.ldc_id}:{first_query}")
+        sample_lines.append(f"{sample.label}{''.join(draws)}\n")
     yield "sample", sample_lines
+
+    # The values of each sample; a value that does not exist counts as 0.
     codes = "".join([f" {code}" for code in VALUE_CODES])
     score_lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
         score_cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
         score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{score_cells} #{run_id}\n")
     yield "samplescores", score_lines
+
+    # The limits of each value, from the outermost low one to the outermost high one.
     limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for limits in bootstrap.limits:
         score = "     -" if limits.score is None else limits.score
@@ -449,7 +505,10 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
 
 
 def _as_64_bit_integer(number: float) -> int:
-    """Return a number cut to an integer of 64 bits, as C converts it; too large numbers become the largest integer."""
+    """Return a number cut to an integer of 64 bits, as C converts it: `2.7` -> 2.
+
+    A number that is too large becomes the largest integer of 64 bits, one that is too small the smallest.
+    """
     largest = (1 << 63) - 1
     smallest = -largest - 1
     return int(max(smallest, min(number, largest)))
@@ -458,7 +517,8 @@ def _as_64_bit_integer(number: float) -> int:
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
     """Return the content of `.params`: the time, the working folder and the words of a call, and its policy.
 
-    `policies` has the lists of IGNORE, RIGHT and WRONG as they were typed.
+    `policies` has the lists of categories of IGNORE, RIGHT and WRONG as they were typed. `has_samples` says whether the
+    call resamples queries.
     """
     sides = "".join([f"  {side} => {text}\n" for side, text in sorted(policies.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
@@ -472,23 +532,23 @@ def params_of(
     folder: str,
     policy_texts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the content of `.params` for a call with these options.
+    """Return the content of `.params` for a call with these options, whose words are not known.
 
     Its command line is made of the words `switches`, the limits, the policy, and the words of the `rest`.
-    `policy_texts` has the lists of the policy as they were typed, by default as the options have them.
+    `policy_texts` has the lists of categories of the policy as they were typed, by default as the options have them.
     """
-    import shlex  # the bare call, which knows its words, starts without it
+    import shlex  # the bare call, whose words are known, starts without it
 
     if policy_texts is None:
         policy_texts = options.policy.texts()
-    words = [*switches]
+    words = ["cs-score", *switches]
     if options.edition.has_limits:
         words += ["-justifications", str(options.justifications)]
     for side, text in policy_texts.items():
         words += [f"-{side.lower()}", text]
     words += rest
     quoted_words = [shlex.quote(word) for word in words]
-    return params_text(["cs-score", *quoted_words], folder, policy_texts, not is_nothing(options.samples))
+    return params_text(quoted_words, folder, policy_texts, has_samples=not is_nothing(options.samples))
 
 
 class Output(Record):
@@ -519,19 +579,22 @@ def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> lis
     """Return the output files that a call with these switches writes in an edition."""
     outputs = []
     for output in OUTPUTS:
-        is_asked_for = output.switch is None or output.switch in switches
-        if is_asked_for and (edition.has_rankings or output.ending != "ap"):
-            outputs.append(output)
+        if output.switch is not None and output.switch not in switches:
+            continue
+        if output.ending == "ap" and not edition.has_rankings:
+            continue
+        outputs.append(output)
     return outputs
 
 
 _WHOLE_CALL: Final = -1
 
 
-class _OutputText(NamedTuple):
-    """A piece of an output file: the number of the run that it is about, the ending of the file, and bytes in blocks.
+class _FilePiece(NamedTuple):
+    """A piece of an output file: the ending of the file, such as `debug`, and the bytes of the piece in blocks.
 
-    Runs are numbered from 0; `_WHOLE_CALL` is the number of a piece that is about all runs.
+    Each run adds a piece to nearly every file, and two pieces to the debug file. `run_number` is the number of the run
+    that added the piece, from 0, or `_WHOLE_CALL` for a piece about all runs.
     """
 
     run_number: int
@@ -539,33 +602,37 @@ class _OutputText(NamedTuple):
     blocks: Iterable[bytes]
 
 
-def _texts_of_run(
-    run: ScoredRun, layout: ColumnLayout, edition: Edition, is_first: bool
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Yield the pieces of the output files of a run, as far as it was scored, in the order of a stream.
+def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
+    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
-    Each is the ending of a file, such as `debug`, and bytes in blocks that are added to the file. `is_first` says that
-    no run was scored before in this call.
+    If scoring was stopped, the pieces are missing that were to be made later. `run_number` is the number of the run in
+    the call, from 0.
     """
+    # The responses of the debug file; a run that was scored in parts has its debug file in parts already.
     parts = run.debug_text
-    average_precision = run.average_precision
     if parts is None:
-        responses: Iterable[bytes] = encoded(responses_text(tallies_of(run.units), edition, is_first=is_first))
+        tallies = tallies_of(run.units)
+        responses: Iterable[bytes] = encoded(responses_text(tallies, edition, is_first=run_number == 0))
     else:
         responses = blocks_of(parts.responses)
-    yield "debug", chain(responses, [b"\n"])
+    yield _FilePiece(run_number, "debug", chain(responses, [b"\n"]))
+
     for ending, text in _table_texts(run, layout):
-        yield ending, encoded([text])
+        yield _FilePiece(run_number, ending, encoded([text]))
+
+    average_precision = run.average_precision
     if average_precision is not None:
         rankings = encoded(rankings_text(average_precision.rankings)) if parts is None else blocks_of(parts.rankings)
         begin = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
         end = b"AP COMPUTATION DEBUG INFO ENDS\n"
-        yield "debug", chain([begin], rankings, [end])
+        yield _FilePiece(run_number, "debug", chain([begin], rankings, [end]))
         is_primary = average_precision.run_id == run.run_id
-        yield "ap", encoded(_average_precision_text(average_precision, is_primary, layout.tabs))
+        sections = _average_precision_text(average_precision, is_primary, layout.tabs)
+        yield _FilePiece(run_number, "ap", encoded(sections))
+
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
-            yield ending, encoded(lines)
+            yield _FilePiece(run_number, ending, encoded(lines))
 
 
 def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
@@ -574,19 +641,29 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> I
     Numbers have four decimals; a missing number is a hyphen. With `tabs` the columns are separated by tabs,
     numbers have all their digits, and a missing number is an empty column.
     """
+    # A line for each score.
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
     for measure, interval in intervals.scores.items():
-        numbers = [_number_text(number, tabs) for number in (interval.point, interval.low, interval.high)]
-        rows.append([measure, run.run_id, *numbers, interval.note])
+        row = [
+            measure,
+            run.run_id,
+            _number_text(interval.point, tabs),
+            _number_text(interval.low, tabs),
+            _number_text(interval.high, tabs),
+            interval.note,
+        ]
+        rows.append(row)
     if tabs:
         lines = ["\t".join(row) for row in rows]
     else:
-        lines = list(align_columns(rows, [False, False, True, True, True, False], gap=" "))
-    settings = intervals.resampling
-    method = "BCa" if settings.method == "bca" else settings.method
+        is_right_aligned = [False, False, True, True, True, False]
+        lines = list(align_columns(rows, is_right_aligned, gap=" "))
     lines.append("")
+
     for sentence in note_sentences(intervals.notes):
         lines.append(f"*{sentence}")
+    settings = intervals.resampling
+    method = "BCa" if settings.method == "bca" else settings.method
     lines.append(
         f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
         f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}."
@@ -601,27 +678,30 @@ def _number_text(number: float | None, tabs: bool) -> str:
     return "-" if number is None else f"{number:6.4f}"
 
 
-def _output_texts(
+def _file_pieces(
     result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
-) -> Iterator[_OutputText]:
+) -> Iterator[_FilePiece]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
-    These are the text of `.params`, the pieces of each run, and the intervals of each run.
+    `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty if there are none.
     """
-    yield _OutputText(_WHOLE_CALL, "params", encoded([params]))
-    for number, run in enumerate(result.runs):
-        for ending, blocks in _texts_of_run(run, layout, result.options.edition, is_first=number == 0):
-            yield _OutputText(number, ending, blocks)
-    for number, (run, intervals_of_run) in enumerate(zip(result.runs, intervals)):
-        yield _OutputText(number, "intervals", _interval_blocks(run, intervals_of_run, layout.tabs))
+    yield _FilePiece(_WHOLE_CALL, "params", encoded([params]))
+    for run_number, run in enumerate(result.runs):
+        yield from _pieces_of_run(run, run_number, layout, result.options.edition)
+    for run_number, intervals_of_run in enumerate(intervals):
+        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, layout.tabs)
+        yield _FilePiece(run_number, "intervals", blocks)
 
 
 def stream_blocks(
     result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """Yield the blocks of all output files for one stream: of the call, of each run, and the intervals of all runs."""
-    for text in _output_texts(result, layout, params, intervals):
-        yield text.blocks
+    """Yield the content of all output files, which are written to one stream, in blocks.
+
+    `.params` comes first, then the files of each run, then the intervals of all runs.
+    """
+    for piece in _file_pieces(result, layout, params, intervals):
+        yield piece.blocks
 
 
 def file_blocks(
@@ -636,7 +716,7 @@ def file_blocks(
     If scoring was stopped, files are left out to which not every run has added its piece.
     """
     options = result.options
-    texts = list(_output_texts(result, layout, params, intervals))
+    pieces = list(_file_pieces(result, layout, params, intervals))
     switches = []
     if options.expand is not None:
         switches.append("-expand")
@@ -645,8 +725,10 @@ def file_blocks(
     if intervals:
         switches.append("--bootstrap")
     for output in written_outputs(switches, options.edition):
-        texts_of_file = [text for text in texts if text.ending == output.ending]
-        run_numbers = {text.run_number for text in texts_of_file}
-        is_complete = run_numbers == {_WHOLE_CALL} or len(run_numbers) == max(1, len(result.runs))
+        pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]
+        run_numbers = {piece.run_number for piece in pieces_of_file}
+        # Without any run, a file of runs is not complete.
+        has_all_runs = len(run_numbers) == max(1, len(result.runs))
+        is_complete = has_all_runs or run_numbers == {_WHOLE_CALL}
         if is_complete or not was_stopped:
-            yield output.ending, chain.from_iterable([text.blocks for text in texts_of_file])
+            yield output.ending, chain.from_iterable([piece.blocks for piece in pieces_of_file])

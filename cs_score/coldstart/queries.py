@@ -48,7 +48,7 @@ class QueryId(NamedTuple):
     `prefix` is the text before the digits (`CSX_ENG`), `base` is the id of the query of the first hop (`00fb79cef8`),
     `short` is the last component (`efa464516d81`), which is the key of the query table. `level` is 0 for a query of the
     first hop and 1 for a follow-on query. `expanded` says whether the id has the form of slot-filling queries, with ten
-    hexadecimal digits.
+    hexadecimal digits; otherwise it has the form of LDC queries (`CSX_0001`).
     """
 
     prefix: str | None
@@ -59,24 +59,28 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """Return the parts of a query id, None if the text is not a query id."""
+    """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`; None if the text is not a query id."""
     match = _SLOT_FILLING_ID.fullmatch(text)
     if match is not None:
         prefix, base, follow_ons = match.groups()
         if not follow_ons:
-            return QueryId(prefix, base, base, 0, True)
-        return QueryId(prefix, base, follow_ons[-12:], 1, True)
+            return QueryId(prefix, base, short=base, level=0, expanded=True)
+        last_follow_on = follow_ons.rpartition("_")[2]
+        return QueryId(prefix, base, short=last_follow_on, level=1, expanded=True)
     match = _LDC_ID.fullmatch(text)
     if match is not None:
         prefix, number = match.groups()
-        return QueryId(prefix, number, number, 0, False)
+        return QueryId(prefix, base=number, short=number, level=0, expanded=False)
     return None
 
 
 def read_query_id(
     text: str, remedy: str, *, file: str | None = None, place: str | None = None, code: str | None = None
 ) -> QueryId:
-    """Return the parts of a query id. Raises InputError, with this remedy and place, if the text is not a query id."""
+    """Return the parts of a query id. Raises InputError if the text is not a query id.
+
+    The other arguments are for the error: what the user can do, the file and the place in it, and the problem code.
+    """
     parts = parse_query_id(text)
     if parts is None:
         problem = f'unexpected argument: "{text}" sent to parse_queryid'
@@ -87,11 +91,13 @@ def read_query_id(
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
     """Return the short id of the query about an answer, twelve hexadecimal digits (rule follow-on-queries).
 
-    `query_id` is the full id of the query that was answered, `provenance` the canonical value provenance. The digits
-    are a hash of the three, written as a JSON string. Text outside ASCII is encoded to UTF-8 twice, as for the ids that
-    have been published since 2017.
+    `query_id` is the full id of the query that was answered, `value` the text of the answer, `provenance` the canonical
+    value provenance. The digits are a hash of the three, written as a JSON string. Text outside ASCII is encoded to
+    UTF-8 twice, as for the ids that have been published since 2017.
     """
-    name = encode_basestring(f"{query_id}:{value}:{provenance}")[1:-1].encode("utf-8", "surrogatepass")
+    json_string = encode_basestring(f"{query_id}:{value}:{provenance}")
+    without_quotes = json_string[1:-1]
+    name = without_quotes.encode("utf-8", "surrogatepass")
     if not (edition.hashes_text_once or name.isascii()):
         name = name.decode("latin-1").encode("utf-8")
     return _md5(_NIL_NAMESPACE + name).hexdigest()[-12:]
@@ -109,8 +115,11 @@ def language_code(docid: str, edition: Edition = LATEST) -> str | None:
     text = docid.upper()
     if text.startswith(("CMN", "SPA")):
         return text[:3]
-    is_english = text.startswith("ENG_") or "_ENG_" in text or (edition.finds_english_anywhere and "ENG" in text)
-    return "ENG" if is_english else None
+    if text.startswith("ENG_") or "_ENG_" in text:
+        return "ENG"
+    if edition.finds_english_anywhere and "ENG" in text:
+        return "ENG"
+    return None
 
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
@@ -126,10 +135,11 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 
 
 class Predicate(Record):
-    """A predicate of the inventory: a slot of entities of a type in `domain`, filled by entities of a type in `range`.
+    """A predicate of the inventory, such as `children`, which entities of some types have as a slot (`per:children`).
 
-    `is_single_valued` says whether it takes only one value. `inverse` is the predicate in the other direction. `usual`
-    is the first type of the range in the inventory, empty for predicates that users define.
+    `domain` has the types of these entities, `range` the types of the entities that fill the slot. `is_single_valued`
+    says whether it takes only one value. `inverse` is the predicate in the other direction (`parents`). `usual` is the
+    first type of the range in the inventory, empty for predicates that users define.
     """
 
     name: str
@@ -144,7 +154,8 @@ class Predicate(Record):
 def inventory() -> dict[tuple[str, str], Predicate]:
     """Return all predicates, by the type of the entity and the name: `("per", "children")` for `per:children`."""
     predicate_by_slot: dict[tuple[str, str], Predicate] = {}
-    with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
+    path = os.path.join(os.path.dirname(__file__), "predicates.tsv")
+    with open(path, encoding="utf-8") as file:
         next(file)  # the header
         for line in file:
             domain, name, quantity, range_, inverse = line.rstrip("\n").split("\t")
@@ -168,8 +179,8 @@ def find_predicate(slot: str) -> Predicate | None:
 
     A line feed at the end of the text is ignored here, since the pattern of the reference ignores it.
     """
-    domain, _, name = slot.removesuffix("\n").partition(":")
-    return inventory().get((domain, name))
+    node_type, _, name = slot.removesuffix("\n").partition(":")
+    return inventory().get((node_type, name))
 
 
 _LATER_PREDICATES: Final = frozenset(
@@ -182,9 +193,10 @@ _LATER_PREDICATES: Final = frozenset(
 def slots_without_events() -> frozenset[str]:
     """Return the slots that there were before events and sentiments, such as `per:children`."""
     slots = set()
-    for domain, name in inventory():
-        if domain in ENTITY_TYPES and name not in _LATER_PREDICATES and "." not in name:
-            slots.add(f"{domain}:{name}")
+    for node_type, name in inventory():
+        is_of_event = node_type not in ENTITY_TYPES or "." in name
+        if not is_of_event and name not in _LATER_PREDICATES:
+            slots.add(f"{node_type}:{name}")
     return frozenset(slots)
 
 
@@ -209,7 +221,8 @@ class EntryPoint(Record):
 
     def query_id(self, slots: tuple[str, ...]) -> str:
         """Return the short id of the query with this entry point and these slots: ten digits, a hash of their texts."""
-        name = ":".join((self.docid or "", self.start or "", self.end or "", *slots)).encode("utf-8", "surrogatepass")
+        texts = [self.docid or "", self.start or "", self.end or "", *slots]
+        name = ":".join(texts).encode("utf-8", "surrogatepass")
         return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
 
 
@@ -269,7 +282,10 @@ class QuerySet(Record, dict=True):
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
-        """Return whether expanding the queries, which was not done, would make a query with this id."""
+        """Return whether a query with this id would be made if queries were expanded.
+
+        If they were, the result is False.
+        """
         return not self.was_expanded and short_id in self._ids_of_entry_points
 
     @cached_property
@@ -277,13 +293,16 @@ class QuerySet(Record, dict=True):
         """The short ids of the queries that would be made from entry points; kept, since many lines may need them."""
         ids: set[str] = set()
         for query in self.by_id.values():
-            for point in query.entry_points:
-                ids.add(point.query_id(query.slots))
+            for entry_point in query.entry_points:
+                ids.add(entry_point.query_id(query.slots))
         return frozenset(ids)
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Warn of entry points whose language is guessed; `times` is how often the reference would report each."""
+    """Warn of entry points of a query whose documents do not tell their language, which is then taken for English.
+
+    `times` is how often the reference would report each.
+    """
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
         if language_code(docid, edition) is None:
@@ -291,7 +310,7 @@ def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition
 
 
 def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Report the slots that the inventory lacks; `times` is how often the reference would report each."""
+    """Report the slots of a query that the inventory lacks; `times` is how often the reference would report each."""
     for slot in query.slots:
         if not has_slot(slot, edition):
             problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
@@ -303,32 +322,38 @@ def build_query_set(
     """Return the query table; of several queries with the same short id the last one counts.
 
     If `base` is given, queries are expanded: a slot-filling query is made from each entry point, and its full id begins
-    with `base` (rule queries).
+    with `base` (rule queries). Problems of expanded queries are added to `problems`.
     """
-    by_id = {query.short_id: query for query in loaded_queries}
+    query_by_id = {query.short_id: query for query in loaded_queries}
     if base is None:
-        return QuerySet(by_id, {}, False, edition)
-    for query in list(by_id.values()):
+        return QuerySet(by_id=query_by_id, ldc_id_by_query={}, was_expanded=False, edition=edition)
+    for query in list(query_by_id.values()):
         report_languages(query, problems, edition=edition)
-        report_slots(query, problems, len(query.entry_points), edition)
+        report_slots(query, problems, times=len(query.entry_points), edition=edition)
         expansions: dict[str, Query] = {}
         for entry_point in query.entry_points:
             expansion = _expand(query, entry_point, base, edition)
             expansions[expansion.short_id] = expansion
         # The query is entered first, so that the expansion of a slot-filling query, with the same id, replaces it.
-        by_id[query.short_id] = replace(query, expansions=tuple(expansions))
-        by_id |= expansions
+        query_by_id[query.short_id] = replace(query, expansions=tuple(expansions))
+        query_by_id.update(expansions)
+
     ldc_id_by_query: dict[str, str] = {}
     # If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
-    for short_id, query in sorted(by_id.items()):
-        ldc_id_by_query |= dict.fromkeys(query.expansions or (), short_id)
-    return QuerySet(by_id, ldc_id_by_query, True, edition)
+    for ldc_id, query in sorted(query_by_id.items()):
+        for expansion_id in query.expansions or ():
+            ldc_id_by_query[expansion_id] = ldc_id
+    return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_id_by_query, was_expanded=True, edition=edition)
 
 
 def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) -> Query:
-    """Return the slot-filling query that is made from an entry point of a query: `BASE_ENG_00fb79cef8`."""
+    """Return the slot-filling query that is made from an entry point of a query.
+
+    Its full id is `BASE_ENG_00fb79cef8`: `base`, the language of the document of the entry point, and a hash.
+    """
     short_id = entry_point.query_id(query.slots)
     language = language_code(entry_point.docid or "", edition) or DEFAULT_CODE
+    first_slot = query.slots[0] if query.slots else None
     return Query(
         prefix=f"{base}_{language}",
         short_id=short_id,
@@ -337,7 +362,7 @@ def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) 
         entry_points=(entry_point,),
         place=query.place,
         entity_type=query.entity_type,
-        slot=query.slots[0] if query.slots else None,
+        slot=first_slot,
     )
 
 
@@ -362,8 +387,8 @@ def is_query_file(name: str) -> bool:
 def _fault_of_xml(data: bytes) -> str | None:
     """Return the message of lxml about a file that is not well-formed XML, None for a well-formed file.
 
-    lxml expands no entity and fetches nothing here. Importing it takes long, so that it parses only files that expat
-    does not find well-formed, or might judge in another way.
+    lxml expands no entity and fetches nothing here. Importing lxml takes long, so that it parses only those files about
+    which expat, of the standard library, might judge in another way.
     """
     if _is_well_formed_for_expat(data):
         return None
@@ -378,12 +403,18 @@ def _fault_of_xml(data: bytes) -> str | None:
 
 
 def _is_well_formed_for_expat(data: bytes) -> bool:
-    """Return whether expat and lxml are sure to agree that a file is well-formed XML."""
+    """Return whether expat finds a file well-formed, and lxml is sure to agree.
+
+    The two may disagree about other encodings, document types, and `xml:id`.
+    """
     from xml.parsers.expat import ExpatError, ParserCreate
 
     text = data.removeprefix(BOM_UTF8)
-    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
-    if declaration.lower() not in _USUAL_DECLARATIONS or b"<!DOCTYPE" in data or b"xml:id" in data:
+    declaration = b""
+    if text.startswith(b"<?xml"):
+        declaration, _, _ = text.partition(b"?>")
+    is_usual_declaration = declaration.strip().lower() in _USUAL_DECLARATIONS
+    if not is_usual_declaration or b"<!DOCTYPE" in data or b"xml:id" in data:
         return False
     try:
         ParserCreate(namespace_separator=" ").Parse(data, True)
@@ -401,7 +432,7 @@ def _remarks_on_xml(data: bytes, name: str) -> list[str]:
 
 
 class _QueryReader:
-    """Read the queries of one file."""
+    """Read the queries of one file, report their problems, and collect texts for remarks on the file."""
 
     def __init__(self, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition) -> None:
         """Prepare to read the file `name`. If `documents` is given, spans of entry points are checked against it."""
@@ -410,6 +441,7 @@ class _QueryReader:
         self._documents = documents
         self._edition = edition
         self._ids_without_slots: list[str] = []
+        # Document ids and offsets with blanks around them.
         self._blank_texts: list[str] = []
 
     def remarks(self) -> list[str]:
@@ -428,8 +460,11 @@ class _QueryReader:
         return remarks
 
     def queries(self, text: str) -> Iterator[Query]:
-        """Yield the queries of a text in file order. Raises InputError for an id that cannot be parsed."""
-        # The line number of the last query without an id, and the position of that query: the next count starts there.
+        """Yield the queries of a text in file order; a query without an id is reported.
+
+        Raises InputError for an id that cannot be parsed.
+        """
+        # Line feeds are counted from one query without an id to the next, so that none is counted twice.
         line_number = 1
         counted_to = 0
         # The search ends at the last end tag; otherwise each query without an end tag would be searched to the end.
@@ -440,52 +475,61 @@ class _QueryReader:
             if head is None:
                 line_number += text.count("\n", counted_to, match.start())
                 counted_to = match.start()
-                self._report_malformed(match.group()[:25], line_number)
+                beginning = match.group()[:25]
+                self._report_malformed(beginning, line_number)
                 continue
-            query = self._read_query(head.group(1), body[head.end() :])
+            query_id = head.group(1)
+            body_after_head = body[head.end() :]
+            query = self._read_query(query_id, body_after_head)
             if query is not None:
                 yield query
 
     def _report_malformed(self, beginning: str, line_number: int) -> None:
-        """Report a query without an id; the message does not name the file, as in the reference."""
+        """Report a query without an id by its first characters.
+
+        The message does not name the file, as in the reference.
+        """
         self._problems.add(
             "MALFORMED_QUERY",
             f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
             place=Place(self._name, line_number, "In file $filename"),
         )
 
-    def _read_query(self, text_id: str, body: str) -> Query | None:
+    def _read_query(self, query_id: str, body: str) -> Query | None:
         """Return the query with this id, from the text between its tags; None if it names no slot.
 
         Raises InputError for an illegal id.
         """
-        place = Place(self._name, f"In query {text_id}")
+        place = Place(self._name, f"In query {query_id}")
         remedy = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
-        parts = read_query_id(text_id, remedy, file=place.file, place=str(place.line))
-        body, mention_tags = _MENTION_TAGS.subn("", body)
-        fields, entry_points = self._read_fields(body, place)
+        parts = read_query_id(query_id, remedy, file=place.file, place=str(place.line))
+        body_without_mentions, mention_tags = _MENTION_TAGS.subn("", body)
+        fields, entry_points = self._read_fields(body_without_mentions, place)
+
         slots = self._slots_of(fields)
         is_without_slot0 = bool(slots) and "SLOT0" not in fields
         is_of_slot_only = not slots and "SLOT" in fields
+        if is_of_slot_only:
+            slots = (fields["SLOT"],)
         query = Query(
             prefix=parts.prefix,
             short_id=parts.short,
             base_id=parts.base,
-            slots=(fields["SLOT"],) if is_of_slot_only else slots,
+            slots=slots,
             entry_points=entry_points,
             place=place,
             entity_type=fields.get("ENTTYPE"),
             node_id=fields.get("NODEID"),
             slot=fields.get("SLOT"),
             has_mention_tags=mention_tags > 0,
-            absent_slots=frozenset({0} if is_without_slot0 else ()),
+            absent_slots=frozenset({0}) if is_without_slot0 else frozenset(),
             is_of_slot_only=is_of_slot_only,
         )
         report_languages(query, self._problems, edition=self._edition)
-        if query.slots:
-            return query
-        self._ids_without_slots.append(text_id)
-        return None
+        if not query.slots:
+            self._ids_without_slots.append(query_id)
+            return None
+        return query
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
         """Return the slots of a query by hop, from the values of its tags; report slots that the inventory lacks.
@@ -499,18 +543,20 @@ class _QueryReader:
                 hop_count = hop + 1
         slots = []
         for tag in SLOT_FIELDS[:hop_count]:
-            slots.append(fields.get(tag, ""))
-            if tag in fields and not has_slot(fields[tag], self._edition):
-                self._problems.add("UNKNOWN_SLOT_NAME", fields[tag])
+            slot = fields.get(tag)
+            slots.append(slot or "")
+            if slot is not None and not has_slot(slot, self._edition):
+                self._problems.add("UNKNOWN_SLOT_NAME", slot)
         return tuple(slots)
 
     def _read_fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
         """Return the values of the tags of a query, by tag in capitals, and its entry points.
 
-        A repeated tag of an entry point begins the next entry point. Other repeated tags and unknown ones are reported.
+        A repeated tag of an entry point begins the next entry point. Other repeated tags, unknown ones, and opening and
+        closing tags that do not match are reported.
         """
         fields: dict[str, str] = {}
-        mentions: list[dict[str, str]] = [{}]
+        mentions: list[dict[str, str]] = [{}]  # the fields of each entry point
         position = 0
         while True:
             pair = _TAG_PAIR.match(body, position)
@@ -519,8 +565,9 @@ class _QueryReader:
             position = pair.end()
             opening, value, closing = pair.groups()
             tag = opening.upper()
-            if opening != closing and tag != closing.upper():
-                self._problems.add("MISMATCHED_TAGS", tag, closing.upper(), place=place)
+            closing_tag = closing.upper()
+            if tag != closing_tag:
+                self._problems.add("MISMATCHED_TAGS", tag, closing_tag, place=place)
             if tag in ENTRY_POINT_FIELDS:
                 if tag in mentions[-1]:
                     mentions.append({})
@@ -538,10 +585,17 @@ class _QueryReader:
 
     def _make_entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
         """Return the entry point with the values of these tags, and report the problems of its span."""
-        entry_point = EntryPoint(*[fields.get(name) for name in ENTRY_POINT_FIELDS])
-        docid = entry_point.docid or ""
-        span = Span(docid, entry_point.start or "", entry_point.end or "")
-        self._blank_texts += [text for text in span if text != text.strip()]
+        entry_point = EntryPoint(
+            name=fields.get("NAME"),
+            docid=fields.get("DOCID"),
+            start=fields.get("BEG"),
+            end=fields.get("END"),
+            offset=fields.get("OFFSET"),
+        )
+        span = Span(docid=entry_point.docid or "", start=entry_point.start or "", end=entry_point.end or "")
+        for text in span:
+            if text != text.strip():
+                self._blank_texts.append(text)
         for problem in self._span_problems(span):
             detail = Detail(None, problem.text, problem.repaired)
             self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
@@ -550,18 +604,19 @@ class _QueryReader:
     def _span_problems(self, span: Span) -> list[SpanProblem]:
         """Return the problems of the span of an entry point: offsets, length, and position in its document."""
         problems = []
-        offsets = (span.start, span.end)
-        illegal_offsets = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
-        for offset in illegal_offsets:
-            problems.append(SpanProblem("ILLEGAL_OFFSET", (offset,), offset))
-        if not illegal_offsets:
+        legal_offsets = []
+        for offset in (span.start, span.end):
+            if _DIGITS.fullmatch(offset):
+                legal_offsets.append(offset)
+            else:
+                problems.append(SpanProblem("ILLEGAL_OFFSET", (offset,), offset))
+        if len(legal_offsets) == 2:
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
             problems += length_problems
             if shorter_span is not None:
-                offsets = (shorter_span.start, shorter_span.end)
+                legal_offsets = [shorter_span.start, shorter_span.end]
         if self._documents is not None:
-            legal_offsets = tuple(offset for offset in offsets if offset not in illegal_offsets)
-            problems += outside_document(span, legal_offsets, self._documents)
+            problems += outside_document(span, tuple(legal_offsets), self._documents)
         return problems
 
 
@@ -580,7 +635,7 @@ def load_queries(
     documents: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> QueryFiles:
-    """Read query files into one query table, with remarks on them and their digests.
+    """Return the queries of some files as one query table, with remarks on the files and their digests.
 
     If `base` is given, queries are expanded as in `build_query_set`. If `documents` is given, spans are checked against
     it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
@@ -593,12 +648,13 @@ def load_queries(
         names.append(sources.name_of(file))
         with sources.open_source(file) as source:
             data = source.read_bytes()
-            reader = _QueryReader(source.name, problems, documents, edition)
             text = decoded_text(data, source.name)
+            reader = _QueryReader(source.name, problems, documents, edition)
             try:
                 queries_of_file = list(reader.queries(text))
             except InputError as error:
-                error.add_remarks([*remarks, *_remarks_on_xml(data, source.name)])
+                error.add_remarks(remarks)
+                error.add_remarks(_remarks_on_xml(data, source.name))
                 raise
             digests.append(source.digest(QUERIES))
         if queries_of_file:
@@ -606,30 +662,34 @@ def load_queries(
         else:
             remarks.append(why_no_queries(text, source.name))
         remarks += _remarks_on_xml(data, source.name)
-        # A query with only a <slot> cannot be expanded; it is left out if queries are expanded.
-        loaded_queries += [query for query in queries_of_file if base is None or not query.is_of_slot_only]
+        for query in queries_of_file:
+            # A query with only a <slot> cannot be expanded; it is left out if queries are expanded.
+            if base is None or not query.is_of_slot_only:
+                loaded_queries.append(query)
     if names and not loaded_queries:
         all_names = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
     remarks += _remarks_on_repeated_ids(loaded_queries)
-    return QueryFiles(build_query_set(loaded_queries, base, problems, edition), remarks, digests)
+    table = build_query_set(loaded_queries, base, problems, edition)
+    return QueryFiles(table, remarks, digests)
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
-    """Return a list with a remark on different queries that have the same id; only the last one counts."""
+    """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
     queries_by_id: dict[str, list[Query]] = {}
     for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
-    texts = []
-    files: dict[str, None] = {}
+    id_counts = []
+    files: dict[str, None] = {}  # its keys are an ordered set
     for namesakes in queries_by_id.values():
         last = namesakes[-1]
-        if any(replace(query, place=last.place) != last for query in namesakes):
-            texts.append(f"{last.full_id.removeprefix('_')} {len(namesakes)} times")
-            files |= dict.fromkeys(query.place.file for query in namesakes)
-    if not texts:
+        has_other = any(replace(query, place=last.place) != last for query in namesakes)
+        if has_other:
+            id_counts.append(f"{last.full_id.removeprefix('_')} {len(namesakes)} times")
+            files.update(dict.fromkeys(query.place.file for query in namesakes))
+    if not id_counts:
         return []
-    return [f"{some(files)}: different queries have one id ({some(texts)}), and of each id the last one counts"]
+    return [f"{some(files)}: different queries have one id ({some(id_counts)}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")
@@ -676,19 +736,27 @@ def select_queries(
     """
     if choice is None:
         hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
-        return Selection(hop_limits, {}, [])
-    if list_file is None and sources.is_pipe(choice):
-        raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
-    if list_file is None and not os.path.isfile(choice):
-        return _select_items([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
-    return _select_items(_listed_in_file(list_file or choice), queries, problems, choice)
+        return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
+    if list_file is None:
+        if sources.is_pipe(choice):
+            raise InputError(
+                "-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file"
+            )
+        if not os.path.isfile(choice):
+            ids = [_ListedQuery(query_id) for query_id in listed(choice)]
+            return _select_items(ids, queries, problems, file=None)
+        list_file = choice
+    return _select_items(_listed_in_file(list_file), queries, problems, file=choice)
 
 
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
 ) -> Selection:
-    """Return the queries that items name; `file` is the name of their file, None for a list of ids."""
-    selection = Selection({}, {}, [])
+    """Return the queries that items name; `file` is the name of their file, None for a list of ids.
+
+    For an LDC query that was expanded, the queries made from it are scored. Unknown queries are reported.
+    """
+    selection = Selection(hop_limits={}, ldc_ids={}, remarks=[])
     ids_without_limit: list[str] = []
     ldc_queries: list[str] = []
     for item in items:
@@ -697,36 +765,41 @@ def _select_items(
             continue
         highest_hop = len(query.slots) - 1
         hop_limit = _hop_limit(item, highest_hop, file)
+        has_second_hop = highest_hop > 0
         if query.expansions is None:
             limits = {query.short_id: hop_limit}
-            if item.has_empty_limit and highest_hop > 0:
+            if has_second_hop and item.has_empty_limit:
                 ids_without_limit.append(item.ldc_id or item.text)
         else:  # the queries made from an LDC query are scored at hop 0 only, unless they are listed themselves
             limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansions}
-            if highest_hop > 0 and not all(limits.values()):
+            if has_second_hop and not all(limits.values()):
                 ldc_queries.append(item.text)
         selection.hop_limits.update(limits)
         if item.ldc_id:
             selection.ldc_ids.update(dict.fromkeys(limits, item.ldc_id))
+
+    # The user may not have meant to leave out the second hop of these queries.
     if ids_without_limit:
-        selection.remarks.append(f"{some(dict.fromkeys(ids_without_limit))}: hop 0 only (the third column of {file})")
+        names = some(dict.fromkeys(ids_without_limit))
+        selection.remarks.append(f"{names}: hop 0 only (the third column of {file})")
     if ldc_queries:
-        selection.remarks.append(
-            f"{some(dict.fromkeys(ldc_queries))}: hop 0 only (-queries names an LDC query without its entry points)"
-        )
+        names = some(dict.fromkeys(ldc_queries))
+        selection.remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return selection
 
 
 def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
-    """Return the query that an item names; warn of an unknown query, and return None.
+    """Return the query that an item of `-queries` names; warn of an unknown query, and return None.
 
-    `file` is the name of the file that lists the item, if any. Raises InputError for an illegal id.
+    `file` is the name of the file that lists the item, None if `-queries` is a list of ids. Raises InputError for an
+    illegal id.
     """
     if file is None:
         remedy = f"no file is called {item.text}, so it was taken for the id of a query"
+        parts = read_query_id(item.text, remedy, file="-queries")
     else:
         remedy = "each line needs two columns, an LDC id and a slot-filling query id"
-    parts = read_query_id(item.text, remedy, file="-queries" if file is None else file, place=item.place)
+        parts = read_query_id(item.text, remedy, file=file, place=item.place)
     query = queries.by_id.get(parts.short)
     if query is None:
         problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
@@ -736,7 +809,8 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
 def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
     """Return the highest hop of a query that is scored: the limit of its item, or `highest_hop` if it has none.
 
-    `highest_hop` is the highest hop that the query has. Raises InputError for a limit of a file outside 0 to this hop.
+    `highest_hop` is the highest hop that the query has. `file` is the name of the file that lists the item, None if
+    there is no such file. Raises InputError for a limit of a file outside 0 to `highest_hop`.
     """
     limit = highest_hop if item.hop_limit is None else item.hop_limit
     if file is not None and not 0 <= limit <= highest_hop:
@@ -746,19 +820,29 @@ def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
 
 
 def _listed_in_file(file: Input) -> list[_ListedQuery]:
-    """Return the items of a file of queries. Raises InputError if two limits of the same LDC query differ."""
+    """Return the items of a file of queries, whose lines have an LDC id, a query id, and perhaps a hop limit.
+
+    Raises InputError if two limits of the same LDC query differ.
+    """
     items: list[_ListedQuery] = []
     limit_by_ldc_id: dict[str, float | None] = {}
     with sources.lines_of(file) as lines:
         for number, line in enumerate(lines, 1):
             # A blank or a carriage return at the end of a line makes a third column that is empty.
             columns = _SPACES.split(line.removesuffix("\n"))
-            item = _ListedQuery(columns[1] if len(columns) > 1 else "", number, columns[0])
+            hop_limit = None
             if len(columns) > 2:
                 match = _LEADING_NUMBER.match(columns[2])
                 hop_limit = 0.0 if match is None else float(match.group())
-                item = item._replace(hop_limit=hop_limit, has_empty_limit=not columns[2])
-            if limit_by_ldc_id.setdefault(item.ldc_id, item.hop_limit) != item.hop_limit:
+            item = _ListedQuery(
+                text=columns[1] if len(columns) > 1 else "",
+                line_number=number,
+                ldc_id=columns[0],
+                hop_limit=hop_limit,
+                has_empty_limit=len(columns) > 2 and not columns[2],
+            )
+            earlier_limit = limit_by_ldc_id.setdefault(item.ldc_id, hop_limit)
+            if earlier_limit != hop_limit:
                 problem = f"{item.ldc_id} has multiple/conflicting num_slots in {sources.name_of(file)}"
                 raise InputError(problem, place=item.place)
             items.append(item)

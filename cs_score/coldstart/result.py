@@ -22,13 +22,13 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
-from cs_score.measures import registry as measure
+from cs_score.measures import registry
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1
 from cs_score.problems.log import Problem, ProblemLog
 
-ALL_LEVELS: Final = measure.ALL_HOPS
-MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
-MACRO: Final = f"{ALL_LEVELS}-{measure.MACRO}"
+ALL_LEVELS: Final = registry.ALL_HOPS
+MICRO: Final = f"{ALL_LEVELS}-{registry.MICRO}"
+MACRO: Final = f"{ALL_LEVELS}-{registry.MACRO}"
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
@@ -68,8 +68,22 @@ class ScoreRow(NamedTuple):
         return self.scores[0]
 
 
-EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
-"""The short ids of the slot-filling queries of an LDC query, in query-file order, each with its rows."""
+class EntryPointRows(NamedTuple):
+    """The rows of one entry point of an LDC query; `short_id` is the short id of its slot-filling query."""
+
+    short_id: str
+    rows: Sequence[ScoreRow]
+
+
+EntryPoints: TypeAlias = Sequence[EntryPointRows]
+"""The entry points of an LDC query that have rows, in the order of the query file."""
+
+
+class LdcQueryRows(NamedTuple):
+    """The rows of the entry points of one LDC query; `full_id` is the full id of the LDC query."""
+
+    full_id: str
+    entry_points: EntryPoints
 
 
 class ResultTable(Record):
@@ -94,7 +108,7 @@ def row_order(name: str) -> tuple[str, tuple[int, ...]]:
     query, colon, components = name.partition(":")
     if not colon:
         return name, ()
-    if components.isdecimal():  # nearly all rows of classes
+    if components.isdecimal():  # nearly all classes have one component: these need no regular expression
         return query, (int(components),)
     numbers = []
     for component in components.split(":"):
@@ -130,180 +144,214 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     """Return a row for each ranking, in printing order and by level."""
     rows = []
     for ranking in rankings:
-        rows.append(ScoreRow(ranking.query, ranking.level, None, ranking.scores, ranking.ground_truth or 0))
+        row = ScoreRow(
+            name=ranking.query,
+            level=ranking.level,
+            counts=None,
+            scores=ranking.scores,
+            ground_truth=ranking.ground_truth or 0,
+        )
+        rows.append(row)
+    # Rows of one query keep the order of their levels, because sorting is stable.
     rows.sort(key=lambda row: row.level)
     return in_printing_order(rows)
 
 
-def _rows_by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
-    """Return the rows of each level. With `all_count_for_all` the level `ALL` has the rows of all levels, too.
+def _rows_by_level(rows: Iterable[ScoreRow], *, averages_all_levels: bool) -> dict[str, list[ScoreRow]]:
+    """Return the rows of each level.
 
-    Rows that have the level `ALL` themselves are then in its list twice.
+    With `averages_all_levels` the level `ALL` has the rows of all levels; rows that have the level `ALL` themselves are
+    then in its list twice.
     """
     rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         rows_by_level[row.level].append(row)
-        if all_count_for_all:
+        if averages_all_levels:
             rows_by_level[ALL_LEVELS].append(row)
     return rows_by_level
 
 
-def averaged_table(rows_in_order: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> ResultTable:
+def averaged_table(rows_in_order: Iterable[ScoreRow], *, averages_all_levels: bool = True) -> ResultTable:
     """Return the table of rows, which are in printing order, with their averages (rule averages).
 
     Each level has a macro average and, if its rows have counts, a micro average; `ALL` comes last. With
-    `all_count_for_all` the rows of all levels count in the average of `ALL`.
+    `averages_all_levels` the average of `ALL` is made of the rows of all levels.
     """
     rows = tuple(rows_in_order)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
-    for level, rows_of_level in sorted(_rows_by_level(rows, all_count_for_all).items()):
+    rows_by_level = _rows_by_level(rows, averages_all_levels=averages_all_levels)
+    for level, rows_of_level in sorted(rows_by_level.items()):
         if rows_of_level[0].counts is not None:
             counts = sum_counts(row.counts for row in rows_of_level if row.counts)
             micro.append(counted_row(MICRO, counts, level))
         # The sums are over all rows, but they are divided by the number of rows that have something to find.
         divisor = sum(row.ground_truth > 0 for row in rows_of_level)
-        macro.append(ScoreRow(MACRO, level, None, _means(rows_of_level, divisor), 0))
+        means = _means(rows_of_level, divisor)
+        macro.append(ScoreRow(MACRO, level, counts=None, scores=means, ground_truth=0))
     return ResultTable(rows, tuple(micro), tuple(macro))
 
 
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
-    """Return the sum of each score of the rows, from left to right, divided by `divisor`; 0 if that is 0."""
-    columns = zip(*[row.scores for row in rows])
-    return tuple([divide(left_sum(scores), divisor) for scores in columns])
+    """Return the sum of each score of the rows, divided by `divisor`; 0 if that is 0.
+
+    As in the reference, the scores are added from the first row to the last.
+    """
+    scores_by_position = zip(*[row.scores for row in rows])
+    return tuple([divide(left_sum(scores), divisor) for scores in scores_by_position])
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
     """Return the F1 of the summed counts of some rows; rows without counts are left out."""
     counts = [row.counts for row in rows if row.counts is not None]
     right = sum([row_counts.right for row_counts in counts])
-    answered_count = sum([row_counts.submitted - row_counts.ignored for row_counts in counts])
+    answered = sum([row_counts.answered for row_counts in counts])
     ground_truth = sum([row_counts.ground_truth for row_counts in counts])
-    return float(f1(divide(right, answered_count), divide(right, ground_truth)))
+    precision = divide(right, answered)
+    recall = divide(right, ground_truth)
+    return float(f1(precision, recall))
 
 
-def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
-    """Return the LDC queries that have rows in an SF table, by full id, with the rows of their entry points."""
+def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQueryRows, ...]:
+    """Return the LDC queries that have rows in an SF table, with the rows of their entry points."""
     rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
         rows_by_query[_slot_filling_query(row, queries)].append(row)
-    ldc_queries: list[tuple[str, EntryPoints]] = []
+    ldc_queries = []
     for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
-        query = queries.by_id[ldc_id]
+        ldc_query = queries.by_id[ldc_id]
         entry_points = []
-        for short_id in dict.fromkeys(query.expansions or ()):
+        for short_id in dict.fromkeys(ldc_query.expansions or ()):
             # If two LDC queries have the same entry point, only one of them has its rows (rule
             # shared-slot-filling-ids).
             if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
-                entry_points.append((short_id, rows_by_query[short_id]))
+                entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
         if entry_points:
-            ldc_queries.append((query.full_id, entry_points))
+            ldc_queries.append(LdcQueryRows(ldc_query.full_id, entry_points))
     return tuple(ldc_queries)
 
 
 def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
-    """Return the short id of the slot-filling query that a row belongs to.
+    """Return the short id of the slot-filling query that a row belongs to: `CSX_ENG_00fb79cef8:1` -> `00fb79cef8`.
 
     For a row that is named after a follow-on query it is the query of the first hop.
     """
     query_id = row.name.partition(":")[0]
     short_id = query_id.rpartition("_")[2]
-    if short_id not in queries.ldc_id_by_query:
-        parts = parse_query_id(query_id)
-        if parts is not None:
-            return parts.base
-    return short_id
+    if short_id in queries.ldc_id_by_query:
+        return short_id
+    parts = parse_query_id(query_id)
+    return short_id if parts is None else parts.base
 
 
-def projected(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
-    """Return an SF table with the tables of LDC-MAX and LDC-MEAN (rules ldc-max and ldc-mean).
+def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
+    """Return an SF table together with the tables of LDC-MAX and LDC-MEAN that are made from its rows.
 
-    These two are None if no LDC queries were expanded.
+    See the rules ldc-max and ldc-mean. These two tables are None if no LDC queries were expanded.
     """
     if not queries.ldc_id_by_query:
-        return PrecisionRecall(sf, None, None)
-    by_ldc = _group_by_ldc_query(sf, queries)
+        return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)
+    ldc_queries = _group_by_ldc_query(sf, queries)
     best_rows: list[ScoreRow] = []
-    for full_id, entry_points in by_ldc:
-        _, rows = best_entry_point(entry_points)
-        best_rows += ldc_max_rows(full_id, rows)
+    for ldc_query in ldc_queries:
+        entry_point = best_entry_point(ldc_query.entry_points)
+        best_rows += ldc_max_rows(ldc_query.full_id, entry_point.rows)
     ldc_max = averaged_table(in_printing_order(best_rows))
-    ldc_mean = averaged_table(in_printing_order(ldc_means(by_ldc)))
-    return PrecisionRecall(sf, ldc_max, ldc_mean, by_ldc)
+    ldc_mean = averaged_table(in_printing_order(ldc_means(ldc_queries)))
+    return PrecisionRecall(sf, ldc_max, ldc_mean, ldc_queries)
 
 
-def best_entry_point(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
+def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
     """Return the entry point that represents its LDC query in LDC-MAX, with its rows (rule best-entry-point).
 
     It is the entry point with the highest F1 over all hops; of several the first in the order of the query file.
     """
     if len(entry_points) == 1:
         return entry_points[0]
-    return max(entry_points, key=lambda entry_point: counted_f1(entry_point[1]))
+    return max(entry_points, key=lambda entry_point: counted_f1(entry_point.rows))
 
 
 def averaged_rankings(
     run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """Return the average precision of a run, from the SF rows of its rankings in printing order.
+    """Return the average precision of a run: its tables for SF and LDC-MEAN, with their averages.
 
-    `run_id` is the id that the rows of the report have.
+    `run_id` is the id that the rows of the report have. `rows_in_order` are the SF rows of the rankings of the run, in
+    printing order. LDC-MEAN is missing if no LDC queries were expanded.
     """
-    all_count_for_all = queries.edition.ranks_all_levels
-    sf = averaged_table(rows_in_order, all_count_for_all=all_count_for_all)
-    by_ldc = _group_by_ldc_query(sf, queries)
+    averages_all_levels = queries.edition.ranks_all_levels
+    sf = averaged_table(rows_in_order, averages_all_levels=averages_all_levels)
+    ldc_queries = _group_by_ldc_query(sf, queries)
     ldc_mean = None
     if queries.ldc_id_by_query:
-        mean_rows = sorted(ldc_means(by_ldc), key=lambda row: row.level)
-        ldc_mean = averaged_table(in_printing_order(mean_rows), all_count_for_all=all_count_for_all)
-    return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), all_count_for_all, by_ldc)
+        mean_rows = sorted(ldc_means(ldc_queries), key=lambda row: row.level)
+        ldc_mean = averaged_table(in_printing_order(mean_rows), averages_all_levels=averages_all_levels)
+    return AveragePrecision(
+        run_id=run_id,
+        sf=sf,
+        ldc_mean=ldc_mean,
+        rankings=tuple(rankings),
+        averages_all_levels=averages_all_levels,
+        ldc_queries=ldc_queries,
+    )
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     """Return the rows of an entry point, renamed to its LDC query and to the first class number (rule ldc-max).
 
     `CSX_ENG_00fb79cef8:1:2` becomes `CSX_0001:1`. Thus a class of the second hop gets the name of the class above it,
-    and comes before it in the list. `full_id` is the id of the LDC query.
+    and comes before it in the list. `full_id` is the full id of the LDC query.
     """
     renamed_rows = []
     for row in sorted(rows, key=_children_first):
-        components = row.name.split(":", 2)
-        name = full_id if len(components) == 1 else f"{full_id}:{components[1]}"
+        _, *class_numbers = row.name.split(":")
+        name = f"{full_id}:{class_numbers[0]}" if class_numbers else full_id
         renamed_rows.append(row._replace(name=name))
     return renamed_rows
 
 
 def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
-    """Return the sort key that puts a query before its classes, and a class after the classes below it."""
-    query, components = row_order(row.name)
-    if not components:
+    """Return the sort key of a row that puts a query before its classes, and a class after the classes below it.
+
+    The number of a class is followed by infinity, which comes after the number of every class below it.
+    """
+    query, class_numbers = row_order(row.name)
+    if not class_numbers:
         return query, ()
-    return query, (*components, math.inf)
+    return query, (*class_numbers, math.inf)
 
 
 def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
     """Return the rows that each mean of LDC-MEAN is made of, by the name and the level of the mean.
 
-    A mean is made of the rows of all entry points with the same first class number, or of their rankings at one level.
-    `full_id` is the id of the LDC query.
+    A mean is made of the rows of all entry points with the same first class number, or of their rankings at one level:
+    `CSX_ENG_00fb79cef8:1` and `CSX_ENG_00fb79cef8:1:2` are members of `("CSX_0001:1", "1")`. `full_id` is the full id
+    of the LDC query.
     """
     members: dict[tuple[str, str], list[ScoreRow]] = {}
-    for _, rows in sorted(entry_points):
-        for row in rows:
+    for entry_point in sorted(entry_points):
+        for row in entry_point.rows:
             _, colon, components = row.name.partition(":")
-            name = f"{full_id}{colon}{components.partition(':')[0]}"
-            level = row.level if row.counts is None else str(name.count(":"))
+            first_number = components.partition(":")[0]
+            name = f"{full_id}{colon}{first_number}"
+            is_of_ranking = row.counts is None
+            level = row.level if is_of_ranking else str(name.count(":"))
             members.setdefault((name, level), []).append(row)
     return members
 
 
-def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
-    """Yield the rows of LDC-MEAN (rule ldc-mean); `by_ldc` has the rows of the entry points of each LDC query."""
-    for full_id, entry_points in by_ldc:
-        for (name, level), rows in mean_members(full_id, entry_points).items():
+def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
+    """Yield the rows of LDC-MEAN (rule ldc-mean), from the rows of the entry points of each LDC query.
+
+    The ground truth of a mean is the largest one of its members.
+    """
+    for ldc_query in ldc_queries:
+        members = mean_members(ldc_query.full_id, ldc_query.entry_points)
+        for (name, level), rows in members.items():
             # The mean of a single row is that row's scores, negative zero included.
             scores = rows[0].scores if len(rows) == 1 else _means(rows, len(rows))
-            yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in rows))
+            ground_truth = max(row.ground_truth for row in rows)
+            yield ScoreRow(name, level, counts=None, scores=scores, ground_truth=ground_truth)
 
 
 class QueryResult(Record, dict=True):
@@ -348,25 +396,24 @@ class UnitResult(Record):
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
     """Return the tallies of all queries of some units, sorted by name as text, each with the result of its unit."""
-    tallies: list[tuple[Tally, UnitResult]] = []
+    tallies_with_unit: list[tuple[Tally, UnitResult]] = []
     for unit in units:
         for query_result in unit.queries:
             for tally in query_result.tallies:
-                tallies.append((tally, unit))
-    tallies.sort(key=lambda tally_of_unit: tally_of_unit[0].name)
-    return tallies
+                tallies_with_unit.append((tally, unit))
+    return sorted(tallies_with_unit, key=lambda tally_with_unit: tally_with_unit[0].name)
 
 
 class PrecisionRecall(Record):
     """The tables of precision, recall and F1 of one run; the LDC variants are None if no LDC query was expanded.
 
-    `by_ldc` are the rows of `sf` by the full id of the LDC query, and by entry point.
+    `ldc_queries` has the rows of `sf` by LDC query and entry point.
     """
 
     sf: ResultTable
     ldc_max: ResultTable | None
     ldc_mean: ResultTable | None
-    by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
+    ldc_queries: tuple[LdcQueryRows, ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, ResultTable]]:
@@ -378,11 +425,12 @@ class PrecisionRecall(Record):
     def measures(self) -> dict[Measure, float]:
         """Every average, by measure."""
         score_by_measure = {}
-        for name, table in self.variants:
+        for variant, table in self.variants:
             for row in table.averages:
-                average = row.name.removeprefix(f"{ALL_LEVELS}-")
+                average = row.name.removeprefix(f"{ALL_LEVELS}-")  # `ALL-Micro` -> `Micro`
                 for statistic, score in zip(("P", "R", "F1"), row.scores):
-                    score_by_measure[Measure(statistic, name, average).at(row.level)] = score
+                    measure = Measure(statistic, variant, average).at(row.level)
+                    score_by_measure[measure] = score
         return score_by_measure
 
 
@@ -404,7 +452,7 @@ class AveragePrecision(Record):
     ldc_mean: ResultTable | None
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
-    by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
+    ldc_queries: tuple[LdcQueryRows, ...] = ()
     has_ranked_nodes: bool = True
 
     @property
@@ -419,10 +467,11 @@ class AveragePrecision(Record):
     def measures(self) -> dict[Measure, float]:
         """Every average, by measure."""
         score_by_measure = {}
-        for name, table in self.variants:
+        for variant, table in self.variants:
             for row in table.macro:
                 for statistic, score in zip(RANKED, row.scores):
-                    score_by_measure[Measure(statistic, name).at(row.level)] = score
+                    measure = Measure(statistic, variant).at(row.level)
+                    score_by_measure[measure] = score
         return score_by_measure
 
 
@@ -499,8 +548,9 @@ class Result(Record):
         """Return the signature of a run of this result; it contains the run id if several runs share the origin."""
         if run.origin is not None:
             return run.origin.signature
-        signature = self.origin.signature
-        return signature if len(self.runs) == 1 else signature.of_run(run.run_id)
+        if len(self.runs) == 1:
+            return self.origin.signature
+        return self.origin.signature.of_run(run.run_id)
 
     @property
     def error_count(self) -> int:

@@ -1,4 +1,8 @@
-"""Files of bootstrap resamples, and the values that a resample has."""
+"""Read files of bootstrap resamples, and name the values that a resample has.
+
+A line of such a file is one resample. It names the LDC queries that the resample draws, each with its slot-filling
+queries, one for each entry point: `1 CSX_0001:CSX_ENG_00fb79cef8,CSX_ENG_0a1c9d3e55 CSX_0004:CSX_ENG_5b3f1a7c02`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,10 @@ _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
-    """An LDC query that a resample draws: its id, and the ids of its slot-filling queries, as written and short."""
+    """An LDC query that a resample draws.
+
+    `written` are the ids of its slot-filling queries as the file has them, `short_ids` are their last components.
+    """
 
     ldc_id: str
     written: tuple[str, ...]
@@ -29,23 +36,26 @@ class Draw(Record):
 
 
 class Sample(Record):
-    """One resample: its number as written and as a number, and the LDC queries drawn, repeated ones included."""
+    """One resample: the LDC queries that it draws, which may be repeated.
+
+    `label` is the number of the resample as the file has it, `number` the value of this text as a number.
+    """
 
     label: str
     number: float
     draws: tuple[Draw, ...]
 
     def one_entry_point(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn if a draw of an LDC query counts only for its first one.
+        """Return how often each slot-filling query is drawn, by short id, if only first entry points count.
 
-        The queries are given by short id.
+        Each draw of an LDC query then counts for its first slot-filling query.
         """
         return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
     def all_entry_points(self) -> Counter[str]:
-        """Return how often each slot-filling query is drawn if a draw of an LDC query counts for all its queries.
+        """Return how often each slot-filling query is drawn, by short id, if all entry points count.
 
-        The queries are given by short id.
+        Each draw of an LDC query then counts for all its slot-filling queries.
         """
         counts: Counter[str] = Counter()
         for draw in self.draws:
@@ -56,23 +66,27 @@ class Sample(Record):
 class SampleFile(Record):
     """The samples of a file by ascending number.
 
-    `blank` are the numbers of its blank lines, `repeated` the numbers of lines that replace an earlier sample.
+    `blank_lines` are the numbers of its blank lines, `repeated_lines` the numbers of lines that replace an earlier
+    sample.
     """
 
     samples: tuple[Sample, ...] = ()
     exists: bool = False
-    blank: tuple[int, ...] = ()
-    repeated: tuple[int, ...] = ()
+    blank_lines: tuple[int, ...] = ()
+    repeated_lines: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """Yield remarks on lines of the file `name` that are read as they are written, but are probably mistakes."""
+        """Yield remarks on lines of the file that are read as they are written, but are probably mistakes.
+
+        `name` is the name of the file; `queries` are the queries that a sample may draw.
+        """
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
-        if self.blank:
-            lines = some(self.blank)
+        if self.blank_lines:
+            lines = some(self.blank_lines)
             yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
-        if self.repeated:
-            lines = some(self.repeated)
+        if self.repeated_lines:
+            lines = some(self.repeated_lines)
             yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
         drawn_queries: dict[str, None] = {}
         for sample in self.samples:
@@ -94,27 +108,28 @@ def read_samples(file: Input) -> SampleFile:
     """
     if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()
-    samples: dict[str, Sample] = {}
-    blank: list[int] = []
-    repeated: list[int] = []
+    sample_by_label: dict[str, Sample] = {}
+    blank_lines: list[int] = []
+    repeated_lines: list[int] = []
     draw_by_text: dict[str, Draw] = {}  # the same few draws are in every sample
     with lines_of(file, "latin-1") as lines:
-        for number, line in enumerate(lines, 1):
-            label, *texts_of_draws = _columns(line)
-            draws = []
-            for text in texts_of_draws:
-                draw = draw_by_text.get(text)
-                if draw is None:
-                    draw = _read_draw(text, name_of(file), number)
-                    draw_by_text[text] = draw
-                draws.append(draw)
-            if not line.strip():
-                blank.append(number)
-            elif label in samples:
-                repeated.append(number)
-            samples[label] = Sample(label, leading_number(label), tuple(draws))
-    ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
-    return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
+        for line_number, line in enumerate(lines, 1):
+            label, *draw_texts = _columns(line)
+            for text in draw_texts:
+                if text not in draw_by_text:
+                    draw_by_text[text] = _read_draw(text, name_of(file), line_number)
+            draws = tuple([draw_by_text[text] for text in draw_texts])
+            is_blank = not line.strip()
+            if is_blank:
+                blank_lines.append(line_number)
+            elif label in sample_by_label:
+                repeated_lines.append(line_number)
+            # A blank line counts, too: its label is empty.
+            sample_by_label[label] = Sample(label, leading_number(label), draws)
+    samples = sorted(sample_by_label.values(), key=lambda sample: (sample.number, sample.label))
+    return SampleFile(
+        samples=tuple(samples), exists=True, blank_lines=tuple(blank_lines), repeated_lines=tuple(repeated_lines)
+    )
 
 
 def _columns(line: str) -> list[str]:
@@ -126,24 +141,31 @@ def _columns(line: str) -> list[str]:
 
 
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
-    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes. Raises InputError for an illegal id."""
-    ldc_id, _, query_ids = text.partition(":")
-    query_ids = query_ids.split(":")[0]
-    texts = tuple([query_id for query_id in query_ids.split(",") if query_id])
-    remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
-    place = f"line {line_number}"
-    parts = [read_query_id(query_id, remedy, file=name, place=place) for query_id in texts]
-    return Draw(ldc_id, texts, tuple([part.short for part in parts]))
+    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes; it is read up to a second colon.
 
+    Raises InputError, which names the file and the line, for an illegal id of a slot-filling query.
+    """
+    ldc_id, _, rest = text.partition(":")
+    query_list = rest.partition(":")[0]
+    query_ids = [query_id for query_id in query_list.split(",") if query_id]
+    remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
+    short_ids = []
+    for query_id in query_ids:
+        parts = read_query_id(query_id, remedy, file=name, place=f"line {line_number}")
+        short_ids.append(parts.short)
+    return Draw(ldc_id, written=tuple(query_ids), short_ids=tuple(short_ids))
+
+
+# A value code has five parts, such as `ALLEP_LDCMAXI_Mi_0_P`: which entry points count, the variant, the kind of
+# average, the level, and the metric. Here are the names of the parts, and what they are called in measures.
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0
-# The meaning of the parts of a value code.
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
 _VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
-# Which entry points count, the variant, and its averages: the value codes in the order of the score file.
+# Which entry points count (the first ones or all), the variant, and its averages, in the order of the score file.
 VALUE_GROUPS: Final = (
     ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
     ("ALLEP", "LDCMAXI", ("Mi", "Ma")),
@@ -153,7 +175,11 @@ VALUE_GROUPS: Final = (
 
 
 class ValueCode(Record):
-    """One value of a sample: which entry points count, variant, micro or macro, level, and P, R or F."""
+    """The code of one value of a sample, such as `ALLEP_LDCMAXI_Mi_0_P`.
+
+    The parts say which entry points count (`ONEEP`: first ones, `ALLEP`: all), the variant, the kind of average, the
+    level, and the metric.
+    """
 
     entry_points: str
     variant: str
@@ -166,7 +192,7 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
-        """The average that the value belongs to."""
+        """The measure of which this is a value in samples."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 

@@ -62,50 +62,58 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
 
 def _remarks_on_policy(policy: Policy) -> list[str]:
     """Return a remark on each category that a policy puts on several sides."""
-    sides_by_item: dict[str, list[str]] = {}
+    sides_by_category: dict[str, list[str]] = {}
     for side in SIDES:
-        for item in policy.items(side):
-            sides_by_item.setdefault(item, []).append(side)
+        for category in policy.items(side):
+            sides_by_category.setdefault(category, []).append(side)
     remarks = []
-    for item, sides in sides_by_item.items():
-        switches = " and ".join(f"-{side.lower()}" for side in sides)
+    for category, sides in sides_by_category.items():
         if len(sides) == 1:
             continue
-        if item == DUPLICATE:
+        if category == DUPLICATE:
             effect = f"duplicates count as {policy.duplicate_side} only, the last of these"
         else:
             effect = f"such responses count {len(sides)} times; name it once"
-        remarks.append(f"{item} is in {switches}: {effect}")
+        switches = " and ".join(f"-{side.lower()}" for side in sides)
+        remarks.append(f"{category} is in {switches}: {effect}")
     return remarks
 
 
 def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
-    """Return the error of an average precision above 1 (rule above-one).
+    """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    It names the query, the nodes and the lines, and says what to do. `lines_by_node` are the lines of the run by FQ
-    node id; `most` is the number of justifications that a node may have, None for any number.
+    The message names the query, the nodes and the lines, and says what to do. `lines_by_node` has the lines of the run
+    by FQ node id; `most` is the number of justifications that a node may have, None for any number.
     """
     import shlex  # short runs start without it
 
+    # Find the nodes that cause it.
     reason = "several lines of one node come from one document"
     nodes = [node for node in ranking.nodes if node.value > 1]
     if not nodes:
         reason = "more than one node of a single-valued slot is right"
         nodes = [node for node in ranking.nodes if node.value > 0]
-    places = []
+
+    node_texts = []
     for node in nodes:
         lines = lines_by_node.get(node.name, [node.first_line])
         files = " and ".join(dict.fromkeys(line.file for line in lines))
-        places.append(f"node {node.name}, {files} line {some(line.number for line in lines)}, V = {node.value:.4f}")
-    run = nodes[0].first_line.file if nodes else "RUN"
+        numbers = some(line.number for line in lines)
+        node_texts.append(f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}")
+
+    # Make the command that removes the lines.
+    run_file = nodes[0].first_line.file
+    limit = MANY if most is None else most
+    command = (
+        f"cs-score validate-run -justifications 1:{limit} -output_file {shlex.quote(f'{run_file}.valid')} QUERIES.xml "
+        f"{shlex.quote(run_file)}"
+    )
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
-        f"because {reason} ({some(places, separator='; ')})",
-        file=nodes[0].first_line.file if nodes else None,
-        remedy="a run must be validated before it is scored: cs-score validate-run -justifications "
-        f"1:{MANY if most is None else most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
-        f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
-        "others), or score with --validate",
+        f"because {reason} ({some(node_texts, separator='; ')})",
+        file=run_file,
+        remedy=f"a run must be validated before it is scored: {command} (QUERIES.xml: the slot-filling queries; "
+        "cs-score validate-queries -expand makes them from others), or score with --validate",
         code="AP_ABOVE_ONE",
     )
 
@@ -113,32 +121,39 @@ def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Resp
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """Return the rows of the SF table in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
-    for query_result in _sorted_queries(units, "full_id"):
+    for query_result in _queries_by_full_id(units):
         rows += query_result.rows
     return tables.in_printing_order(rows)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
-    """Return the rankings of all units, sorted by query and level.
+    """Return the rankings of all queries of a run, sorted by query and level, from the results of its units.
 
     Raises the InputError of a query that could not be ranked, since an average precision exceeds 1.
     """
-    for query_result in _sorted_queries(units, "short_id"):  # the order in which the reference scores them
+    for query_result in _queries_by_short_id(units):
         if query_result.unranked is not None:
             raise query_result.unranked
     rankings: list[Ranking] = []
-    for query_result in _sorted_queries(units, "full_id"):
+    for query_result in _queries_by_full_id(units):
         rankings += query_result.rankings
     return rankings
 
 
-def _sorted_queries(units: Iterable[UnitResult], attribute: str) -> list[QueryResult]:
-    """Return the results of the queries of all units, sorted by the attribute of the query that is named."""
+def _queries_by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+    """Return the results of the queries of all units, sorted by full id, which is the order of tables."""
     query_results: list[QueryResult] = []
     for unit in units:
         query_results += unit.queries
-    query_results.sort(key=lambda query_result: getattr(query_result.query, attribute))
-    return query_results
+    return sorted(query_results, key=lambda query_result: query_result.query.full_id)
+
+
+def _queries_by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+    """Return the results of the queries of all units, sorted by short id, the order in which the reference scores."""
+    query_results: list[QueryResult] = []
+    for unit in units:
+        query_results += unit.queries
+    return sorted(query_results, key=lambda query_result: query_result.query.short_id)
 
 
 class CallScorer:
@@ -152,10 +167,10 @@ class CallScorer:
     def __init__(
         self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[ScoredRun] = ()
     ) -> None:
-        """Prepare to score the runs of one call.
+        """Prepare to score the runs of one call, whose lines are in `run`.
 
-        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy, whose
-        matches are used again.
+        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy: their
+        matches of responses with assessments are used again.
         """
         self._run = run
         self._gold = run.gold
@@ -175,16 +190,24 @@ class CallScorer:
         self._reported = tuple(problems) if self.edition.reports_first else None
 
     def score_units(self, run_id: str) -> list[UnitResult]:
-        """Return the results of all units of a run. Raises InputError if matching or counting has to stop."""
+        """Return the results of all units of a run, after their problems are reported, and remarks are made.
+
+        Raises InputError if responses of a unit cannot be matched to assessments, or those of a query not be counted.
+        """
         lines_by_unit = self._run.lines.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
+
+        # Score each unit; its result keeps the problems and errors.
         units = []
-        for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, self._earlier_units.get(run_id)):
+        earlier_units = self._earlier_units.get(run_id)
+        for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
             units.append(score_unit(unit, self.options.policy))
         if len(self._run.run_ids) > 1:
             for unit_result in units:
                 self._units_so_far[unit_result.id] = unit_result
+
+        # Report as the reference does, which matches all lines of the run before it counts any.
         for unit_result in units:
             self._problems.add_all(unit_result.problems)
             if unit_result.unmatched is not None:
@@ -194,24 +217,25 @@ class CallScorer:
             line_count += sum(len(lines) for lines in lines_by_query.values())
         has_match = any(_has_match(unit_result, lines_by_unit.get(unit_result.id, {})) for unit_result in units)
         self.remark_on_matches(run_id, line_count, has_match)
-        for query_result in _sorted_queries(units, "short_id"):
+        for query_result in _queries_by_short_id(units):
             self._problems.add_all(query_result.problems)
             if query_result.uncounted is not None:
                 raise query_result.uncounted
         return units
 
     def _check_discipline(self) -> None:
-        """Raise InputError for an unknown discipline.
+        """Raise InputError if the discipline is unknown, or if it needs classes that cannot be found.
 
-        If the discipline compares values, also raise it for an assessment whose query belongs below no class.
+        A discipline that compares the texts of answers needs the class of the query of every assessment.
         """
         judging.check_discipline(self.options.discipline)
         if judging.compares_values(self.options.discipline):
             for assessment in self._gold.links.assessments:
+                # This raises the error; the class itself is not needed here.
                 self._run.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
-        """Add a remark if a run has no lines, or if none of its lines has an assessment.
+        """Add a remark if a run has no lines (`line_count` is 0), or if none of its lines has an assessment.
 
         The usual causes are a wrong run id and a wrong pool.
         """
@@ -222,7 +246,8 @@ class CallScorer:
             return
         if has_match:
             return
-        if all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
+        has_pool = any(schema.kind is not FileKind.RUN for schema in self._run.layouts.values())
+        if not has_pool:
             self.remarks.append(
                 f"no file holds assessments, so all {line_count} lines of run {run_id} are unassessed; name the pool, "
                 "too"
@@ -244,18 +269,22 @@ class CallScorer:
     ) -> Iterator[ScoredRun]:
         """Yield the result of a run in up to three stages: with its tables, with average precision, with resamples.
 
-        `rows` are the SF rows in printing order. If `units` is empty, since the run was scored in parts, `ap_rows` are
-        the rows of its rankings, and `has_ranked_nodes` says whether these rank any node. Raises InputError if there is
-        nothing to score, if an average precision exceeds 1, and if there are no LDC queries to resample.
+        If a stage raises an error, the result of the stage before it can still be written. `rows` are the SF rows in
+        printing order. If `units` is empty, since the run was scored in parts, `ap_rows` are the rows of its rankings,
+        and `has_ranked_nodes` says whether these rank any node. Raises InputError if there is nothing to score, if an
+        average precision exceeds 1, and if there are no LDC queries to resample.
         """
         gold = self._gold
-        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
+        # The tables of precision and recall.
         sf = tables.averaged_table(rows)
+        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_of:
             unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, tables.projected(sf, gold.table), tuple(units), unit_of=unit_of)
+        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.table), tuple(units), unit_of=unit_of)
         yield run
         self._check_rows(run)
+
+        # Average precision.
         if self.edition.has_rankings:
             rankings = rankings_of(units)
             if ap_rows is None:
@@ -263,26 +292,38 @@ class CallScorer:
             if has_ranked_nodes is None:
                 has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
             # The rows of the report have the id of the first run line of the input (rule average-precision).
-            first_run_id = next((line.run_id for line in self._run.links.responses), run_id)
+            responses = self._run.links.responses
+            first_run_id = responses[0].run_id if responses else run_id
             average_precision = tables.averaged_rankings(first_run_id, ap_rows, gold.table, rankings)
             average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
             run = replace(run, average_precision=average_precision)
             yield run
+
+        # Resamples.
         if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
 
     def _check_rows(self, run: ScoredRun) -> None:
-        """Raise InputError if no query is scored, or if LDC tables would have no rows (rule nothing-to-score)."""
-        if run.unit_of and (run.tables.sf.rows or not self._gold.table.ldc_id_by_query):
+        """Raise InputError if no query is scored, or if the tables of LDC queries would have no rows.
+
+        See the rule nothing-to-score.
+        """
+        if not run.unit_of:
+            reason = "no query was chosen"
+        elif self._gold.table.ldc_id_by_query and not run.tables.sf.rows:
+            reason = f"run {run.run_id} has no row"
+        else:
             return
-        reason = f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"
         raise InputError(
             f"nothing to score: {reason}",
             remedy="-queries must name queries of the query files, and run or assessments must answer them",
         )
 
     def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
-        """Return whether any line of the run is in a node that can be ranked for one of these queries, by full id."""
+        """Return whether any line of the run is in a node that can be ranked for one of the queries.
+
+        `query_ids` are the full ids of the queries.
+        """
         for lines_by_query in self._run.lines.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
@@ -290,10 +331,10 @@ class CallScorer:
         return False
 
     def _with_bootstrap(self, run: ScoredRun, samples_name: str) -> ScoredRun:
-        """Return the result of a run with the values of its resamples, which are read from the file `samples_name`.
+        """Return the result of a run with the values of its resamples, and restrict later runs to the last resample.
 
-        Later runs of the call are then scored only on the queries of the last resample (rule
-        samples-narrow-later-runs). Raises InputError if there are no LDC queries.
+        The resamples are in the file `samples_name`. Later runs of the call are scored only on the queries of the last
+        one (rule samples-narrow-later-runs). Raises InputError if there are no LDC queries.
         """
         from cs_score.coldstart import resampling  # few calls resample
 
@@ -308,19 +349,21 @@ class CallScorer:
             self.remarks += sample_file.remarks(samples_name, table)
             self._has_resampled = True
         bootstrap = resampling.bootstrap(run.tables, run.tables.measures, sample_file.samples, self.options.metrics)
-        last_sample = max(sample_file.samples, key=lambda sample: sample.label, default=None)
-        if last_sample is not None:
-            # How often a query was drawn becomes its hop limit.
+        if sample_file.samples:
+            last_sample = max(sample_file.samples, key=lambda sample: sample.label)
+            # As in the reference, the number of times that a query was drawn becomes its hop limit.
             self._hop_limits = dict(last_sample.one_entry_point())
         return replace(run, bootstrap=bootstrap)
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
-        """Return the result of the call, which holds the results of its runs, the problems and the remarks."""
+        """Return the result of the call from the results of its runs, with the problems and the remarks."""
         has_ldc_index = bool(self._gold.table.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
         if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
-        problems = tuple(self._problems) if self._reported is None else self._reported
+        problems = self._reported
+        if problems is None:
+            problems = tuple(self._problems)
         return Result(
             options=self.options,
             runs=tuple(runs),
@@ -333,7 +376,10 @@ class CallScorer:
 
 
 def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
-    """Return whether any of these lines has an assessment; the unit may also have matches of an earlier run."""
+    """Return whether any of these lines of a run has an assessment.
+
+    It is not enough that `unit` has matches, since these may be lines of an earlier run of the call.
+    """
     for lines in lines_by_query.values():
         for line in lines:
             if line.index in unit.matched:
@@ -344,11 +390,11 @@ def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]
 def score_runs(
     run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
 ) -> Result:
-    """Return the result of a call: its runs are scored one after the other, by run id.
+    """Return the result of a call, whose runs are scored one after the other, in the order of their ids.
 
     Problems are added to `problems` if it is given. `earlier_results` are results of the same lines under another
-    policy or other limits, whose matches are used again. Raises ScoringStopped, which holds the results computed by
-    then.
+    policy or other limits: their matches of responses with assessments are used again. Raises ScoringStopped, which
+    holds the results computed by then.
     """
     if problems is None:
         problems = run.problems.copy()
@@ -360,18 +406,19 @@ def score_runs(
             scorer.remarks.append(_why_no_run(run))
         for number, run_id in enumerate(run.run_ids):
             units = scorer.score_units(run_id)
-            for stage in scorer.stages(run_id, score_rows(units), units):
-                runs[number:] = [stage]
+            for run_result in scorer.stages(run_id, score_rows(units), units):
+                runs[number:] = [run_result]  # the result of a stage replaces that of the stage before it
     except InputError as error:
         raise ScoringStopped(error, scorer.result(runs)) from None
     return scorer.result(runs)
 
 
 def _check_loaded(run: Run) -> None:
-    """Raise InputError if no line was accepted, or if the edition refuses to score after errors."""
-    has_lines = run.links.responses or run.gold.links.assessments
+    """Raise InputError if no line of the files was accepted, or if the edition does not score after errors."""
+    has_files = bool(run.layouts)  # files of size zero have no layout, and are only warned of
+    has_lines = bool(run.links.responses or run.gold.links.assessments)
     has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
-    if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
+    if has_files and not has_lines and not has_pool:
         problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
     if run.gold.table.edition.reports_first:
@@ -392,9 +439,11 @@ def _why_no_run(run: Run) -> str:
 def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
     """Return the result of one unit: its lines are matched, placed into classes, labelled, counted and ranked.
 
-    With `is_ranked` set to False there are no rankings. Errors are not raised: the result holds them, for each query.
+    If `is_ranked` is False, there are no rankings. Errors are not raised: the result of the unit holds an error in
+    matching, the result of a query an error in counting or ranking.
     """
     edition = unit.gold.table.edition
+    # Find the assessments of the lines.
     problems = ProblemLog()
     if unit.earlier_result is not None:
         assessment_by_index = unit.earlier_result.matched
@@ -403,29 +452,40 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
         try:
             assessment_by_index = _match_lines(unit, problems)
         except InputError as error:
-            return UnitResult(unit.id, {}, {}, (), problems, error)
-    other_run = unit.other_run
-    labels_of_other_run = {} if other_run is None else dict(other_run.labels)
-    counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_of_other_run, edition)
+            return UnitResult(unit.id, matched={}, labels={}, queries=(), problems=problems, unmatched=error)
+
+    # Label and count the lines of each query.
+    labels_by_index: dict[int, Labels] = {}
+    if unit.other_run is not None:
+        labels_by_index.update(unit.other_run.labels)
+    counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_by_index, edition)
     golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count_query(unit, gold, counting) for gold in golds]
-    if other_run is not None:
-        assessment_by_index = {**other_run.matched, **assessment_by_index}
+
+    # Rank the nodes of each query, which may also have lines of another run.
+    if unit.other_run is not None:
+        assessment_by_index = {**unit.other_run.matched, **assessment_by_index}
     if is_ranked and edition.has_rankings:
-        for number, gold in enumerate(golds):
-            if query_results[number].uncounted is None:
-                query_results[number] = _rank_query(
-                    unit, gold, query_results[number], assessment_by_index, counting.labels_by_index
-                )
-    return UnitResult(unit.id, assessment_by_index, counting.labels_by_index, tuple(query_results), problems)
+        for position, gold in enumerate(golds):
+            counted_result = query_results[position]
+            if counted_result.uncounted is None:
+                query_results[position] = _rank_query(unit, gold, counted_result, assessment_by_index, labels_by_index)
+    return UnitResult(
+        id=unit.id, matched=assessment_by_index, labels=labels_by_index, queries=tuple(query_results), problems=problems
+    )
 
 
 def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
-    """Return the assessments of the lines of a unit by the index of the line. Raises InputError as `judging.match`."""
+    """Return the assessments of the lines of a unit by the index of the line; lines without assessment have no entry.
+
+    Lines with several correct assessments are reported to `problems`. Raises InputError if the class of a query is
+    needed to compare answers, but the query has none.
+    """
     links = unit.run.links
     discipline = unit.gold.options.discipline
+    base_ids = dict.fromkeys(query.base_id for query in unit.queries)
     assessment_by_index: dict[int, Assessment] = {}
-    for base_id in dict.fromkeys(query.base_id for query in unit.queries):
+    for base_id in base_ids:
         if base_id in unit.lines:
             judgement_by_value = unit.gold.judgements_by_value(base_id, links)
             assessment_by_index |= judging.match(unit.lines[base_id], judgement_by_value, links, discipline, problems)
@@ -433,11 +493,14 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
 
 
 def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> QueryResult:
-    """Return the result of a query: its tallies up to its hop limit, or the error if it cannot be counted."""
+    """Return the result of a query with the counts of its rows, or with the error if it cannot be counted.
+
+    Rows of a hop beyond the hop limit of the query are left out.
+    """
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
-    tree = gold.tree.copy()
+    tree = gold.tree.copy()  # classes that only the run has are added to the copy
     lines = unit.lines.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
@@ -451,15 +514,18 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
 
 
 def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
-    """Return the highest hop that is scored of the query that a row is named after, which is nearly always `query`.
+    """Return the highest hop whose rows are scored, for the query that a row of the results of `query` is named after.
 
-    A row may also be named after a class of another query; the hop is 0 if that query is not to be scored.
+    That is nearly always `query` itself. A row may also be named after a class of another query; the result is 0 if
+    that query is not to be scored.
     """
     query_id = row_name.partition(":")[0]
     if query_id == query.full_id:
         return unit.hop_limits[query.short_id]
     parts = parse_query_id(query_id)
-    return 0 if parts is None else unit.hop_limits.get(parts.base, 0)
+    if parts is None:
+        return 0
+    return unit.hop_limits.get(parts.base, 0)
 
 
 def _rank_query(
@@ -469,8 +535,9 @@ def _rank_query(
     assessment_by_index: Mapping[int, Assessment],
     labels_by_index: Mapping[int, Labels],
 ) -> QueryResult:
-    """Return the result of a query that was counted, with the rankings of its levels, or with the error if one fails.
+    """Return the result of a query with the rankings of its levels, or with an error.
 
+    The error says that the average precision of a ranking exceeds 1. `counted_result` is the result without rankings.
     The assessments and labels of all lines of the unit are given by the index of the line.
     """
     query = gold.query
@@ -488,7 +555,8 @@ def _rank_query(
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
     """Return whether rankings of a level are shown: hop 0 and ALL always, others up to the hop limit of the query."""
-    return level in ("0", tables.ALL_LEVELS) or int(level) <= hop_limit
+    is_always_shown = level in ("0", tables.ALL_LEVELS)
+    return is_always_shown or int(level) <= hop_limit
 
 
 # ---- Runs that are scored separately
@@ -512,22 +580,25 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return the runs and the assessments among `files`; of a folder all files in it are taken.
+    """Return two lists: the runs and the assessments among `files`; of a folder all files in it are taken.
 
     `knowledge_bases` are the files that count as runs whatever they look like. Raises InputError for a file that is
     neither, and for an empty file.
     """
     runs: list[Input] = []
     assessments: list[Input] = []
-    for file in files:
-        for member in expand_folder(file):
-            kind = FileKind.RUN if member in knowledge_bases else kind_of(member)
+    for file_or_folder in files:
+        for file in expand_folder(file_or_folder):
+            if file in knowledge_bases:
+                runs.append(file)
+                continue
+            kind = kind_of(file)
             if kind is None:
-                raise InputError("empty: neither a run nor assessments", file=name_of(member))
+                raise InputError("empty: neither a run nor assessments", file=name_of(file))
             if kind is FileKind.RUN:
-                runs.append(member)
+                runs.append(file)
             else:
-                assessments.append(member)
+                assessments.append(file)
     return runs, assessments
 
 
@@ -536,7 +607,8 @@ def runs_of(
 ) -> list[OneRun]:
     """Return the runs in run files, in the order of the files; with `run_ids` only those runs, in the order of the ids.
 
-    The first line of a knowledge base is the id of its run. Raises UsageError for an id that no file has.
+    A file may hold several runs, and several files may hold a run with the same id. `knowledge_bases` are the files
+    that hold a knowledge base, which is one run. Raises UsageError for an id that no file has.
     """
     runs: list[OneRun] = []
     for file in files:
@@ -558,20 +630,20 @@ _BLOCK: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
-    """Return the ids of the runs in a file, in the order of their first lines; an empty id for a file without lines."""
-    with open_source(file) as source:
-        if is_knowledge_base:
+    """Return the ids of the runs in a file, in the order of their first lines; an empty id for a file without lines.
+
+    In a run file the third column has the id; in a knowledge base it is the first line.
+    """
+    if is_knowledge_base:
+        with open_source(file) as source:
             first_line = source.read_bytes().partition(b"\n")[0]
-            return [first_line.decode("utf-8", "replace").strip()]
-        # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
-        third_columns = set()
-        for block in line_blocks(source, _BLOCK):
-            for line in block.split(b"\n"):
-                columns = line.split(b"\t", 3)
-                if len(columns) > 3:
-                    third_columns.add(columns[2])
+        return [first_line.decode("utf-8", "replace").strip()]
+
+    # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
+    third_columns = _third_columns(file)
     if len(third_columns) == 1:
         return [third_columns.pop().decode("utf-8", "replace")]
+
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
         if tab_file is None:
@@ -580,13 +652,25 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     return run_ids or [""]
 
 
+def _third_columns(file: Input) -> set[bytes]:
+    """Return the different texts in the third column of a file of tab-separated values."""
+    third_columns = set()
+    with open_source(file) as source:
+        for block in line_blocks(source, _BLOCK):
+            for line in block.split(b"\n"):
+                columns = line.split(b"\t", 3)
+                if len(columns) > 3:
+                    third_columns.add(columns[2])
+    return third_columns
+
+
 def load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
     """Return one run, loaded after the assessments of `pool`; the lines of other runs in its file are left out."""
     return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
-    """Return the results of runs that are scored separately, in order; gold has its pool.
+    """Return the results of runs that are scored separately, in their order, against gold that has its pool.
 
     Raises InputError, which names the file, for the first run that cannot be scored.
     """
@@ -603,13 +687,15 @@ def score_apart(
 ) -> Result:
     """Return one result that holds the results of runs that are scored separately.
 
-    `pool` are the assessments if gold has none, problems are added to `problems`, and `load` loads a run. Raises
-    InputError, which names the file, for the first run that cannot be scored.
+    `pool` has the files with assessments if gold has no pool. Problems are added to `problems`, and `load` loads a run.
+    Raises InputError, which names the file, for the first run that cannot be scored.
     """
     results = [_score_alone(gold, run, problems, load, pool) for run in runs]
     first = results[0]
     if len(results) == 1:
         return first
+
+    # The origin of the whole names the queries and the pool once, and the file of each run.
     inputs = list(first.origin.inputs)
     for result in results[1:]:
         inputs += [run_input for run_input in result.origin.inputs if run_input.role == RUN]
@@ -617,10 +703,11 @@ def score_apart(
     if any(run.is_shared for run in runs):
         inputs = list(dict.fromkeys(inputs))
         options = replace(options, runids=tuple(run.run_id for run in runs))
+    origin = origin_of(options, inputs, first.has_ldc_index, validated=gold.validates)
+
     warnings: dict[str, None] = {}
     for result in results:
         warnings |= dict.fromkeys(result.warnings)
-    origin = origin_of(options, inputs, first.has_ldc_index, validated=gold.validates)
     return replace(
         first,
         options=options,
@@ -634,7 +721,10 @@ def score_apart(
 def _score_alone(
     gold: ColdStartGold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()
 ) -> Result:
-    """Return the result of one run. Raises InputError, which names its file, if it cannot be scored or has no line."""
+    """Return the result of one run, which `load` loads.
+
+    Raises InputError, which names the file of the run, if the run cannot be scored or has no line.
+    """
     try:
         run = load(gold, one_run, pool, problems)
         result = score_runs(run, gold.options.policy, problems)

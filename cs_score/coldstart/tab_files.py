@@ -43,9 +43,10 @@ Line: TypeAlias = tuple[int, str, list[str]]
 
 
 class TabFile(Record):
-    """A run or assessment file of a known layout.
+    """A run or assessment file of a known layout, whose lines have not been read yet.
 
-    `lines` reads the file and yields the lines that count; `unread` are the lines that did not count so far.
+    `lines` reads the file and yields the lines that count. `unread` are the lines before the current one that do not
+    count.
     """
 
     name: str
@@ -70,7 +71,9 @@ def read_tab_file(
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
-        numbered_lines = ((number, split_comment(text)[0]) for number, text in numbered_lines)
+        numbered_lines = _without_comments(numbered_lines)
+
+    # The first line that has columns.
     unread: list[UnreadLine] = []
     first_line = _skip_comments(numbered_lines, source.name, unread)
     if first_line is None:
@@ -79,23 +82,33 @@ def read_tab_file(
             raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
         problems.add("EMPTY_FILE", source.name)
         return None
+
+    # The layout, which says how many columns a line must have.
     number, text = first_line
     schema = detect_schema(split_columns(text), edition)
     if schema is None:
-        next_text = next((text for _, text in numbered_lines), "")
-        line = FirstLine(source.name, number, text, next_text, first_block[0])
+        _, next_text = next(numbered_lines, (0, ""))
+        beginning = FirstLine(file=source.name, number=number, text=text, next_text=next_text, beginning=first_block[0])
         raise InputError(
             f"Unknown file type: {source.name}",
             file=source.name,
             place=f"line {number}",
-            remedy=why_no_layout(line, edition),
+            remedy=why_no_layout(beginning, edition),
             code="UNKNOWN_FILE_TYPE",
         )
+
     all_lines: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
     if only_run_id is not None and schema.kind is FileKind.RUN:
-        all_lines = (line for line in all_lines if _may_be_of_run(line[1], only_run_id))
+        all_lines = _lines_of_run(all_lines, only_run_id)
     lines = accepted_lines(all_lines, source.name, len(schema.columns), problems, unread, edition)
-    return TabFile(source.name, schema, lines, unread)
+    return TabFile(name=source.name, schema=schema, lines=lines, unread=unread)
+
+
+def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield numbered lines without the comments at their ends."""
+    for number, text in numbered_lines:
+        text_before_comment, _ = split_comment(text)
+        yield number, text_before_comment
 
 
 def _skip_comments(
@@ -109,17 +122,26 @@ def _skip_comments(
     return None
 
 
-def _may_be_of_run(text: str, run_id: str) -> bool:
-    """Return whether a line of a run file has this run id in its third column, or no third column at all."""
-    return split_columns(text)[2:3] in ([], [run_id])
+def _lines_of_run(numbered_lines: Iterable[tuple[int, str]], run_id: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a run file that have this run id in their third column, with their numbers.
+
+    Lines without a third column are kept, so that they are reported.
+    """
+    for number, text in numbered_lines:
+        columns = split_columns(text)
+        if len(columns) < 3 or columns[2] == run_id:
+            yield number, text
 
 
 def split_comment(text: str) -> tuple[str, str]:
-    """Return a line without the comment at its end, and the comment, which begins with `#` or is empty."""
+    """Return a line without the comment at its end, and the comment, which begins with `#` or is empty.
+
+    A `#` in quotation marks begins no comment.
+    """
     match = _BEFORE_COMMENT.match(text)
     if match is None:
         return text, ""
-    return match.group(), text[match.end() :]
+    return text[: match.end()], text[match.end() :]
 
 
 def split_columns(text: str) -> list[str]:
@@ -145,27 +167,30 @@ def accepted_lines(
     `lines` are numbers and texts. Lines that do not count are added to `unread`, and are reported unless they are blank
     or comments.
     """
-    texts: set[str] = set()
+    earlier_texts: set[str] = set()
     for number, text in lines:
+        # This is `is_blank_or_comment`; calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
-            pass
-        elif text in texts:
+            unread.append(UnreadLine(name, number, text))
+            continue
+        if text in earlier_texts:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
-        else:
-            if not edition.keeps_repeated_lines:
-                texts.add(text)
-            columns = text.split("\t")
-            if len(columns) != width or not columns[-1]:
-                columns = split_columns(text)
-            if len(columns) == width:
-                yield number, text, columns
-                continue
+            unread.append(UnreadLine(name, number, text))
+            continue
+        if not edition.keeps_repeated_lines:
+            earlier_texts.add(text)
+        columns = text.split("\t")
+        if len(columns) != width or not columns[-1]:
+            columns = split_columns(text)
+        if len(columns) != width:
             problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
-        unread.append(UnreadLine(name, number, text))
+            unread.append(UnreadLine(name, number, text))
+            continue
+        yield number, text, columns
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
-    """Return the lines of a file with their numbers from 1, read block by block.
+    """Return an iterator over the lines of a file with their numbers from 1, which reads the file block by block.
 
     The first block is added to `first_block` when it is read: messages about unreadable files need it.
     """
@@ -174,17 +199,20 @@ def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[
 
 
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield the numbered lines of each block. Only a line feed ends a line; U+0085 and form feeds are text."""
-    count = 0
+    """Yield for each block of a file its lines with their numbers, which go on from block to block.
+
+    Only a line feed ends a line; U+0085 and form feeds are text. The first block is added to `first_block`.
+    """
+    lines_before = 0
     for block in line_blocks(source, _BLOCK):
-        if not count:
+        if not first_block:
             first_block.append(block)
-        text = decoded_text(block, source.name, count, first_block[0])
+        text = decoded_text(block, source.name, lines_before, first_block[0])
         if "\r" in text:
             text = text.replace("\r", "")
         lines = text.split("\n")
-        yield enumerate(lines, count + 1)
-        count += len(lines)
+        yield enumerate(lines, lines_before + 1)
+        lines_before += len(lines)
 
 
 def line_blocks(source: Source, size: int) -> Iterator[bytes]:
@@ -192,19 +220,20 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
 
     Raises InputError if the file cannot be read.
     """
-    pending: list[bytes] = []
+    pending: list[bytes] = []  # read, but not yet yielded
     try:
         while True:
             block = source.binary.read(size)
             if not block:
                 break
-            end = block.rfind(b"\n")
-            if end < 0:
+            end_of_last_line = block.rfind(b"\n")
+            if end_of_last_line < 0:  # a line that is longer than the block
                 pending.append(block)
                 continue
-            pending.append(block[:end])
+            pending.append(block[:end_of_last_line])
             yield b"".join(pending)
-            pending = [block[end + 1 :]]
+            beginning_of_next_line = block[end_of_last_line + 1 :]
+            pending = [beginning_of_next_line]
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
     last_block = b"".join(pending)
@@ -229,7 +258,7 @@ class Confidence(NamedTuple):
 def plain_confidence(text: str) -> float | None:
     """Return the value of a confidence that is written like `0.75`, as nearly all are.
 
-    Returns None for all others, including zero, which `read_confidence` must read.
+    The result is None for all others, including zero: `read_confidence` must read them.
     """
     digits = text[2:]
     if text[:2] == "0." and digits.isdigit() and digits.isascii():
@@ -249,19 +278,21 @@ def without_exponent(text: str) -> str | None:
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same illegal confidence, or 1.0, on all lines
 def read_confidence(text: str) -> Confidence:
-    """Return the confidence of a column. Never raises: an illegal confidence becomes 1.0, with a problem code."""
+    """Return the confidence of a column. It never raises: an illegal confidence becomes 1.0, with a problem code."""
     codes: list[str] = []
     decimals = without_exponent(text)
     if text == "1":
-        text = CERTAIN
+        repaired_text = CERTAIN
         codes.append("MISSING_DECIMAL_POINT")
     elif decimals is not None:
-        text = decimals
+        repaired_text = decimals
         codes.append("IMPROPER_CONFIDENCE_VALUE")
-    if not _LEGAL.fullmatch(text):
-        text = CERTAIN
+    else:
+        repaired_text = text
+    if not _LEGAL.fullmatch(repaired_text):
+        repaired_text = CERTAIN
         codes.append("ILLEGAL_CONFIDENCE_VALUE")
-    return Confidence(text, float(text), tuple(codes))
+    return Confidence(repaired_text, float(repaired_text), tuple(codes))
 
 
 DocumentLengths: TypeAlias = Mapping[str, float]
@@ -298,7 +329,10 @@ class Span(NamedTuple):
 
 
 class SpanProblem(NamedTuple):
-    """A problem code with its arguments, the offending text as written, and the text that is read instead, if any."""
+    """A problem of a provenance: its code, the arguments of its message, and the offending text as written.
+
+    `repaired` is the text that is read instead, None if there is none.
+    """
 
     code: str
     arguments: tuple[object, ...]
@@ -326,7 +360,8 @@ class Provenance(NamedTuple):
 
 def offset_value(text: str) -> float:
     """Return the value of an offset; an offset with hundreds of digits may be infinite."""
-    if len(text) <= 15 and text.isdecimal() and text.isascii():
+    is_usual = len(text) <= 15 and text.isdecimal() and text.isascii()
+    if is_usual:  # an int of 15 digits is exact
         return int(text)
     return leading_number(text)
 
@@ -334,31 +369,42 @@ def offset_value(text: str) -> float:
 def leading_number(text: str) -> float:
     """Return the number that a text begins with, as the reference reads texts as numbers: `12x` -> 12, `x` -> 0."""
     match = _LEADING_NUMBER.match(text)
-    return float(match.group()) if match else 0.0
+    if match is None:
+        return 0.0
+    return float(match.group())
 
 
 def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
     """Return a span cut to `longest` characters, and a list with its problem, if there is one.
 
-    The span is None if it ends before it starts.
+    With `longest` 200, `ENG_1:1-500` becomes `ENG_1:1-200`. The span is None if it ends before it starts.
     """
     start = offset_value(span.start)
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
-    if end - start + 1 > longest:  # False for two infinite offsets, whose difference is not a number
-        shorter_span = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
-        return shorter_span, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(shorter_span))]
+    length = end - start + 1  # not a number for two infinite offsets, and then not too long
+    if length > longest:
+        last_offset = start + longest - 1
+        shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")
+        problem = SpanProblem("TOO_MANY_CHARS", (longest,), text=str(span), repaired=str(shorter_span))
+        return shorter_span, [problem]
     return span, []
 
 
 def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:
-    """Return the problems of a span if its document is unknown, or shorter than one of the offsets."""
-    length = documents.get(span.docid)
-    if length is None:
+    """Return the problems of a span if its document is unknown, or shorter than one of `offsets`.
+
+    `offsets` are the legal ones among the offsets of the span.
+    """
+    document_length = documents.get(span.docid)
+    if document_length is None:
         return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
-    too_large = [offset for offset in offsets if offset_value(offset) > length]
-    return [SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)) for offset in too_large]
+    problems = []
+    for offset in offsets:
+        if offset_value(offset) > document_length:
+            problems.append(SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)))
+    return problems
 
 
 def are_surely_canonical(
@@ -369,49 +415,62 @@ def are_surely_canonical(
     `relation` and `provenance` are the two columns. Both must be in the same document; if `documents` is given, offsets
     are checked against its length. A few unusual canonical forms are not recognised: the result is then False.
     """
+    # In most lines each column has one span; a single match finds their offsets.
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and documents is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
         longest = edition.longest_span
         return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
-    if edition.most_characters is not None or provenance.count(",") >= VALUE_SPANS:
+    has_too_many_spans = provenance.count(",") >= VALUE_SPANS
+    if edition.most_characters is not None or has_too_many_spans:
         return False
-    relation_place = read_canonical_column(relation, documents, edition)
-    value_place = read_canonical_column(provenance, documents, edition)
-    return relation_place is not None and value_place is not None and relation_place[0] == value_place[0]
+    relation_start_place = read_canonical_column(relation, documents, edition)
+    value_start_place = read_canonical_column(provenance, documents, edition)
+    if relation_start_place is None or value_start_place is None:
+        return False
+    return relation_start_place.docid == value_start_place.docid
+
+
+class StartPlace(NamedTuple):
+    """The start of a provenance: its document, and the offset of its first character."""
+
+    docid: str
+    offset: int
 
 
 def read_canonical_column(
     text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
-) -> tuple[str, int] | None:
-    """Return the document and the first offset of a provenance that is written in canonical form, otherwise None.
+) -> StartPlace | None:
+    """Return the start of a provenance that is written in canonical form; None for another text.
 
-    If `documents` is given, the offsets are checked against the length of the document. A few unusual canonical forms
-    are not recognised: the result is then None.
+    For `ENG_1:3-5,ENG_1:8-9` this is the document `ENG_1` and the offset 3. If `documents` is given, the offsets are
+    checked against the length of the document. A few unusual canonical forms are not recognised: the result is then
+    None.
     """
     match = _PLAIN_COLUMN.fullmatch(text)
     if match is None:
         return None
     docid: str = match.group(1)
-    first_start = int(match.group(2))
-    length = math.inf if documents is None else documents.get(docid, -1)
+    document_length = math.inf if documents is None else documents.get(docid, -1)
     previous_start = -1
     for start_text, end_text in _OFFSETS.findall(text):
         start = int(start_text)
         end = int(end_text)
         is_in_order = previous_start < start <= end
         is_too_long = end - start + 1 > edition.longest_span
-        if not is_in_order or is_too_long or end > length:
+        if not is_in_order or is_too_long or end > document_length:
             return None
         previous_start = start
-    return docid, first_start
+    return StartPlace(docid, offset=int(match.group(2)))
 
 
 def document_of(canonical: str) -> str:
     """Return the document id of a canonical provenance: `ENG_1` for `ENG_1:3-5`, `NO DOCUMENT` without a span."""
-    if canonical in ("", NO_SPAN):
+    has_no_span = canonical in ("", NO_SPAN)
+    if has_no_span:
         return NO_DOCUMENT
-    return canonical.partition(":")[0]
+    docid, _, _ = canonical.partition(":")
+    return docid
 
 
 def read_provenance(
@@ -419,8 +478,8 @@ def read_provenance(
 ) -> Provenance:
     """Return the provenance of a column with at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
-    Never raises: the problems are part of the result. If `documents` is given, the spans are checked against it. A span
-    in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
+    It never raises: the problems are part of the result. If `documents` is given, the spans are checked against it. A
+    span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
     spans: list[Span] = []
@@ -428,39 +487,47 @@ def read_provenance(
         span = _read_span(part, documents, edition, problems)
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
-        if spans and span.docid != spans[0].docid and edition.joins_documents:
-            if spans[0].docid == "0":  # the document `0` means none and is replaced by the next one
+        if edition.joins_documents and spans and span.docid != spans[0].docid:
+            # All spans get one document: that of the first, unless it is `0`, which means none.
+            if spans[0].docid == "0":
                 spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
                 problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
                 span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
-        return Provenance("", NO_DOCUMENT, (), tuple(problems))
+        return Provenance(canonical="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
+
     if edition.most_characters is not None:
-        total = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in spans)
-        if total > edition.most_characters:
+        character_count = sum([offset_value(span.end) - offset_value(span.start) + 1 for span in spans])
+        if character_count > edition.most_characters:
             problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (edition.most_characters,), text))
     ordered = sorted(spans, key=lambda span: (span.docid, offset_value(span.start), span.end))
     canonical = ",".join([str(span) for span in ordered])
-    return Provenance(canonical, spans[0].docid, tuple(spans), tuple(problems))
+    return Provenance(canonical, docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
 
 
 def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
-    """Return the texts of the spans of a column, at most `most`; add problems of the whole column to `problems`."""
+    """Return the texts of the spans of a column, at most `most` of them: `ENG_1:3-5,ENG_1:8-9` has two.
+
+    Problems of the whole column are added to `problems`.
+    """
     if ";" in text and edition.reads_semicolons:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
             with_commas = text.replace(";", ",")
-            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, with_commas))
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired=with_commas))
             text = with_commas
         else:
             problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
-    text_of_parts = text.rstrip(",")
-    parts = text_of_parts.split(",") if text_of_parts else []
+    without_last_commas = text.rstrip(",")
+    if not without_last_commas:
+        return []
+    parts = without_last_commas.split(",")
+    first_parts = parts[:most]
     if len(parts) > most:
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
-        problems.append(SpanProblem(code, (len(parts), most), text, ",".join(parts[:most])))
-    return parts[:most]
+        problems.append(SpanProblem(code, (len(parts), most), text, repaired=",".join(first_parts)))
+    return first_parts
 
 
 def _read_span(
@@ -468,13 +535,15 @@ def _read_span(
 ) -> Span | None:
     """Return the span of a text such as `ENG_1:3-5`, cut to the longest legal length; None if it is not valid.
 
-    Its problems are added to `problems`.
+    Its problems are added to `problems`. If `documents` is given, the offsets must be within the document.
     """
     match = _SPAN.fullmatch(text)
-    if match is None or (";" in text and not edition.reads_semicolons):
+    has_illegal_semicolon = ";" in text and not edition.reads_semicolons
+    if match is None or has_illegal_semicolon:
         problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (text,), text))
         return None
-    written_span = Span(*match.groups())
+    docid, start, end = match.groups()
+    written_span = Span(docid, start, end)
     span, span_problems = cut_span(written_span, edition.longest_span)
     problems += span_problems
     if documents is None:
@@ -483,6 +552,5 @@ def _read_span(
     checked_span = written_span if span is None else span
     document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), documents)
     problems += document_problems
-    if any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems):
-        return None
-    return span
+    is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems)
+    return None if is_outside else span

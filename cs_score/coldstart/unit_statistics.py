@@ -1,4 +1,4 @@
-"""Reduce a run to one row of sufficient statistics for each unit of resampling; its averages are computed from these.
+"""Reduce a run to one row of sums for each unit of resampling, from which its averages are computed.
 
 The unit is the LDC query with all its entry points, hops and answers, if LDC queries were expanded or the file of
 `-queries` names them; otherwise the slot-filling query. Every unit that is scored has a row, which may be all zeros.
@@ -50,6 +50,7 @@ class RowSums:
     """
 
     def __init__(self, columns: Iterable[str]) -> None:
+        """Prepare to add up rows in these columns, by finding out which value of a row is added to which column."""
         self.columns = tuple(columns)
         # For each table, with counts or rankings, the additions that a row makes, by the level of the row.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
@@ -57,8 +58,9 @@ class RowSums:
             table, level, name = column.split(":")
             is_counted = name in _OF_COUNTS
             value_names = _OF_COUNTS if is_counted else _OF_RANKINGS
+            addition = _Addition(column=position, value=value_names.index(name))
             additions_by_level = self._additions.setdefault((table, is_counted), {})
-            additions_by_level.setdefault(level, []).append(_Addition(position, value_names.index(name)))
+            additions_by_level.setdefault(level, []).append(addition)
 
     def add(self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, with_total: bool) -> None:
         """Add the values of rows of a table to `sums`, which has a number for each column.
@@ -70,7 +72,9 @@ class RowSums:
         if not additions_by_level:
             return
         for row in rows:
-            values: tuple[float, ...] = (*row.scores, row.ground_truth > 0, 1)
+            # The values have the order of `_OF_COUNTS` or of `_OF_RANKINGS`.
+            has_truth = row.ground_truth > 0
+            values: tuple[float, ...] = (*row.scores, has_truth, 1)
             if row.counts is not None:
                 values += (row.counts.right, row.counts.answered, row.counts.ground_truth)
             levels = (row.level, ALL_LEVELS) if with_total else (row.level,)
@@ -80,13 +84,13 @@ class RowSums:
 
 
 def unit_name(result: Result) -> str:
-    """Return the name of the unit of resampling of a result: LDC queries if they are known, otherwise SF queries.
+    """Return the name of the unit of resampling of a result: `LDC query` if LDC queries are known, else `SF query`.
 
-    LDC queries may also be known from the file of `-queries`.
+    LDC queries may also be known from the file of `-queries`: some query of a run then has another unit than itself.
     """
     has_clusters = result.has_ldc_index
     for run in result.runs:
-        if any(unit != query for query, unit in run.unit_of.items()):
+        if any(unit_id != query_id for query_id, unit_id in run.unit_of.items()):
             has_clusters = True
     return resampled_unit(has_clusters)
 
@@ -112,7 +116,7 @@ def drawn_units(run: ScoredRun) -> list[str]:
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
-    """Return the statistics of each unit from which `measures` are computed; they are 0 for levels without rows."""
+    """Return the sums of each unit of a run from which `measures` are computed; they are 0 for levels without rows."""
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
     for variant, table in run.tables.variants:
@@ -125,7 +129,8 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
             for row in table.rows:
                 sums = sums_by_unit[_unit_of_row(row, run)]
                 row_sums.add(sums, variant, [row], is_counted=False, with_total=average_precision.averages_all_levels)
-    return UnitTable(tuple(sums_by_unit), row_sums.columns, [tuple(sums) for sums in sums_by_unit.values()])
+    rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
+    return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
 
 
 def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
@@ -136,21 +141,27 @@ def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
 
 def answered_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units with at least one response of the run that is counted."""
-    units = []
+    units: dict[str, None] = {}
     for row in run.tables.sf.rows:
-        if row.counts and row.counts.submitted:
-            units.append(run.unit_of[row.name.partition(":")[0]])
-    return list(dict.fromkeys(units))
+        if row.counts is not None and row.counts.submitted:
+            query_id = row.name.partition(":")[0]
+            units[run.unit_of[query_id]] = None
+    return list(units)
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
-    """Return the confidence intervals of the scores of every run, from resamples of its units."""
-    settings = replace(resampling or Resampling(), unit=unit_name(result))
+    """Return the confidence intervals of the scores of every run, from resamples of its units.
+
+    `resampling` has the settings, such as the number of resamples; by default they are those of `Resampling()`.
+    """
+    if resampling is None:
+        resampling = Resampling()
+    settings = replace(resampling, unit=unit_name(result))
     return tuple([intervals_of_run(run, settings) for run in result.runs])
 
 
 def intervals_of_run(run: ScoredRun, resampling: Resampling) -> ScoreIntervals:
-    """Return the confidence intervals of the scores of a run that its summaries show."""
+    """Return the confidence intervals of the scores that `.summary` and `.ap` show of a run."""
     measures = list(summary_scores(run))
     names = [str(measure) for measure in measures]
     return resampled.score_intervals(unit_table(run, measures), names, formula_of(measures), resampling)

@@ -29,13 +29,13 @@ Entry: TypeAlias = dict[str, Any]
 class Claim(NamedTuple):
     """A claim of gold or of the predictions. The value of a missing key is UNSET, which is not the same as null.
 
-    `cited` has the documents under the key `cited_doc_ids`.
+    `citations` has the documents under the key `cited_doc_ids`.
     """
 
     id: Hashable
     label: object
     evidence: Any
-    cited: object
+    citations: object
 
 
 class NearestSet(NamedTuple):
@@ -134,13 +134,19 @@ class AbstractsMode(Mode):
         predicted = self.predicted_entries(unit)
         faults = []
         for abstract in self.extra_abstracts(unit, sets_by_abstract, predicted):
-            faults.append(Fault(EXTRA_ABSTRACT, abstract, self.entries_to_json(predicted[abstract]), None))
+            faults.append(
+                Fault(
+                    kind=EXTRA_ABSTRACT, part=abstract, predicted=self.entries_to_json(predicted[abstract]), gold=None
+                )
+            )
         for abstract in self.order_abstracts(sets_by_abstract, predicted):
             sets = sets_by_abstract[abstract]
             if abstract in predicted:
                 faults += self._faults_of_abstract(abstract, sets, scorable_entries(predicted[abstract]))
             else:
-                faults.append(Fault(MISSED_ABSTRACT, abstract, None, self.entries_to_json(sets[:1])))
+                faults.append(
+                    Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=self.entries_to_json(sets[:1]))
+                )
         return self.sort_by_kind(faults)
 
     def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
@@ -154,13 +160,13 @@ class AbstractsMode(Mode):
         unused_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
         wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
         if unused_labels and wrong_labels:
-            faults.append(Fault(WRONG_LABEL, abstract, wrong_labels[0], unused_labels[0]))
+            faults.append(Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=unused_labels[0]))
         for sentence in extra_sentences(entries, sets):
-            faults.append(Fault(EXTRA_SENTENCE, abstract, sentence, None))
+            faults.append(Fault(kind=EXTRA_SENTENCE, part=abstract, predicted=sentence, gold=None))
         nearest = self._find_nearest_set(sets, entries)
         if nearest.missing_sentences:
             missing = self.missing_to_json(nearest.gold_set, nearest.missing_sentences)
-            faults.append(Fault(INCOMPLETE_RATIONALE, abstract, None, missing))
+            faults.append(Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing))
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
@@ -240,8 +246,8 @@ class AbstractsMode(Mode):
             "gold_sets": str(len(all_sets)),
             "shortest_set": str(min(sizes, default=NONE)),
         }
-        if isinstance(unit.gold.cited, list):
-            groups["cited_documents"] = str(len(unit.gold.cited))
+        if isinstance(unit.gold.citations, list):
+            groups["cited_documents"] = str(len(unit.gold.citations))
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
@@ -302,7 +308,7 @@ class OneAbstract:
         """
         mode = self._mode
         key = mode.abstract_key(str(fault.part))
-        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), cited=self._cited.get(key, []))
+        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._cited.get(key, []))
         prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
         unit_before = self._unit._replace(gold=gold, prediction=prediction)
         corrected_prediction = mode.prediction_from_json(mode.correct_faults(unit_before, [fault]))

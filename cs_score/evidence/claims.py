@@ -100,11 +100,11 @@ class Claims(AbstractsMode):
 
     # ---- Files
 
-    def gold(self, source: Source) -> dict[Hashable, Claim] | reading.Converted:
+    def gold(self, source: Source) -> dict[Hashable, Claim] | reading.ConvertedContent:
         """Return the claims of a gold file by the key of their id. Raises InputError for a malformed line."""
         claims, is_of_data_set = _read_claims(source)
         if is_of_data_set:
-            return reading.Converted(
+            return reading.ConvertedContent(
                 claims,
                 "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
                 "convert them",
@@ -148,7 +148,7 @@ class Claims(AbstractsMode):
         if units and not totals["labelled"]:
             yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
         if units and not any(cited_documents(unit.gold) for unit in units):
-            if any(claim.cited is not UNSET for claim in predictions.content.values()):
+            if any(claim.citations is not UNSET for claim in predictions.content.values()):
                 yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
             elif not any(unit.gold.evidence for unit in units):
                 yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
@@ -324,12 +324,12 @@ class Claims(AbstractsMode):
         evidence_keys = _document_keys(self.gold_sets(unit))
         for key in _document_keys(_cited_if_readable(unit.gold)):
             if key not in predicted_keys and key not in evidence_keys:
-                faults.append(Fault(MISSED_ABSTRACT, str(key), None, []))
+                faults.append(Fault(kind=MISSED_ABSTRACT, part=str(key), predicted=None, gold=[]))
         gold_label = unit.gold.label
         predicted_label = _predicted_label(unit.prediction)
         if gold_label not in (UNSET, predicted_label):
             shown_label = None if predicted_label is UNSET else predicted_label
-            faults.append(Fault(WRONG_VERDICT, None, shown_label, gold_label))
+            faults.append(Fault(kind=WRONG_VERDICT, part=None, predicted=shown_label, gold=gold_label))
         return faults
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
@@ -359,15 +359,22 @@ class Claims(AbstractsMode):
         predicted_keys = _document_keys(self.predicted_entries(unit))
         for key in cited_keys:
             is_predicted = key in predicted_keys
-            yield Part("abstract", str(key), is_predicted, "cited" if is_predicted else None)
+            yield Part(
+                noun="abstract", value=str(key), is_right=is_predicted, judgment="cited" if is_predicted else None
+            )
         for key in predicted_keys:
             if key not in cited_keys:
-                yield Part("abstract", str(key), False, "not cited")
+                yield Part(noun="abstract", value=str(key), is_right=False, judgment="not cited")
         yield from self._set_parts(unit)
         gold_label = unit.gold.label
         label = _predicted_label(unit.prediction)
         if gold_label is not UNSET:
-            yield Part("label", gold_label, label == gold_label, None if label is UNSET else text_of(label))
+            yield Part(
+                noun="label",
+                value=gold_label,
+                is_right=label == gold_label,
+                judgment=None if label is UNSET else text_of(label),
+            )
 
     def _set_parts(self, unit: Unit) -> Iterator[Part]:
         """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences."""
@@ -385,7 +392,7 @@ class Claims(AbstractsMode):
                     is_right = not verdict.fn
                     if verdict.is_retrieved:
                         judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
-                yield Part("evidence set", value, is_right, judgment)
+                yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
                 position += 1
 
 
@@ -398,7 +405,7 @@ def parse_claim(fields: reading.Object) -> Claim:
         id=reading.identifier(fields, "id"),
         label=fields.get("label", UNSET),
         evidence=fields.get("evidence", UNSET),
-        cited=fields.get("cited_doc_ids", UNSET),
+        citations=fields.get("cited_doc_ids", UNSET),
     )
 
 
@@ -425,7 +432,7 @@ def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
 
 def cited_documents(gold: Claim) -> list[object]:
     """Return the documents that a claim of gold cites; none if the key is missing. Raises InputError if not a list."""
-    return reading.as_list([] if gold.cited is UNSET else gold.cited, "'cited_doc_ids'")
+    return reading.as_list([] if gold.citations is UNSET else gold.citations, "'cited_doc_ids'")
 
 
 def _cited_if_readable(gold: Claim) -> Iterable[object]:

@@ -89,7 +89,7 @@ class AnswerAgreement(NamedTuple):
     recall: float
 
 
-NOTHING: Final = AnswerAgreement(0.0, 0.0, 0.0, 0.0)
+NO_AGREEMENT: Final = AnswerAgreement(0.0, 0.0, 0.0, 0.0)
 """The agreement of a missing prediction."""
 
 
@@ -116,7 +116,7 @@ class HotpotQA(Mode):
 
     # ---- Files
 
-    def gold(self, source: Source) -> list[Any] | reading.Converted:
+    def gold(self, source: Source) -> list[Any] | reading.ConvertedContent:
         """Return the questions of a gold file: a list of questions, or a question on each line.
 
         Raises InputError if the file has another form, and for a question without an id.
@@ -132,7 +132,7 @@ class HotpotQA(Mode):
             return _check_questions(questions, is_of_lines=True)
         return _check_questions(reading.as_list(value, "the file"))
 
-    def predictions(self, source: Source) -> dict[str, Any] | reading.Converted:
+    def predictions(self, source: Source) -> dict[str, Any] | reading.ConvertedContent:
         """Return the answers and the facts of a predictions file by question id, under the keys `answer` and `sp`.
 
         Raises InputError for a file that has neither the official form nor another form that can be read.
@@ -205,16 +205,16 @@ class HotpotQA(Mode):
         Raises InputError for an answer that is no text and for facts that are no lists, of gold or predicted.
         """
         prediction = unit.prediction or {}
-        answer = NOTHING
-        facts = NOTHING
-        joint = NOTHING
+        answer = NO_AGREEMENT
+        facts = NO_AGREEMENT
+        joint = NO_AGREEMENT
         with self.error_location(unit) as location:
             if ANSWER in prediction:
                 location.file = unit.files[1]
                 predicted_answer = check_answer(prediction[ANSWER])
                 location.file = unit.files[0]
                 gold_answer = check_answer(reading.member(unit.gold, "answer"))
-                answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
+                answer = compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
             if FACTS in prediction:
                 location.file = unit.files[1]
                 predicted_keys = facts_by_key(prediction[FACTS]).keys()
@@ -349,7 +349,7 @@ class OneFact:
                 right_count += count_change
             facts = compare_facts(right_count, predicted_count, len(gold_keys))
             answer = AnswerAgreement(*row[1:5])  # a row has 1, then the values of the answer
-            joint = joint_agreement(answer, facts) if self._has_answer else NOTHING
+            joint = joint_agreement(answer, facts) if self._has_answer else NO_AGREEMENT
             rows.append((1, *answer, *facts, *joint))
         return rows
 
@@ -377,7 +377,7 @@ def _answers_and_facts(value: object) -> dict[str, Any]:
     }
 
 
-def _predictions_of_other_form(text: str) -> reading.Converted | None:
+def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
     """Return the predictions in a text with an object for each question, converted to the official form.
 
     The objects are on lines of their own or in one JSON value. Return None for a text of another form.
@@ -395,10 +395,10 @@ def _predictions_of_other_form(text: str) -> reading.Converted | None:
     if converted is None:
         return None
     form, content = converted
-    return reading.Converted(content, f"read as {form}")
+    return reading.ConvertedContent(content, f"read as {form}")
 
 
-def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
+def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.ConvertedContent:
     """Return the questions of gold in the form of the corpus, with a notice if the file has another form.
 
     `is_of_lines` says that the file has a question on each line. Raises InputError if there is no question, and for a
@@ -418,7 +418,7 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
     if not questions:
         raise InputError("no questions, so there is nothing to score")
     if forms_read:
-        return reading.Converted(questions, f"read as {', '.join(forms_read)}")
+        return reading.ConvertedContent(questions, f"read as {', '.join(forms_read)}")
     return questions
 
 
@@ -463,7 +463,7 @@ def check_answer(answer: object) -> str:
     return answer
 
 
-def normalised(answer: str) -> str:
+def normalise_answer(answer: str) -> str:
     """Return an answer as the official evaluation compares it: "The U.S. Navy" -> "us navy".
 
     It is changed to lower case. ASCII punctuation, the articles a, an and the, and superfluous blanks are removed.
@@ -479,7 +479,7 @@ def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
     """
     exact_match = float(predicted == gold)
     if not exact_match and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
-        return NOTHING
+        return NO_AGREEMENT
     predicted_words = predicted.split()
     gold_words = gold.split()
     common_count = (Counter(predicted_words) & Counter(gold_words)).total()
@@ -555,7 +555,7 @@ def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
 
 def _kind_of_answer(answer: str) -> str:
     """Return the kind of an answer: "yes", "no", "number" (it consists of digits once it is normalised) or "other"."""
-    text = normalised(answer)
+    text = normalise_answer(answer)
     if text in YES_OR_NO:
         return text
     return "number" if text.replace(" ", "").isdecimal() else "other"
@@ -567,12 +567,12 @@ def _kind_of_answer(answer: str) -> str:
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
     """Return gold's answer to a question with the judgment of the predicted one, which is None if there is none."""
     if predicted_answer is None:
-        missed = Fault(MISSED_ANSWER, ANSWER, None, gold_answer)
-        return Part("answer", gold_answer, False, None, (missed,))
-    if normalised(predicted_answer) == normalised(gold_answer):
-        return Part("answer", gold_answer, True, predicted_answer)
-    wrong = Fault(WRONG_ANSWER, ANSWER, predicted_answer, gold_answer)
-    return Part("answer", gold_answer, False, predicted_answer, (wrong,))
+        missed = Fault(kind=MISSED_ANSWER, part=ANSWER, predicted=None, gold=gold_answer)
+        return Part(noun="answer", value=gold_answer, is_right=False, judgment=None, faults=(missed,))
+    if normalise_answer(predicted_answer) == normalise_answer(gold_answer):
+        return Part(noun="answer", value=gold_answer, is_right=True, judgment=predicted_answer)
+    wrong = Fault(kind=WRONG_ANSWER, part=ANSWER, predicted=predicted_answer, gold=gold_answer)
+    return Part(noun="answer", value=gold_answer, is_right=False, judgment=predicted_answer, faults=(wrong,))
 
 
 def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[FactKey, Any]) -> Iterator[Part]:
@@ -582,12 +582,24 @@ def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[Fact
     """
     for key, fact in gold_facts.items():
         if key in predicted_facts:
-            yield Part("fact", fact, True, "supports")
+            yield Part(noun="fact", value=fact, is_right=True, judgment="supports")
         else:
-            yield Part("fact", fact, False, None, (Fault(MISSED_FACT, FACTS, None, fact),))
+            yield Part(
+                noun="fact",
+                value=fact,
+                is_right=False,
+                judgment=None,
+                faults=(Fault(kind=MISSED_FACT, part=FACTS, predicted=None, gold=fact),),
+            )
     for key, fact in predicted_facts.items():
         if key not in gold_facts:
-            yield Part("fact", fact, False, "not in gold", (Fault(EXTRA_FACT, FACTS, fact, None),))
+            yield Part(
+                noun="fact",
+                value=fact,
+                is_right=False,
+                judgment="not in gold",
+                faults=(Fault(kind=EXTRA_FACT, part=FACTS, predicted=fact, gold=None),),
+            )
 
 
 def _explain_answer(role: str, answer: str) -> str:
@@ -595,7 +607,7 @@ def _explain_answer(role: str, answer: str) -> str:
 
     `role` is "gold" or "predicted".
     """
-    return f"  answer {role:9}  {short_text(answer)}  (compared as {quoted(normalised(answer))})"
+    return f"  answer {role:9}  {short_text(answer)}  (compared as {quoted(normalise_answer(answer))})"
 
 
 def _explain_facts(outcome: str, keys: Collection[FactKey]) -> str:

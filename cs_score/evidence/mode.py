@@ -19,7 +19,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
-from cs_score.evidence.reading import ErrorLocation, InputContent, read, text_of
+from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
@@ -49,9 +49,10 @@ Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
 """A function that returns the values of a sequence one after the other, and may show how many are left."""
 
 Confusion: TypeAlias = tuple[str, str, str]
-"""A noun (abstract, claim, answer), the label that such a thing has in gold, and its predicted label.
+"""What a part of a unit is (abstract, claim or answer), the label that it has in gold, and its predicted label.
 
-A missing label is `NONE`.
+An abstract of gold that is not predicted has the predicted label `NONE`: `("abstract", "SUPPORT", "none")`. If gold
+does not have it, its label in gold is `NONE`.
 """
 
 NONE: Final = "none"
@@ -114,23 +115,26 @@ def report_rows(
 ) -> tuple[ReportRow, ...]:
     """Return a report row for each name: the first row has the first measures, the second row the next ones.
 
-    All rows have the same number of measures. `totals` has the columns that each row shows as totals; it is empty if no
-    row shows any.
+    All rows have the same number of measures: `report_rows(("a", "b"), ("a_p", "a_r", "b_p", "b_r"))` returns a row "a"
+    with `a_p` and `a_r`, and a row "b" with `b_p` and `b_r`. `totals` has for each row the columns that it shows as
+    totals; it is empty if no row shows any.
     """
-    measure_count = len(measures) // len(names)
+    measures_in_row = len(measures) // len(names)
     rows = []
-    for number, name in enumerate(names):
-        first = number * measure_count
-        columns = totals[number] if totals else ()
-        rows.append(ReportRow(name, measures[first : first + measure_count], columns))
+    for row_number, name in enumerate(names):
+        first = row_number * measures_in_row
+        measures_of_row = measures[first : first + measures_in_row]
+        columns = totals[row_number] if totals else ()
+        rows.append(ReportRow(name, measures_of_row, columns))
     return tuple(rows)
 
 
 def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
-    """Return the notice that units without a prediction are left out, in a list; an empty list if all have one.
+    """Return the notice that units without a prediction are left out, in a list; an empty list if all units have one.
 
     `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` the
-    number of all units. Raises InputError if no unit has a prediction.
+    number of all units, and `unit_noun` the noun for one, such as "claim". Raises InputError if no unit has a
+    prediction.
     """
     if not answered_count:
         raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions)
@@ -188,14 +192,18 @@ class Mode(ABC):
         self.chosen_options: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return a copy of the mode with these options. Raises UsageError for options that are not possible."""
+        """Return a copy of the mode with these options in force; options that are not named have their defaults.
+
+        Raises UsageError for options that are not possible.
+        """
         return self._with(chosen_options=self.options(**options))
 
     def _with(self, **attributes: Any) -> Self:
-        """Return a copy of the mode with other values of some attributes."""
+        """Return a copy of the mode in which some attributes have other values."""
         mode = copy.copy(self)
-        mode.__dict__.pop("measures", None)  # the cached property, which depends on `rows`
         mode.__dict__.update(attributes)
+        if "rows" in attributes:
+            mode.__dict__.pop("measures", None)  # the cached measures, which the rows name
         return mode
 
     # ---- Its numbers
@@ -209,10 +217,10 @@ class Mode(ABC):
         return tuple(measures)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return the measures from the sums of the columns; here a measure is the mean of its column.
+        """Return the value of each measure, in the order of `measures`, from the sums of the columns over all units.
 
-        The first column counts the units, each other one belongs to a measure. The sums are numbers, arrays or ratios;
-        `divide` divides two of them, with 0 for 0 / 0.
+        Here a measure is the mean of its column: the first column counts the units, and each other one belongs to a
+        measure. The sums are numbers, arrays or ratios; `divide` divides two of them, with 0 for 0 / 0.
         """
         unit_count, *totals = sums
         return tuple([divide(total, unit_count) for total in totals])
@@ -220,15 +228,14 @@ class Mode(ABC):
     def formula_of(self, measures: Sequence[str]) -> SumsFormula:
         """Return a function that computes some of the measures from the sums of the columns.
 
-        It can be pickled, for another process.
+        The function takes the same arguments as `formula`. It can be pickled, for another process.
         """
-        positions = tuple([self.measures.index(measure) for measure in measures])
-        return partial(self._formula_at, positions)
+        return partial(self._compute_measures, tuple(measures))
 
-    def _formula_at(self, positions: Sequence[int], sums: Sequence[Any], divide: Divide) -> list[Any]:
-        """Return the measures at some positions of `measures`, from the sums of the columns."""
-        scores = self.formula(sums, divide)
-        return [scores[position] for position in positions]
+    def _compute_measures(self, measures: Sequence[str], sums: Sequence[Any], divide: Divide) -> list[Any]:
+        """Return the values of some of the measures, from the sums of the columns."""
+        value_by_measure = dict(zip(self.measures, self.formula(sums, divide)))
+        return [value_by_measure[measure] for measure in measures]
 
     def scores(self, sums: Sequence[float]) -> dict[str, float]:
         """Return the scores by measure, each 0..1, from the sums of the columns."""
@@ -246,7 +253,8 @@ class Mode(ABC):
         Options that differ from their defaults appear in its signature. `measure` is None for the headline measure that
         the table of measures has for the task.
         """
-        defaults = {**asdict(self.options()), **self.fixed_settings}
+        defaults = asdict(self.options())
+        defaults.update(self.fixed_settings)
         all_options = {**defaults, **options}
         settings = [self.name]
         if self.package is not None:
@@ -255,7 +263,9 @@ class Mode(ABC):
             if defaults.get(name) != value:
                 settings.append(_setting_text(name, value))
         inputs = (run,) if gold is None else (gold, run)
-        return Origin(self.name, all_options, inputs, tuple(settings), measure or headline(self.name)[0])
+        if measure is None:
+            measure = headline(self.name)[0]
+        return Origin(task=self.name, options=all_options, inputs=inputs, settings=tuple(settings), measure=measure)
 
     def is_answered_only(self, options: Any) -> bool:
         """Return whether the options leave out the units without a prediction."""
@@ -270,7 +280,7 @@ class Mode(ABC):
         """
         if gold is None and not self.needs_gold:
             return None
-        return read(gold, "gold", self.gold, has_lines=self.has_lines)
+        return read_input(gold, "gold", self.gold, has_lines=self.has_lines)
 
     @paused_collector()
     def score(
@@ -298,47 +308,56 @@ class Mode(ABC):
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Return gold and predictions, read with these options. Raises InputError, UsageError and MissingExtraError.
+        """Return gold and predictions, read with these options. Gold that was read already is taken as it is.
 
-        Gold that is read already is taken as it is.
+        Raises InputError for a file that cannot be read, UsageError for options that are not possible, and
+        MissingExtraError if a package that scoring needs is not installed.
         """
         mode = self.with_options(options)
         mode.check_packages()  # before any reading, so that a missing package is reported at once
-        gold_read = gold if isinstance(gold, InputContent) else mode.read_gold(gold)
-        mode.has_gold = gold_read is not None
-        predictions_read = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
-        return FilesRead(mode, gold_read, predictions_read, mode.systems(predictions_read))
+        gold_content = gold if isinstance(gold, InputContent) else mode.read_gold(gold)
+        mode = mode._with(has_gold=gold_content is not None)
+        run_content = read_input(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
+        systems = mode.systems(run_content)
+        return FilesRead(mode, gold_content, run_content, systems)
 
     def check_packages(self) -> None:  # noqa: B027  # most modes need no further package
         """Raise MissingExtraError if a package that scoring needs is not installed."""
 
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
-        """Return the result of a system of the files. Raises InputError for files that cannot be scored.
+        """Return the result of the system with this name, one of `files.systems`.
 
-        `system` is one of the names in `files.systems`.
+        `progress` shows how far scoring is. Raises InputError for files that cannot be scored.
         """
         gold = files.gold
         predictions = files.predictions
         mode = self.mode_for_system(system, files.systems)
-        pairs, notices = mode.pair_units(gold, predictions, mode.chosen_options)
+        pairs, pairing_notices = mode.pair_units(gold, predictions, mode.chosen_options)
         file_names = ("" if gold is None else gold.name, predictions.name)
         units = [Unit(unit_id, gold_of_unit, predicted, file_names) for unit_id, gold_of_unit, predicted in pairs]
+
         ids = tuple([text_of(unit.id) for unit in units])
-        table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
+        rows = mode.rows_of(units, progress)
+        table = UnitTable(ids, mode.columns, rows)
         undefined = mode.undefined_measures(units, table)
         mode = mode.without_measures(undefined)
-        all_notices = [*predictions.notices, *notices]
+        scores = mode.scores(table.sums())
+
+        notices = list(predictions.notices)
         if gold is not None:
-            mismatches = mode.mismatches(gold, predictions, units, table)
-            all_notices = [*predictions.notices, *gold.notices, *notices, *mismatches]
+            notices += gold.notices
+        notices += pairing_notices
+        if gold is not None:
+            notices += mode.mismatches(gold, predictions, units, table)
+        notices += mode.remarks(units, table)
         return ScoredPredictions(
             mode=mode,
             units=units,
             table=table,
-            scores=mode.scores(table.sums()),
+            scores=scores,
             origin=mode._origin_of(files, units, table),
             contents=mode.contents(None if gold is None else gold.content, predictions.content, table),
-            notices=(*all_notices, *mode.remarks(units, table)),
+            notices=tuple(notices),
             undefined=undefined,
             head=tuple(mode.head(units, table)),
             system=system,
@@ -372,12 +391,16 @@ class Mode(ABC):
     def systems_of_file(self, predictions: Input) -> Sequence[str]:
         """Return the names of the systems in a file of predictions, among which the user can choose.
 
-        They are empty if the user has chosen a system, if the task has no such option, and if the file cannot be read.
+        There are none if the user has chosen a system, if the task has no such option, and if the file cannot be read.
         """
-        if not self.option_of_systems or getattr(self.chosen_options, self.option_of_systems):
+        if not self.option_of_systems:
+            return ()
+        has_chosen_system = bool(getattr(self.chosen_options, self.option_of_systems))
+        if has_chosen_system:
             return ()
         try:
-            return self.systems(read(predictions, "predictions", self.predictions, has_lines=self.has_lines))
+            content = read_input(predictions, "predictions", self.predictions, has_lines=self.has_lines)
+            return self.systems(content)
         except InputError:
             return ()
 
@@ -390,15 +413,16 @@ class Mode(ABC):
         return {}
 
     def without_measures(self, measures: Collection[str]) -> Self:
-        """Return a copy of the mode without some measures, and without their lines of the report.
+        """Return a copy of the mode without some measures, and without the lines of the report that show them.
 
-        Raises ValueError unless these are the last lines.
+        Raises ValueError unless these are the last lines of the report.
         """
         if not measures:
             return self
-        rows = [row for row in self.rows if not set(row.measures) & set(measures)]
+        rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
         mode = self._with(rows=tuple(rows))
-        if mode.measures != self.measures[: len(mode.measures)]:
+        first_measures = self.measures[: len(mode.measures)]
+        if mode.measures != first_measures:
             raise ValueError("only the last rows of the report can be without a value")
         return mode
 
@@ -468,8 +492,12 @@ class Mode(ABC):
         """Yield the lines that explain why a unit has this row. Text from the inputs is not made safe to print."""
 
     def error_location(self, unit: Unit) -> ErrorLocation:
-        """Return a context that adds the gold file and the id of a unit to errors; its block may change the `file`."""
-        return ErrorLocation(unit.files[0], {self.unit: unit.id})
+        """Return a context that adds the name of the gold file and the id of a unit to every InputError in its block.
+
+        The block sets `file` of the context to `unit.files[1]` while it reads the prediction.
+        """
+        gold_file = unit.files[0]
+        return ErrorLocation(gold_file, {self.unit: unit.id})
 
     # ---- Faults of a prediction that `row` accepts
 
@@ -497,8 +525,12 @@ class Mode(ABC):
         return faults
 
     def _kind_and_number(self, fault: Fault) -> tuple[int, int]:
-        """Return the position of a fault's kind and the number of its part, 0 for a part without number."""
-        return self.kinds.index(fault.kind), fault.part if isinstance(fault.part, int) else 0
+        """Return the position of a fault's kind in `kinds` and the number of its part, 0 for a part without number.
+
+        Faults are sorted by this pair.
+        """
+        number_of_part = fault.part if isinstance(fault.part, int) else 0
+        return self.kinds.index(fault.kind), number_of_part
 
     @abstractmethod
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
@@ -511,12 +543,13 @@ class Mode(ABC):
         the corrected prediction. A task whose rows are sums over parts of a unit should score only the part with the
         fault again, so that the time for all faults of a unit grows in proportion to their number.
         """
-        return partial(self._rows_without, units)
+        return partial(self._score_corrected, units)
 
-    def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
+    def _score_corrected(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
         """Return the rows of units that share a prediction, scored again with one of its faults corrected."""
-        prediction = self.prediction_from_json(self.correct_faults(units[0], [fault]))
-        return [self.row(unit._replace(prediction=prediction)) for unit in units]
+        corrected_json = self.correct_faults(units[0], [fault])
+        corrected_prediction = self.prediction_from_json(corrected_json)
+        return [self.row(unit._replace(prediction=corrected_prediction)) for unit in units]
 
     def prediction_to_json(self, prediction: Any) -> Any:
         """Return a prediction that was read, in the form of the predictions file."""
@@ -531,7 +564,7 @@ class Mode(ABC):
         return {}
 
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
-        """Return the label of gold and the predicted label of each part of a unit that has a label."""
+        """Return for each part of a unit with a label its label in gold and its predicted label (see `Confusion`)."""
         return ()
 
     # ---- Hooks of tasks whose answers were judged; a policy says which judgments count as right
@@ -552,11 +585,12 @@ class Mode(ABC):
 
 
 def _setting_text(name: str, value: object) -> str:
-    """Return an option as signatures show it, such as `any_order=true`."""
+    """Return an option as signatures show it, such as `any_order=true`; `answered_only` is shown as a word alone."""
     if name == "answered_only":
         return "answered-only"
-    value_text = value if isinstance(value, str) else str(value).lower()
-    return f"{name}={value_text}"
+    if isinstance(value, str):
+        return f"{name}={value}"
+    return f"{name}={str(value).lower()}"
 
 
 class FilesRead(NamedTuple):

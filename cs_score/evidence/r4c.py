@@ -104,7 +104,7 @@ class Fact(NamedTuple):
 Derivation: TypeAlias = tuple[Fact, ...]
 
 
-class Aligned(NamedTuple):
+class AlignedPair(NamedTuple):
     """The positions of a predicted fact and a gold fact that are aligned, and the weight of the pair (above 0)."""
 
     predicted: int
@@ -123,7 +123,7 @@ class InstanceEvaluation(NamedTuple):
     totals: tuple[float, ...]
     predicted: Derivation
     gold: Derivation
-    pairs: list[Aligned]
+    pairs: list[AlignedPair]
 
     @property
     def reference(self) -> int:
@@ -303,12 +303,20 @@ class R4C(Mode):
                 yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
             else:
                 missed = unit.gold.derivations[evaluation.reference][position]
-                yield Part("fact", list(gold), False, None, (Fault(MISSED_FACT, None, None, missed),))
+                yield Part(
+                    noun="fact",
+                    value=list(gold),
+                    is_right=False,
+                    judgment=None,
+                    faults=(Fault(kind=MISSED_FACT, part=None, predicted=None, gold=missed),),
+                )
         aligned_positions = {pair.predicted for pair in evaluation.pairs}
         for position, fact in enumerate(evaluation.predicted):
             if position not in aligned_positions:
-                extra = Fault(EXTRA_FACT, position + 1, list(fact), None)
-                yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
+                extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
+                yield Part(
+                    noun="fact", value=list(fact), is_right=False, judgment="aligned with nothing", faults=(extra,)
+                )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the predicted derivation of an instance, with these faults of it corrected.
@@ -340,7 +348,7 @@ class R4C(Mode):
         return {"gold_facts": str(len(first_reference))}
 
 
-def _judge_aligned_fact(pair: Aligned, predicted: Fact, gold: Fact) -> Part:
+def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
     """Return a fact of gold with the judgment and the faults of the predicted fact that is aligned with it.
 
     `pair` has the positions of the two facts and their weight.
@@ -349,11 +357,17 @@ def _judge_aligned_fact(pair: Aligned, predicted: Fact, gold: Fact) -> Part:
     faults = []
     if _differ(predicted.head, gold.head) or _differ(predicted.tail, gold.tail):
         predicted_entities = [predicted.head, predicted.tail]
-        faults.append(Fault(WRONG_ENTITY, number, predicted_entities, [gold.head, gold.tail]))
+        faults.append(Fault(kind=WRONG_ENTITY, part=number, predicted=predicted_entities, gold=[gold.head, gold.tail]))
     if _differ(predicted.relation, gold.relation):
-        faults.append(Fault(WRONG_RELATION, number, predicted.relation, gold.relation))
+        faults.append(Fault(kind=WRONG_RELATION, part=number, predicted=predicted.relation, gold=gold.relation))
     texts = ", ".join([quoted(text) for text in predicted])
-    return Part("fact", list(gold), not faults, f"[{texts}], weight {pair.weight:.4f}", tuple(faults))
+    return Part(
+        noun="fact",
+        value=list(gold),
+        is_right=not faults,
+        judgment=f"[{texts}], weight {pair.weight:.4f}",
+        faults=tuple(faults),
+    )
 
 
 def _differ(first: str, second: str) -> bool:
@@ -448,7 +462,7 @@ def _number_distinct_texts(texts: Iterable[str]) -> dict[str, int]:
     return number_by_text
 
 
-def align(weights: ArrayLike) -> list[Aligned]:
+def align(weights: ArrayLike) -> list[AlignedPair]:
     """Return the one-to-one alignment with the greatest total weight, in the order of the predicted facts.
 
     `weights` has a row for each predicted fact and a column for each gold fact. Facts whose weight is 0 or less are
@@ -464,10 +478,10 @@ def align(weights: ArrayLike) -> list[Aligned]:
         raise InputError("two empty strings are to be compared, for which no similarity is defined")
     rows, columns = linear_sum_assignment(gains, maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
-    return [Aligned(row, column, weight) for row, column, weight in pairs if weight > 0]
+    return [AlignedPair(row, column, weight) for row, column, weight in pairs if weight > 0]
 
 
-def total_weight(pairs: Iterable[Aligned]) -> float:
+def total_weight(pairs: Iterable[AlignedPair]) -> float:
     """Return the sum of the weights of pairs, with the same rounding as in the official script.
 
     The built-in `sum` of later Python versions compensates for rounding, so that its last digits differ.

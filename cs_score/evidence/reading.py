@@ -40,7 +40,7 @@ class InputContent(Record):
     notices: tuple[str, ...] = ()
 
 
-class Converted(Record):
+class ConvertedContent(Record):
     """The content of a file that has another form than the usual one; `notice` tells the user how it was read."""
 
     content: Any
@@ -51,22 +51,24 @@ class Converted(Record):
 
 
 @paused_collector()
-def read(
+def read_input(
     file_or_value: Input | object, role: str, read_content: Callable[[Source], Any], *, has_lines: bool = False
 ) -> InputContent:
-    """Read gold or predictions from a path, an open file, or a JSON value.
+    """Return the content of gold or predictions, read from a path, an open file, or a JSON value.
 
-    `role` is "gold" or "predictions". `read_content` makes the content of a source. If `has_lines`, a file has a JSON
-    value on each line, and a value from memory is an iterable of such values. Raises InputError, with the name of the
-    file, if the file or the value cannot be read.
+    `role` is "gold" or "predictions". `read_content` returns the content of a source as the task reads it. If
+    `has_lines`, a file has a JSON value on each line, and a value from memory is an iterable of such values. Raises
+    InputError, with the name of the file, if the file or the value cannot be read.
     """
+    role_in_signature = GOLD if role == "gold" else RUN
     with open_input(file_or_value, role, has_lines=has_lines) as source, ErrorLocation(source.name):
         content = read_content(source)
         notices: tuple[str, ...] = ()
-        if isinstance(content, Converted):
+        if isinstance(content, ConvertedContent):
             notices = (f"{source.name}: {content.notice}",)
             content = content.content
-        return InputContent(source.name, content, source.digest(GOLD if role == "gold" else RUN), notices)
+        digest = source.digest(role_in_signature)
+    return InputContent(source.name, content, digest, notices)
 
 
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:
@@ -76,34 +78,42 @@ def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = Fa
     the `role` in brackets. So values follow the same rules as files, and the caller may change them later. Raises
     InputError for a value that cannot be written as JSON.
     """
-    if isinstance(file_or_value, (str, os.PathLike)) or hasattr(file_or_value, "read"):
+    is_path = isinstance(file_or_value, (str, os.PathLike))
+    if is_path or hasattr(file_or_value, "read"):
         return open_source(file_or_value)  # type: ignore[arg-type]  # an object with a method `read` is a file
+    name = f"<{role}>"
     if not has_lines:
-        text = _write_json(file_or_value, role)
+        text = _to_json_text(file_or_value, name)
     elif isinstance(file_or_value, Iterable):
-        text = "".join([_write_json(value, role) + "\n" for value in file_or_value])
+        lines = [_to_json_text(value, name) + "\n" for value in file_or_value]
+        text = "".join(lines)
     else:
-        raise InputError(f"neither a file nor a sequence of claims: {type(file_or_value).__name__}", file=f"<{role}>")
-    return Source(f"<{role}>", io.BytesIO(text.encode("ascii")))
+        raise InputError(f"neither a file nor a sequence of claims: {type(file_or_value).__name__}", file=name)
+    return Source(name, io.BytesIO(text.encode("ascii")))
 
 
-def _write_json(value: object, role: str) -> str:
-    """Return a value as JSON in ASCII characters. Raises InputError if JSON has no such value.
+def _to_json_text(value: object, name: str) -> str:
+    """Return a value as JSON in ASCII characters.
 
-    `role` is "gold" or "predictions", for the message.
+    Raises InputError if JSON has no such value; `name` stands for the name of a file in its message.
     """
     try:
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot be written as JSON: {error}", file=f"<{role}>") from None
+        raise InputError(f"cannot be written as JSON: {error}", file=name) from None
 
 
 class ErrorLocation(Struct):
     """A context that adds its file and its place to every InputError that is raised in its block.
 
-    The place {"line": 3, "claim": 5}, for example, is "line 3, claim 5" in the message, before the place that the error
-    has already. A value that is a list or an object is left out. The block may change `file` and `place`, so that one
-    context serves all lines of a file.
+    With the place `{"line": 3, "claim": 5}` a message has "line 3, claim 5" before the place that the error has
+    already. A value that is a list or an object is left out. The block may change `file` and `place`, so that one
+    context serves all lines of a file:
+
+        with ErrorLocation("gold.jsonl") as location:
+            for number, line in enumerate(lines, start=1):
+                location.place = {"line": number}
+                ...
     """
 
     file: str | None = None
@@ -113,7 +123,10 @@ class ErrorLocation(Struct):
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Raise an InputError of the block again, with the file and the place of the context."""
+        """Raise an InputError of the block again, with the file and the place of the context.
+
+        Other errors of the block are not changed.
+        """
         if not isinstance(error, InputError):
             return
         places = []
@@ -133,11 +146,12 @@ class ErrorLocation(Struct):
 def json_lines(
     source: Source, location: ErrorLocation, *, skipped_marks: str = "", skips_blank: bool = False
 ) -> Iterator[object]:
-    """Yield the JSON value of each line of a source, and set the place of `location` to the number of the line, from 1.
+    """Yield the JSON value of each line of a source.
 
-    Lines end with LF, CR LF or CR, and with no other character. At the start of a line one of the characters
-    `skipped_marks` is ignored. Raises InputError for a line that is not UTF-8 or not JSON, for a blank line unless
-    `skips_blank`, and, without a place, if the source cannot be read.
+    Before a value is yielded, the place of `location`, the context of the caller, is set to the number of its line,
+    from 1: errors in the caller's block then name the line. Lines end with LF, CR LF or CR, and with no other
+    character. At the start of a line one of the characters `skipped_marks` is ignored. Raises InputError for a line
+    that is not UTF-8 or not JSON, for a blank line unless `skips_blank`, and if the source cannot be read.
     """
     try:
         for number, line in enumerate(_split_lines(source), start=1):
@@ -146,7 +160,7 @@ def json_lines(
                 continue
             yield _parse_line(line, skipped_marks)
     except OSError as error:
-        location.place = {}  # the line that was read last has nothing to do with the error
+        location.place = {}  # the message shall not name the line that was read before the error
         raise InputError(f"cannot be read: {reason_of(error)}") from None
 
 
@@ -157,7 +171,7 @@ def _parse_line(line: bytes, skipped_marks: str) -> object:
     """
     try:
         text = line.decode("utf-8")
-        if skipped_marks and text[:1] in skipped_marks:
+        if skipped_marks and text.startswith(tuple(skipped_marks)):
             text = text[1:]
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -169,15 +183,15 @@ def _parse_line(line: bytes, skipped_marks: str) -> object:
 
 
 def _split_lines(source: Source) -> Iterator[bytes]:
-    """Yield the lines of a source, which end with LF, CR LF or CR; some still have their line end.
+    """Yield the lines of a source, which end with LF, CR LF or CR. A line end of LF is kept, since JSON ignores it.
 
     Raises OSError if the source cannot be read.
     """
-    for line in source.binary:  # which splits at LF only
-        if b"\r" in line:
-            yield from line.splitlines()  # bytes are split at LF, CR LF and CR, and nowhere else
+    for line_up_to_lf in source.binary:
+        if b"\r" in line_up_to_lf:
+            yield from line_up_to_lf.splitlines()  # for bytes this splits at LF, CR LF and CR, and nowhere else
         else:
-            yield line
+            yield line_up_to_lf
 
 
 def document_text(source: Source) -> str:
@@ -269,7 +283,7 @@ def as_key(value: object) -> Hashable:
     2 and 2.0 have the key `2`, the text "2" has the key `'2'`. The key is a text, or for a list or an object a tuple of
     texts. A file could make dictionaries slow with many whole numbers that have the same hash; with texts it cannot.
     """
-    if type(value) is int:  # the most frequent type
+    if type(value) is int:  # the most frequent type; bool, a kind of int, is dealt with below
         return str(value)
     if isinstance(value, str):
         return f"'{value}'"
@@ -285,7 +299,8 @@ def as_key(value: object) -> Hashable:
 def _nested_key(value: object) -> Hashable:
     """Return the key of a list or an object: a flat tuple, however deeply the value is nested.
 
-    A list adds its length to the tuple and an object its sorted names; then the values in it follow.
+    A list adds its length to the tuple, an object its sorted names, and any other value its key. `[1, "a"]` has the key
+    `("[2", "'a'", "1")`: the values in a list or object come last first.
     """
     key: list[Hashable] = []
     values_left: list[object] = [value]

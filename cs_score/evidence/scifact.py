@@ -63,8 +63,11 @@ class SciFactOptions(Record):
     ] = False
 
 
-class Labelled(NamedTuple):
-    """An evidence set of gold, or the prediction for an abstract. `sentences` are as listed, repeats included."""
+class LabelledSentences(NamedTuple):
+    """An evidence set of gold, or the prediction for an abstract: a label, and numbers of sentences of the abstract.
+
+    `sentences` are as the file lists them, repeated numbers included.
+    """
 
     label: Any
     sentences: tuple[object, ...]
@@ -139,11 +142,11 @@ class SciFact(AbstractsMode):
 
     # ---- Files
 
-    def gold(self, source: Source) -> list[Claim] | reading.Converted:
+    def gold(self, source: Source) -> list[Claim] | reading.ConvertedContent:
         """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
         return _read_claims(source, _read_gold_sets)
 
-    def predictions(self, source: Source) -> list[Claim] | reading.Converted:
+    def predictions(self, source: Source) -> list[Claim] | reading.ConvertedContent:
         """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
         return _read_claims(source, _read_predicted_entry)
 
@@ -223,17 +226,17 @@ class SciFact(AbstractsMode):
         with reading.ErrorLocation() as location:
             for abstract, entry in predicted.items():
                 location.place["abstract"] = abstract
-                verdict = judge(sets_by_abstract.get(abstract), entry)
+                verdict = judge_abstract(sets_by_abstract.get(abstract), entry)
                 retrieved_sentences += len(entry.sentences)
                 selection_correct += len(verdict.correct_sentences)
                 if verdict.is_label_right:
                     label_only_correct += 1
-                    rationalized_correct += verdict.is_rationalized
                     label_correct += len(verdict.correct_sentences)
+                if verdict.is_rationalized:
+                    rationalized_correct += 1
         relevant_sentences = 0
         for sets in sets_by_abstract.values():
-            for gold_set in sets:
-                relevant_sentences += len(gold_set.sentences)
+            relevant_sentences += _count_sentences(sets)
         return (
             len(sets_by_abstract),
             len(predicted),
@@ -258,8 +261,7 @@ class SciFact(AbstractsMode):
                 yield ""
                 yield f"abstract {short_text(abstract)}: not predicted"
                 yield f"  gold       {_show_gold_sets(sets)}"
-                missed = sum([len(gold_set.sentences) for gold_set in sets])
-                yield f"  missed     1 abstract, {number_with_noun(missed, 'sentence')}"
+                yield f"  missed     1 abstract, {number_with_noun(_count_sentences(sets), 'sentence')}"
         if not sets_by_abstract and not predicted:
             yield ""
             yield "no abstract is relevant and none is predicted"
@@ -269,7 +271,9 @@ class SciFact(AbstractsMode):
     def prediction_to_json(self, prediction: Claim | None) -> Any:
         """Return the prediction for a claim as the JSON object of its line."""
         assert prediction is not None  # every claim has one
-        evidence = {abstract: self.entries_to_json([entry.entry()]) for abstract, entry in prediction.evidence.items()}
+        evidence = {}
+        for abstract, entry in prediction.evidence.items():
+            evidence[abstract] = {"label": entry.label, "sentences": list(entry.sentences)}
         return {"id": prediction.id, "evidence": evidence}
 
     def prediction_from_json(self, prediction: Any) -> Claim:
@@ -278,7 +282,10 @@ class SciFact(AbstractsMode):
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
         """Return the evidence sets of gold for a claim, by abstract."""
-        return {abstract: [gold_set.entry() for gold_set in sets] for abstract, sets in unit.gold.evidence.items()}
+        sets_by_abstract = {}
+        for abstract, sets in unit.gold.evidence.items():
+            sets_by_abstract[abstract] = [gold_set.entry() for gold_set in sets]
+        return sets_by_abstract
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
         """Return the evidence of gold for a claim by abstract, as it was read."""
@@ -295,13 +302,17 @@ class SciFact(AbstractsMode):
         return {abstract: [entry.entry()] for abstract, entry in unit.prediction.evidence.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
-        """Return the first of the entries of an abstract, since the predictions file has one for each abstract."""
-        entry = entries[0]
-        return {**entry, "sentences": list(entry["sentences"])}
+        """Return the first of the entries of an abstract as a JSON object.
+
+        The predictions file has one entry for each abstract, and no list of entries.
+        """
+        only_entry = entries[0]
+        return {**only_entry, "sentences": list(only_entry["sentences"])}
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
-        """Return the only predicted entry of an abstract, repeated for each of its gold sets."""
-        return [entries[0]] * len(sets)
+        """Return the only predicted entry of an abstract for each of its gold sets, in a list."""
+        only_entry = entries[0]
+        return [only_entry] * len(sets)
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
         """Return the sentences of a gold set that are not predicted, which a fault shows as they are."""
@@ -314,36 +325,50 @@ class SciFact(AbstractsMode):
         return dict.fromkeys([*predicted_first, *gold])
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each abstract of a claim, its gold sets, and its sentences in no gold set, with their judgments."""
+        """Yield each abstract of a claim, its gold sets, and its sentences in no gold set, with their judgments.
+
+        The abstracts of gold come first, then the predicted abstracts that gold does not have.
+        """
         predicted = unit.prediction.evidence
         for abstract, sets in unit.gold.evidence.items():
             entry = predicted.get(abstract)
-            yield _judge_abstract(abstract, sets, entry)
-            yield from _judge_sets(abstract, sets, entry)
+            yield _abstract_part(abstract, sets, entry)
+            yield from _set_parts(abstract, sets, entry)
             if entry is not None:
-                gold_sets = [gold_set.entry() for gold_set in sets]
-                for sentence in extra_sentences([entry.entry()], gold_sets):
-                    yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
+                yield from _extra_sentence_parts(abstract, sets, entry)
         for abstract, entry in predicted.items():
             if abstract not in unit.gold.evidence:
-                yield Part("abstract", abstract, False, f"{entry.label}, not relevant")
+                yield Part(noun="abstract", value=abstract, is_right=False, judgment=f"{entry.label}, not relevant")
 
 
-def _judge_abstract(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Part:
+def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences) -> Iterator[Part]:
+    """Yield each predicted sentence of an abstract that is in none of its gold sets `sets`, judged as wrong."""
+    gold_sets = [gold_set.entry() for gold_set in sets]
+    for sentence in extra_sentences([entry.entry()], gold_sets):
+        value = {"abstract": abstract, "sentence": sentence}
+        yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set")
+
+
+def _count_sentences(sets: Iterable[LabelledSentences]) -> int:
+    """Return the number of sentences of evidence sets, each counted as often as the sets list it."""
+    return sum([len(gold_set.sentences) for gold_set in sets])
+
+
+def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Part:
     """Return an abstract of gold with the judgment of its prediction `entry`, which is None if there is none."""
     if entry is None:
-        return Part("abstract", abstract, False, None)
-    verdict = judge(sets, entry)
+        return Part(noun="abstract", value=abstract, is_right=False, judgment=None)
+    verdict = judge_abstract(sets, entry)
     if not verdict.is_label_right:
         judgment = f"{entry.label}, gold {text_of(sets[0].label)}"
     elif verdict.is_rationalized:
         judgment = f"{entry.label}, rationalized"
     else:
         judgment = f"{entry.label}, no whole gold set among its first {verdict.leading_count} sentences"
-    return Part("abstract", abstract, verdict.is_label_right, judgment)
+    return Part(noun="abstract", value=abstract, is_right=verdict.is_label_right, judgment=judgment)
 
 
-def _judge_sets(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Iterator[Part]:
+def _set_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Iterator[Part]:
     """Yield each gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
 
     `entry` is the prediction for the abstract, None if there is none.
@@ -352,16 +377,16 @@ def _judge_sets(abstract: str, sets: Sequence[Labelled], entry: Labelled | None)
     if entry is not None:
         predicted_keys = sentence_keys(entry.sentences)
     for number, gold_set in enumerate(sets, start=1):
-        keys = sentence_keys(gold_set.sentences)
-        predicted_count = len(keys & predicted_keys)
-        is_complete = predicted_count == len(keys)
+        gold_keys = sentence_keys(gold_set.sentences)
+        predicted_count = len(gold_keys & predicted_keys)
+        is_complete = predicted_count == len(gold_keys)
         judgment = None
         if is_complete:
             judgment = "complete"
         elif predicted_count:
-            judgment = f"{predicted_count:,} of {number_with_noun(len(keys), 'sentence')}"
+            judgment = f"{predicted_count:,} of {number_with_noun(len(gold_keys), 'sentence')}"
         value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
-        yield Part("evidence set", value, is_complete, judgment)
+        yield Part(noun="evidence set", value=value, is_right=is_complete, judgment=judgment)
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
@@ -374,12 +399,12 @@ def _gold_labels(units: Iterable[Unit]) -> set[str]:
     return labels
 
 
-def _sentences_of_first_set(sets: Sequence[Labelled]) -> tuple[object, ...]:
+def _sentences_of_first_set(sets: Sequence[LabelledSentences]) -> tuple[object, ...]:
     """Return the sentences of the first evidence set of an abstract."""
     return sets[0].sentences
 
 
-def _sentences_of_entry(entry: Labelled) -> tuple[object, ...]:
+def _sentences_of_entry(entry: LabelledSentences) -> tuple[object, ...]:
     """Return the sentences that are predicted for an abstract."""
     return entry.sentences
 
@@ -387,7 +412,7 @@ def _sentences_of_entry(entry: Labelled) -> tuple[object, ...]:
 # ---- Reading claims
 
 
-def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list[Claim] | reading.Converted:
+def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list[Claim] | reading.ConvertedContent:
     """Return the claims of a file, with a notice if some of them have null or an empty list as evidence.
 
     `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
@@ -403,7 +428,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
                 claims_without_object += 1
     if claims_without_object:
         notice = f"{number_with_noun(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
-        return reading.Converted(claims, notice)
+        return reading.ConvertedContent(claims, notice)
     return claims
 
 
@@ -428,31 +453,33 @@ def is_empty_evidence(evidence: object) -> bool:
     return evidence is None or evidence == []
 
 
-def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
-    """Return the evidence sets of an abstract of gold, read from its JSON value.
+def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[LabelledSentences, ...]:
+    """Return the evidence sets of an abstract of gold, read from its JSON value, a list of objects.
 
-    Raises InputError for malformed sets, and, if they must have `one_label`, for sets with different labels.
+    Raises InputError for malformed sets, and, with `one_label`, for sets with different labels.
     """
-    sets = [reading.as_object(gold_set, "an evidence set") for gold_set in reading.as_list(value, "the gold evidence")]
-    if not sets:
+    set_objects = []
+    for set_value in reading.as_list(value, "the gold evidence"):
+        set_objects.append(reading.as_object(set_value, "an evidence set"))
+    if not set_objects:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-    first_label = reading.member(sets[0], "label")
-    for gold_set in sets[1:]:
-        label = reading.member(gold_set, "label")
-        if one_label and label != first_label:
-            raise InputError(f"evidence sets labelled {quoted(first_label)} and {quoted(label)}")
-    labelled = []
-    for gold_set in sets:
-        labelled.append(Labelled(gold_set["label"], tuple(reading.sentences_of(gold_set))))
-    return tuple(labelled)
+    labels = [reading.member(fields, "label") for fields in set_objects]
+    for label in labels:
+        if one_label and label != labels[0]:
+            raise InputError(f"evidence sets labelled {quoted(labels[0])} and {quoted(label)}")
+    labelled_sets = []
+    for label, fields in zip(labels, set_objects):
+        sentences = reading.sentences_of(fields)
+        labelled_sets.append(LabelledSentences(label, tuple(sentences)))
+    return tuple(labelled_sets)
 
 
-def _read_gold_sets(value: object) -> tuple[Labelled, ...]:
+def _read_gold_sets(value: object) -> tuple[LabelledSentences, ...]:
     """Return the evidence sets of an abstract of gold. Raises InputError for malformed sets and different labels."""
     return read_labelled_sets(value, one_label=True)
 
 
-def _read_predicted_entry(value: object) -> Labelled:
+def _read_predicted_entry(value: object) -> LabelledSentences:
     """Return the prediction for an abstract, read from its JSON value.
 
     Raises InputError for a malformed value, and for a label other than SUPPORT and CONTRADICT.
@@ -461,10 +488,14 @@ def _read_predicted_entry(value: object) -> Labelled:
         raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
     label = reading.member(fields, "label")
-    if not isinstance(label, str) or label not in LABELS:
-        remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
+    is_text = isinstance(label, str)
+    if not is_text or label not in LABELS:
+        remedy = None
+        if is_text:
+            remedy = _REMEDIES.get(str(label).strip().upper())
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
-    return Labelled(sys.intern(label), tuple(reading.sentences_of(fields)))
+    sentences = reading.sentences_of(fields)
+    return LabelledSentences(sys.intern(str(label)), tuple(sentences))
 
 
 # ---- Matching the claims of gold and predictions
@@ -476,21 +507,28 @@ def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -
     If an id is repeated, as many of its claims are returned, from the first on, as there are predictions with this id.
     """
     predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
-    answered = []
+    claims_with_prediction = []
     for claim in claims:
         key = as_key(claim.id)
         if predictions_left[key]:
             predictions_left[key] -= 1
-            answered.append(claim)
-    return answered
+            claims_with_prediction.append(claim)
+    return claims_with_prediction
 
 
 def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
-    """Return the predictions in the order of the claims of gold, which have the same ids."""
+    """Return the predictions in the order of the claims of gold, which have the same ids.
+
+    Predictions with equal ids keep their order.
+    """
     predictions_by_key: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
     for predicted in predictions:
         predictions_by_key[as_key(predicted.id)].append(predicted)
-    return [predictions_by_key[as_key(claim.id)].popleft() for claim in claims]
+    sorted_predictions = []
+    for claim in claims:
+        predictions_left = predictions_by_key[as_key(claim.id)]
+        sorted_predictions.append(predictions_left.popleft())
+    return sorted_predictions
 
 
 class _IdMismatch(NamedTuple):
@@ -533,6 +571,22 @@ class _IdMismatch(NamedTuple):
                 return position
         return min(len(self.gold_ids), len(self.predicted_ids))
 
+    def problem_at(self, position: int, gold_name: str) -> str:
+        """Return the problem of the prediction at the first different position; `gold_name` is the name of gold.
+
+        The text is empty if the position is after the last prediction.
+        """
+        if position == len(self.predicted_ids):
+            return ""
+        if position == len(self.gold_ids):
+            return f"{gold_name} ends before this line"
+        predicted_id = quoted(self.predicted_ids[position])
+        gold_id = quoted(self.gold_ids[position])
+        problem = f"id {predicted_id} where {gold_name} has {gold_id}"
+        if self.missing and not self.unknown:
+            problem += f" ({self.missing_text()})"
+        return problem
+
     def remedy(self) -> str | None:
         """Return advice to the user about the difference; None if no advice is known."""
         if self.is_other_order:
@@ -556,23 +610,26 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     predicted_ids = [claim.id for claim in predictions.content]
     if gold_ids == predicted_ids:
         return
-    gold_counts = Counter([as_key(claim) for claim in gold_ids])
-    predicted_counts = Counter([as_key(claim) for claim in predicted_ids])
-    mismatch = _IdMismatch(gold_ids, predicted_ids, gold_counts - predicted_counts, predicted_counts - gold_counts)
+    gold_counts = Counter([as_key(claim_id) for claim_id in gold_ids])
+    predicted_counts = Counter([as_key(claim_id) for claim_id in predicted_ids])
+    mismatch = _IdMismatch(
+        gold_ids=gold_ids,
+        predicted_ids=predicted_ids,
+        missing=gold_counts - predicted_counts,
+        unknown=predicted_counts - gold_counts,
+    )
     if any_order and mismatch.is_other_order:
         return
-    position = mismatch.first_unknown_position() if any_order else mismatch.first_different_position()
-    if position == len(predicted_ids):
+    if any_order:
+        position = mismatch.first_unknown_position()
+        problem = f"{gold.name} has no such claim (or fewer of them)"
+    else:
+        position = mismatch.first_different_position()
+        problem = mismatch.problem_at(position, gold.name)
+    is_after_last_prediction = position == len(predicted_ids)
+    if is_after_last_prediction:
         problem = f"no prediction for claim {quoted(mismatch.first_missing)} of {gold.name} ({mismatch.missing_text()})"
         raise InputError(problem, file=predictions.name, remedy=mismatch.remedy())
-    if any_order:
-        problem = f"{gold.name} has no such claim (or fewer of them)"
-    elif position >= len(gold_ids):
-        problem = f"{gold.name} ends before this line"
-    else:
-        problem = f"id {quoted(predicted_ids[position])} where {gold.name} has {quoted(gold_ids[position])}"
-        if mismatch.missing and not mismatch.unknown:
-            problem += f" ({mismatch.missing_text()})"
     place = f"line {position + 1}, claim {short_text(predicted_ids[position])}"
     raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
 
@@ -580,7 +637,7 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
 # ---- Judging an abstract
 
 
-def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> AbstractVerdict:
+def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences) -> AbstractVerdict:
     """Return the verdict on the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
 
     For the measures of abstracts only leading sentences count: a gold set must be complete among the first three
@@ -595,14 +652,11 @@ def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> AbstractVerdi
         )
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
     predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
-    shortest_size = min([len(keys) for keys in keys_of_sets])
-    leading_count = max(SENTENCE_CAP, shortest_size)
+    size_of_shortest_set = min([len(keys) for keys in keys_of_sets])
+    leading_count = max(SENTENCE_CAP, size_of_shortest_set)
     leading_keys = frozenset(predicted_keys[:leading_count])
-    contained_set = None
-    for keys in keys_of_sets:
-        if keys <= leading_keys:
-            contained_set = keys
-            break
+    complete_sets = [keys for keys in keys_of_sets if keys <= leading_keys]
+    contained_set = complete_sets[0] if complete_sets else None
     return AbstractVerdict(
         is_label_right=predicted.label == sets[0].label,
         leading_count=leading_count,
@@ -617,18 +671,19 @@ def _find_correct_sentences(
     """Return the sentences of all gold sets that are predicted completely.
 
     `keys_of_sets` has the sentences of each gold set of an abstract, `predicted_keys` the predicted sentences, both by
-    key (`as_key`). Raises InputError if a predicted sentence lies in several gold sets.
+    their keys (`as_key`). Raises InputError if a predicted sentence lies in several gold sets.
     """
-    keys_of_earlier_sets: set[Hashable] = set()
+    predicted_keys_of_earlier_sets: set[Hashable] = set()
     correct_keys: set[Hashable] = set()
     for keys in keys_of_sets:
-        predicted_of_set = keys & predicted_keys
-        shared_keys = keys_of_earlier_sets & predicted_of_set
+        predicted_keys_of_set = keys & predicted_keys
+        shared_keys = predicted_keys_of_earlier_sets & predicted_keys_of_set
         if shared_keys:
             shared_sentence = min([short_text(key) for key in shared_keys])
             raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
-        keys_of_earlier_sets |= predicted_of_set
-        if len(predicted_of_set) == len(keys):
+        predicted_keys_of_earlier_sets |= predicted_keys_of_set
+        is_complete = keys <= predicted_keys
+        if is_complete:
             correct_keys |= keys
     return frozenset(correct_keys)
 
@@ -636,22 +691,27 @@ def _find_correct_sentences(
 # ---- Explaining an abstract
 
 
-def _show_gold_sets(sets: Sequence[Labelled]) -> str:
+def _show_gold_sets(sets: Sequence[LabelledSentences]) -> str:
     """Return the label of an abstract's gold sets and the sentences of each set, such as `SUPPORT  {0, 1} {11}`."""
     shown_sets = [set_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
     return f"{short_text(sets[0].label)}  {' '.join(shown_sets)}"
 
 
-def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted: Labelled) -> Iterator[str]:
+def _explain_abstract(
+    abstract: str, sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences
+) -> Iterator[str]:
     """Yield the lines that explain the prediction for an abstract; `sets` is None if the abstract is not relevant."""
-    verdict = judge(sets, predicted)
     shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
-    yield f"abstract {short_text(abstract)}: {'not relevant' if sets is None else 'relevant'}"
-    yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
-    yield f"  predicted  {predicted.label}  [{shown_sentences}]"
     if sets is None:
+        yield f"abstract {short_text(abstract)}: not relevant"
+        yield "  gold       -"
+        yield f"  predicted  {predicted.label}  [{shown_sentences}]"
         yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
         return
+    yield f"abstract {short_text(abstract)}: relevant"
+    yield f"  gold       {_show_gold_sets(sets)}"
+    yield f"  predicted  {predicted.label}  [{shown_sentences}]"
+    verdict = judge_abstract(sets, predicted)
     label_only = "correct" if verdict.is_label_right else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"
     rationalized = "correct" if verdict.is_rationalized else "wrong"
@@ -662,7 +722,9 @@ def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted:
     yield from _explain_sentences(predicted, sets, verdict)
 
 
-def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: AbstractVerdict) -> Iterator[str]:
+def _explain_sentences(
+    predicted: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
+) -> Iterator[str]:
     """Yield a line for each predicted sentence of a relevant abstract: that it is correct, or why it is wrong."""
     missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
     explained_keys: set[Hashable] = set()
@@ -680,10 +742,11 @@ def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: A
         yield f"  sentence {quoted(sentence)}: {reason}"
 
 
-def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets which sentences of its first set are not predicted.
+def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
+    """Return for each sentence of the gold sets which sentences of its first set are not predicted, in words.
 
-    The keys are made by `as_key`, the values are texts such as `{3, 4}`.
+    The keys are those of the sentences (`as_key`), the values are texts such as `{3, 4}`. `predicted_keys` are the keys
+    of the predicted sentences of the abstract.
     """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:

@@ -20,7 +20,7 @@ from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
-    Labelled,
+    LabelledSentences,
     SciFactOptions,
     claims_with_predictions,
     is_empty_evidence,
@@ -42,7 +42,7 @@ class GoldClaim(NamedTuple):
     """A claim of gold with its evidence sets by document."""
 
     id: Hashable
-    evidence: Mapping[str, tuple[Labelled, ...]]
+    evidence: Mapping[str, tuple[LabelledSentences, ...]]
 
 
 class Prediction(NamedTuple):
@@ -88,7 +88,7 @@ class Stage(Mode):
                 claims.append(GoldClaim(claim_id, _read_evidence(fields, self.read_gold_sets)))
         return claims
 
-    def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
+    def read_gold_sets(self, value: object) -> tuple[LabelledSentences, ...]:
         """Return the evidence sets that a JSON value of gold lists for a document. Raises InputError."""
         return read_labelled_sets(value)
 
@@ -305,9 +305,15 @@ class Retrieval(Stage):
         for document in unit.gold.evidence:
             number = _document_number(document)
             if number in retrieved:
-                yield Part("document", document, True, "retrieved")
+                yield Part(noun="document", value=document, is_right=True, judgment="retrieved")
             else:
-                yield Part("document", document, False, None, (Fault(MISSED_DOCUMENT, document, None, number),))
+                yield Part(
+                    noun="document",
+                    value=document,
+                    is_right=False,
+                    judgment=None,
+                    faults=(Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number),),
+                )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
@@ -390,9 +396,9 @@ class Rationale(Stage):
                 yield _judge_set(document, number, gold_set, predicted_keys)
         for document, sentences in predicted.items():
             for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
-                fault = Fault(EXTRA_SENTENCE, document, sentence, None)
+                fault = Fault(kind=EXTRA_SENTENCE, part=document, predicted=sentence, gold=None)
                 value = {"document": document, "sentence": sentence}
-                yield Part("sentence", value, False, "in no gold set", (fault,))
+                yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set", faults=(fault,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
@@ -419,7 +425,7 @@ def _read_sentences_of_entry(value: object) -> list[object]:
     return reading.sentences_of(_read_entry(value))
 
 
-def _are_correct(sets: Sequence[Labelled], sentences: Sequence[object]) -> list[bool]:
+def _are_correct(sets: Sequence[LabelledSentences], sentences: Sequence[object]) -> list[bool]:
     """Return for each predicted sentence of a document whether it is correct.
 
     A sentence is correct if all sentences of the first gold set with this sentence are predicted. A sentence in no gold
@@ -435,7 +441,7 @@ def _are_correct(sets: Sequence[Labelled], sentences: Sequence[object]) -> list[
     return [is_complete_by_key.get(as_key(sentence), False) for sentence in sentences]
 
 
-def _extra_sentences(sets: Iterable[Labelled], sentences: Iterable[object]) -> list[object]:
+def _extra_sentences(sets: Iterable[LabelledSentences], sentences: Iterable[object]) -> list[object]:
     """Return the predicted sentences of a document that are in no gold set, each once."""
     gold_keys: set[Hashable] = set()
     for gold_set in sets:
@@ -444,7 +450,7 @@ def _extra_sentences(sets: Iterable[Labelled], sentences: Iterable[object]) -> l
     return list(extra.values())
 
 
-def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | None) -> Iterator[str]:
+def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[object] | None) -> Iterator[str]:
     """Yield the lines that show the gold sets of a document, and for each predicted sentence whether it is correct.
 
     `sentences` is None if the document is not predicted.
@@ -460,7 +466,7 @@ def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | N
         yield f"  sentence {quoted(sentence)}: {outcome}"
 
 
-def _judge_set(document: str, number: int, gold_set: Labelled, predicted_keys: frozenset[Hashable]) -> Part:
+def _judge_set(document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
     """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
 
     `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
@@ -470,12 +476,24 @@ def _judge_set(document: str, number: int, gold_set: Labelled, predicted_keys: f
     missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
     if not missing:
-        return Part("evidence set", value, True, "complete")
+        return Part(noun="evidence set", value=value, is_right=True, judgment="complete")
     predicted_count = len(sentence_by_key) - len(missing)
     if not predicted_count:
-        return Part("evidence set", value, False, None, (Fault(MISSED_RATIONALE, document, None, missing),))
+        return Part(
+            noun="evidence set",
+            value=value,
+            is_right=False,
+            judgment=None,
+            faults=(Fault(kind=MISSED_RATIONALE, part=document, predicted=None, gold=missing),),
+        )
     judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
-    return Part("evidence set", value, False, judgment, (Fault(INCOMPLETE_RATIONALE, document, None, missing),))
+    return Part(
+        noun="evidence set",
+        value=value,
+        is_right=False,
+        judgment=judgment,
+        faults=(Fault(kind=INCOMPLETE_RATIONALE, part=document, predicted=None, gold=missing),),
+    )
 
 
 # ---- Labels
@@ -516,7 +534,7 @@ class Label(Stage):
     headlines = ("macro_f1",)
     kinds = (WRONG_LABEL,)
 
-    def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
+    def read_gold_sets(self, value: object) -> tuple[LabelledSentences, ...]:
         """Return the evidence sets of a document of gold. Raises InputError, also if their labels differ."""
         return read_labelled_sets(value, one_label=True)
 
@@ -618,8 +636,10 @@ class Label(Stage):
         for judged in self._judge_labels(unit):
             faults: tuple[Fault, ...] = ()
             if not judged.is_right:
-                faults = (Fault(WRONG_LABEL, judged.document, judged.predicted, judged.gold),)
-            yield Part("label", judged.document, judged.is_right, judged.predicted, faults)
+                faults = (Fault(kind=WRONG_LABEL, part=judged.document, predicted=judged.predicted, gold=judged.gold),)
+            yield Part(
+                noun="label", value=judged.document, is_right=judged.is_right, judgment=judged.predicted, faults=faults
+            )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with gold's label for each document of these faults, as a JSON object."""

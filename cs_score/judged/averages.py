@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     np = Late("numpy")  # only comparisons of runs compute with arrays
 
-MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
+MEASURES: Final = ("micro-p", "micro-r", "micro-f1", "macro-p", "macro-r", "macro-f1", "coverage", "ap")
 """The measures in the order in which `measures_of_sums` returns their values."""
 
 
@@ -37,33 +37,31 @@ def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
 
 
 def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
-    """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`."""
+    """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`.
+
+    Where `divide` makes a `Ratio` of two sums, statistics want to know what each unit adds to a numerator and to a
+    denominator. `f1` knows that if precision and recall have the same numerator. They differ if some classes have a
+    weight or duplicates count as right; `_ratio_of_micro_f1` is for these counts.
+    """
     precision = divide(sums.right, sums.answered)
     recall = divide(sums.found, sums.wanted)
-    is_ratio = isinstance(precision, Ratio)
-    if is_ratio and not _are_equal(sums.right, sums.found):
-        return _ratio_of_micro_f1(sums)
+    if isinstance(precision, Ratio):
+        has_same_numerator = bool(np.all(sums.right == sums.found))
+        if not has_same_numerator:
+            return _ratio_of_micro_f1(sums)
     return f1(precision, recall, divide)
-
-
-def _are_equal(first: Any, second: Any) -> bool:
-    """Return whether two numbers are equal, or two arrays of one shape in every element."""
-    is_equal = first == second
-    if hasattr(is_equal, "all"):
-        return bool(is_equal.all())
-    return bool(is_equal)
 
 
 def _ratio_of_micro_f1(counts: Any) -> Ratio:
     """Return micro F1 as a ratio to which each unit adds a numerator and a denominator.
 
-    It serves counts in which right answers and found classes differ: those with weights, and those in which duplicates
-    count as right. The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
+    The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
 
     With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
     2 (a r_u + c c w f_u) / (a + c w) to the numerator and a_u + c w_u to the denominator. The sums of both make F1, and
     a small change of a unit changes their quotient as much as it changes F1.
     """
+    # In the formula these are r_u, a_u, f_u and w_u, and their sums r, a, f and w.
     right = np.asarray(counts.right, np.float64)
     answered = np.asarray(counts.answered, np.float64)
     found = np.asarray(counts.found, np.float64)
@@ -73,11 +71,12 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
     sum_of_found = _sum_over_units(found)
     sum_of_wanted = _sum_over_units(wanted)
 
-    has_ratio = (sum_of_right > 0) & (sum_of_found > 0)
-    right_per_found = np.where(has_ratio, sum_of_right, 1.0) / np.where(has_ratio, sum_of_found, 1.0)
+    # The quotient c is 1 if nothing is right or found, since r / f has no value then.
+    has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
+    right_per_found = np.where(has_quotient, sum_of_right, 1.0) / np.where(has_quotient, sum_of_found, 1.0)
     denominator_of_unit = answered + right_per_found * wanted
     denominator = sum_of_answered + right_per_found * sum_of_wanted
-    divisor = np.where(denominator > 0, denominator, 1.0)
+    divisor = np.where(denominator > 0, denominator, 1.0)  # a denominator of 0 has a numerator of 0
     numerator_of_unit = 2 * (sum_of_answered * right + right_per_found**2 * sum_of_wanted * found) / divisor
     return Ratio(numerator_of_unit, denominator_of_unit)
 

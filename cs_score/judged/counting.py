@@ -95,32 +95,39 @@ class UnitCount(NamedTuple):
 
 
 def assessments_by_key(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
-    """Return the assessments of a unit by their key; of several with the same key the first one.
+    """Return the assessments of a unit by their key (`key_of_line`); of several with the same key the first one.
 
     Raises InputError, with the numbers of both lines, if two assessments with the same key differ in label or class.
     """
     assessment_by_key: dict[object, LabelledLine] = {}
     for line in gold.lines:
         first_line = assessment_by_key.setdefault(key_of_line(line, key), line)
-        if first_line is line:
-            continue
-        contradiction = _contradiction(first_line, line, key)
-        if not contradiction:
-            continue
-        remedy = "correct one of the two"
-        if key == "answer" and first_line.evidence != line.evidence:
-            remedy = "correct one of the two, or join by evidence, too: --key answer+evidence"
-        raise InputError(
-            f"the same {_COLUMNS_OF_KEY[key]} has {contradiction}",
-            file=gold.rules.file,
-            place=f"line {line.number}, unit {quoted(gold.unit)}",
-            remedy=remedy,
-        )
+        if first_line is not line:
+            _check_agreement(first_line, line, gold, key)
     return assessment_by_key
 
 
+def _check_agreement(first: LabelledLine, second: LabelledLine, gold: UnitGold, key: Key) -> None:
+    """Raise InputError if two assessments of a unit with the same key differ in label or class."""
+    contradiction = _contradiction(first, second, key)
+    if not contradiction:
+        return
+    remedy = "correct one of the two"
+    if key == "answer" and first.evidence != second.evidence:
+        remedy = "correct one of the two, or join by evidence, too: --key answer+evidence"
+    raise InputError(
+        f"the same {_COLUMNS_OF_KEY[key]} has {contradiction}",
+        file=gold.rules.file,
+        place=f"line {second.number}, unit {quoted(gold.unit)}",
+        remedy=remedy,
+    )
+
+
 def _contradiction(first: LabelledLine, second: LabelledLine, key: Key) -> str:
-    """Return in which column two assessments with the same key differ, in words; an empty text if they agree."""
+    """Return how the second of two assessments with the same key differs from the first; an empty text if it agrees.
+
+    An example is "label 'WRONG', where line 3 says 'CORRECT'".
+    """
     if first.label != second.label:
         return f"label {quoted(second.label)}, where line {first.number} says {quoted(first.label)}"
     if first.class_name != second.class_name and key != "unit":
@@ -137,7 +144,11 @@ _COLUMNS_OF_KEY: Final[Mapping[Key, str]] = {
 
 
 def key_of_line(line: LabelledLine, key: Key) -> object:
-    """Return the key of a line among the lines of its unit: its answer, its answer and evidence, or nothing."""
+    """Return the part of a line by which a line of a run finds its assessment among those of its unit.
+
+    It is the answer for the key "answer", a pair of answer and evidence for "answer+evidence", and an empty text for
+    "unit", as every line of the unit then finds the same assessment.
+    """
     if key == "answer":
         return line.answer
     if key == "unit":
@@ -146,9 +157,10 @@ def key_of_line(line: LabelledLine, key: Key) -> object:
 
 
 def class_name_of(line: LabelledLine, key: Key | None) -> str:
-    """Return the equivalence class of an assessment: the class that it names, else its answer, which is its own class.
+    """Return the name of the equivalence class of an assessment, or of a line of a run with labels.
 
-    With the key `unit` all answers of a unit are of one class, whose name is empty.
+    It is the class that the line names. The answer of a line without a class is a class of its own, with the answer as
+    its name. With the key "unit" all answers of a unit are of one class, whose name is empty.
     """
     if key == "unit":
         return ""
@@ -167,61 +179,65 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
     one counts for it, and the others are duplicates. Raises InputError if assessments of the unit contradict each
     other.
     """
-    value_by_label = gold.rules.value_by_label
-    key = gold.rules.key
-    assessment_by_key = {} if key is None else assessments_by_key(gold, key)
-    judgments = []
-    for line in _sort_by_confidence(lines):
-        # Beside assessments only corrected lines, which an analysis has made, have labels of their own.
-        if key is None or line.label:
-            judgments.append(JudgedLine(line, line.label, value_by_label[line.label], class_name_of(line, key)))
-            continue
-        assessment = assessment_by_key.get(key_of_line(line, key))
-        if assessment is None:
-            judgments.append(JudgedLine(line, UNASSESSED, value_by_label[UNASSESSED], None))
-            continue
-        value = value_by_label[assessment.label]
-        judgments.append(JudgedLine(line, assessment.label, value, class_name_of(assessment, key), assessment))
-    if len(judgments) < 2:
+    assessment_by_key: dict[object, LabelledLine] = {}
+    if gold.rules.key is not None:
+        assessment_by_key = assessments_by_key(gold, gold.rules.key)
+    sorted_lines = sorted(lines, key=_CONFIDENCE, reverse=True)
+    judgments = [_judge_line(line, gold.rules, assessment_by_key) for line in sorted_lines]
+    if len(judgments) < 2:  # the usual case of many runs, in which nothing can be a duplicate
         return judgments
-    return _mark_duplicates(judgments, value_by_label[DUPLICATE])
+    return _mark_duplicates(judgments, gold.rules.value_by_label[DUPLICATE])
 
 
-def _sort_by_confidence(lines: Sequence[LabelledLine]) -> Sequence[LabelledLine]:
-    """Return lines with the highest confidence first; lines of equal confidence keep their order."""
-    if len(lines) < 2:
-        return lines
-    return sorted(lines, key=_CONFIDENCE, reverse=True)
+def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[object, LabelledLine]) -> JudgedLine:
+    """Return a line of a run with its label and its value, as if it were the only line of its unit.
+
+    The label is that of the line itself if it has one: all lines of a run without assessments have one, and beside
+    assessments the corrected lines that an analysis has made. Any other line has the label of its assessment, or
+    `UNASSESSED`.
+    """
+    key = rules.key
+    if key is None or line.label:
+        return JudgedLine(line, line.label, rules.value_by_label[line.label], class_name_of(line, key))
+    assessment = assessment_by_key.get(key_of_line(line, key))
+    if assessment is None:
+        return JudgedLine(line, UNASSESSED, rules.value_by_label[UNASSESSED], None)
+    value = rules.value_by_label[assessment.label]
+    return JudgedLine(line, assessment.label, value, class_name_of(assessment, key), assessment)
 
 
 def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
     """Return the judged lines of a unit, in which all lines of a class but the best one are duplicates.
 
-    The best line of a class is the first one of the highest value. Wrong, ignored and unassessed lines stay as they
-    are.
+    The best line of a class is the first one of the highest value. Lines that count nothing, because they are wrong,
+    ignored or unassessed, are no duplicates and stay as they are.
     """
     best_line_by_class = _best_lines(judgments)
     marked_lines = []
     for judgment in judgments:
-        if judgment.class_name is None or not judgment.value:
+        best = best_line_by_class.get(judgment.class_name)
+        if best is None or best is judgment or not judgment.value:
             marked_lines.append(judgment)
-            continue
-        best = best_line_by_class[judgment.class_name]
-        if best is not judgment:
-            judgment = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best.line)
-        marked_lines.append(judgment)
+        else:
+            duplicate = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best.line)
+            marked_lines.append(duplicate)
     return marked_lines
 
 
-def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str, JudgedLine]:
-    """Return for each class the first line of the highest value, among the lines that count more than 0."""
-    best_line_by_class: dict[str, JudgedLine] = {}
+def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str | None, JudgedLine]:
+    """Return for each class the first line of the highest value, among the lines that count more than 0.
+
+    Unassessed lines have no class, None, and are left out.
+    """
+    best_line_by_class: dict[str | None, JudgedLine] = {}
+    highest_value_by_class: dict[str, float] = {}
     for judgment in judgments:
-        if judgment.class_name is None or not judgment.value:
+        name = judgment.class_name
+        if name is None or not judgment.value:
             continue
-        best = best_line_by_class.get(judgment.class_name)
-        if best is None or best.value is None or judgment.value > best.value:
-            best_line_by_class[judgment.class_name] = judgment
+        if judgment.value > highest_value_by_class.get(name, 0.0):
+            highest_value_by_class[name] = judgment.value
+            best_line_by_class[name] = judgment
     return best_line_by_class
 
 
@@ -231,9 +247,10 @@ def unassessed_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[Labe
 
 
 def accept_unassessed(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold:
-    """Return the gold of a unit with a further assessment as right for each answer of a run that has none.
+    """Return the gold of a unit as if all answers of a run without an assessment had been assessed as right.
 
-    Each of these answers is a class of its own, and the unit wants as many answers more.
+    `lines` are the answers of the run for the unit. Each of these answers is a class of its own, and the unit wants as
+    many answers more.
     """
     new_assessments = []
     for line in unassessed_lines(lines, gold):
@@ -252,38 +269,47 @@ _ROUNDING: Final = 1e-9
 
 
 def weight_by_class(gold: UnitGold) -> dict[str, float]:
-    """Return the weight of each equivalence class of a unit, 1 if the assessments give it none.
+    """Return the weight of each equivalence class of a unit, by the name of the class; 1 if no assessment has a weight.
 
-    A class that an assessment names is one whatever its label; an answer without a class is one if it counts more than
-    0. Raises InputError if two lines give a class different weights.
+    A class that an assessment names is a class of the unit whatever the label of the assessment. An answer without a
+    class name is a class of its own, but only if it counts more than 0. Raises InputError if two assessments give a
+    class different weights.
     """
-    rules = gold.rules
-    classes: dict[str, float | None] = {}
+    weight_by_name: dict[str, float | None] = {}
     for line in gold.lines:
-        if not line.class_name and not rules.value_by_label[line.label] and rules.key != "unit":
+        if not _makes_class(line, gold.rules):
             continue
-        name = class_name_of(line, rules.key)
-        weight = classes.setdefault(name, line.weight)
-        if line.weight is None or line.weight == weight:
+        name = class_name_of(line, gold.rules.key)
+        earlier_weight = weight_by_name.setdefault(name, line.weight)
+        if line.weight is None or line.weight == earlier_weight:
             continue
-        if weight is not None:
-            problem = f"class {quoted(name)} has weight {line.weight:g} here and {weight:g} above"
+        if earlier_weight is not None:
+            problem = f"class {quoted(name)} has weight {line.weight:g} here and {earlier_weight:g} above"
             place = f"line {line.number}, unit {quoted(gold.unit)}"
-            raise InputError(problem, file=rules.file, place=place, remedy="correct one of the two")
-        classes[name] = line.weight
-    return {name: 1.0 if weight is None else weight for name, weight in classes.items()}
+            raise InputError(problem, file=gold.rules.file, place=place, remedy="correct one of the two")
+        weight_by_name[name] = line.weight
+    return {name: 1.0 if weight is None else weight for name, weight in weight_by_name.items()}
 
 
-def wanted_total(gold: UnitGold, classes: Mapping[str, float]) -> float:
-    """Return how many answers a unit wants, or the sum of the weights of its classes: what recall divides by.
+def _makes_class(assessment: LabelledLine, rules: Rules) -> bool:
+    """Return whether an assessment says that there is a class which the answers of its unit can find."""
+    if rules.key == "unit":  # all answers of a unit are of one class, wrong ones too
+        return True
+    counts_something = bool(rules.value_by_label[assessment.label])
+    return bool(assessment.class_name) or counts_something
 
-    `classes` has the weight of each class. A unit without classes of its own wants one answer.
+
+def wanted_total(gold: UnitGold, weights: Mapping[str, float]) -> float:
+    """Return the number of answers that a unit wants, or the sum of the weights of its classes: what recall divides by.
+
+    `weights` are those of `weight_by_class`. The column `wanted` comes first, if the file has it. A unit whose classes
+    are not known in advance (the lines of the run have labels, or the key is "unit") wants one answer.
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
     if gold.rules.key is None or gold.rules.key == "unit":
         return 1
-    return sum(classes.values())
+    return sum(weights.values())
 
 
 class _LineCount(NamedTuple):
@@ -299,16 +325,13 @@ class _LineCount(NamedTuple):
 
 
 def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
-    """Return the counts of a unit from its judged lines. Raises InputError if they find more than the unit wants."""
-    classes = weight_by_class(gold)
-    total = wanted_total(gold, classes)
-    line_counts = []
-    for judgment in judgments:
-        found_weight = 0.0
-        if judgment.value and judgment.better_line is None:
-            found_weight = classes.get(judgment.class_name or "", 1.0)
-        reserved_label = judgment.label if judgment.label in RESERVED else ""
-        line_counts.append(_LineCount(judgment.value, found_weight, reserved_label))
+    """Return the counts of a unit from its judged lines, the highest confidence first.
+
+    Raises InputError if the lines find more than the unit wants.
+    """
+    weights = weight_by_class(gold)
+    total = wanted_total(gold, weights)
+    line_counts = [_count_line(judgment, weights) for judgment in judgments]
     unit_count = _add_up(line_counts, total)
     if unit_count.found > total * (1 + _ROUNDING):
         remedy = "correct `wanted`" if gold.rules.has_wanted_column else "add a column `wanted`"
@@ -317,8 +340,26 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     return unit_count
 
 
+def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCount:
+    """Return what a judged line adds to the counts of its unit; `weights` has the weight of each class by its name.
+
+    A line finds the class that it is right about unless a better line does. A class that no assessment weighs has
+    weight 1.
+    """
+    finds_class = bool(judgment.value) and judgment.better_line is None
+    found_weight = 0.0
+    if finds_class:
+        found_weight = weights.get(judgment.class_name or "", 1.0)
+    reserved_label = judgment.label if judgment.label in RESERVED else ""
+    return _LineCount(judgment.value, found_weight, reserved_label)
+
+
 def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
-    """Return the counts of a unit that wants this total; its lines are in the order of their confidence."""
+    """Return the counts of a unit, given the counts of its lines in the order of their confidence.
+
+    `total` is the number, or the weight, of the classes that the unit wants. If it is 0, the unit adds nothing to the
+    sums of precision, recall and F1, which macro averages are computed from.
+    """
     right = 0.0
     found_weight = 0.0
     precision_sum = 0.0  # of the precision at each line that is at least half right
@@ -329,7 +370,7 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
         if line.value is None:
             continue
         answer_count += 1
-        if not line.value:
+        if line.value == 0:
             wrong_count += 1
             continue
         if line.value < 1:
@@ -337,9 +378,9 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
         right += line.value
         precision_sum += right / answer_count
         found_weight += line.value * line.found_weight
-    labels = [line.reserved_label for line in lines]
     precision = divide(right, answer_count)
     recall = divide(found_weight, total)
+    labels = [line.reserved_label for line in lines]
     return UnitCount(
         right=right,
         answered=answer_count,
@@ -362,17 +403,19 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
 
 
 def counting_case(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
-    """Return the properties of a unit that decide on its counts, so that units with equal ones are counted once.
+    """Return everything that the counts of a unit depend on, so that units with equal cases need to be counted once.
 
-    It is None for a unit with more than one answer or assessment: few others have the same counts.
+    `lines` are the answers of a run for the unit. The case is a tuple that can be the key of a dictionary. It is None
+    for a unit with more than one answer or assessment, as few other units would have the same case.
     """
     if len(lines) > 1 or len(gold.lines) > 1:
         return None
+    has_answer = bool(lines)
     key = gold.rules.key
-    label = lines[0].label if lines else ""
     if key is None or not gold.lines:
-        return bool(lines), label, gold.wanted_count
+        label_of_answer = lines[0].label if has_answer else ""
+        return has_answer, label_of_answer, gold.wanted_count
     assessment = gold.lines[0]
-    is_assessed = bool(lines) and key_of_line(lines[0], key) == key_of_line(assessment, key)
+    is_assessed = has_answer and key_of_line(lines[0], key) == key_of_line(assessment, key)
     has_class = bool(assessment.class_name)
-    return bool(lines), is_assessed, assessment.label, has_class, assessment.weight, gold.wanted_count
+    return has_answer, is_assessed, assessment.label, has_class, assessment.weight, gold.wanted_count

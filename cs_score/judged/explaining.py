@@ -14,7 +14,7 @@ from cs_score.judged.lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
 _MOST_SIMILAR: Final = 3
-"""The most assessed answers of either kind that are shown beside an answer without assessment."""
+"""The most similar assessments that are shown for an answer: three of the same answer, three of the same evidence."""
 
 
 def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
@@ -24,10 +24,11 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     """
     answers = number_with_noun(count.answered, "answer")
     yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
-    rank = 0
+    rank = 0  # among the answers that are not ignored
     for judgment in judgments:
-        side = "ignored"
-        if judgment.value is not None:
+        if judgment.value is None:
+            side = "ignored"
+        else:
             rank += 1
             side = f"{SIDES[judgment.value]}, rank {rank}"
         yield ""
@@ -50,41 +51,50 @@ def _found_of_wanted(count: UnitCount) -> str:
 
 
 def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[str]:
-    """Return the names of the classes of a unit that no answer finds."""
-    classes_found = {judgment.class_name for judgment in judgments if judgment.value and judgment.better_line is None}
+    """Return the names of the classes of a unit that no answer finds, in the order of the assessments."""
+    classes_found = set()
+    for judgment in judgments:
+        if judgment.value and judgment.better_line is None:
+            classes_found.add(judgment.class_name)
     return [name for name in weight_by_class(gold) if name and name not in classes_found]
 
 
 def _number_and_answer(line: LabelledLine) -> str:
-    """Return the heading of an answer: "line 7  Paris  [d07:60-110]", the evidence in brackets."""
+    """Return the heading of an answer, such as "line 7  Paris  [d07:60-110]"; its evidence is in brackets.
+
+    A line that an analysis has added has the word "added" in the place of its number.
+    """
     number = f"line {line.number}" if line.number else "added"
     evidence = f"  [{short_text(line.evidence)}]" if line.evidence else ""
     return f"{number}  {short_text(line.answer)}{evidence}"
 
 
 def _reason(judgment: JudgedLine) -> str:
-    """Return why a line counts as it does: "CORRECT, class people (line 12 of the assessments)"."""
+    """Return why a line counts as it does, such as "CORRECT, class people (line 12 of the assessments)"."""
     if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
-    place = f" (line {judgment.assessment.number} of the assessments)" if judgment.assessment is not None else ""
-    name = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
+    class_text = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
+    place = ""
+    if judgment.assessment is not None:
+        place = f" (line {judgment.assessment.number} of the assessments)"
     if judgment.label == DUPLICATE and judgment.better_line is not None:
-        return f"DUPLICATE of line {judgment.better_line.number}, which counts for the same class{name}{place}"
-    return f"{judgment.label}{name}{place}"
+        return f"DUPLICATE of line {judgment.better_line.number}, which counts for the same class{class_text}{place}"
+    return f"{judgment.label}{class_text}{place}"
 
 
 def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
-    """Yield a line of text for each assessment that an answer without assessment may have been meant to find.
+    """Yield a line of text for each assessment that resembles an answer without assessment.
 
-    These are assessments of the same answer, perhaps in another spelling, and those with the same evidence.
+    These are the assessments of its unit of the same answer, perhaps in another spelling, and then those with the same
+    evidence.
     """
-    spelling = _normalised_spelling(line.answer)
-    same_answers = [assessment for assessment in assessments if _normalised_spelling(assessment.answer) == spelling]
+    spelling = _normalise_spelling(line.answer)
+    same_answers = [assessment for assessment in assessments if _normalise_spelling(assessment.answer) == spelling]
     for assessment in same_answers[:_MOST_SIMILAR]:
-        evidence = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
         likeness = "same answer"
         if assessment.answer != line.answer:
             likeness = "differs in blanks, Unicode form or letter case only"
+        evidence = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
         answer = f"{short_text(assessment.answer)}{evidence}"
         yield f"    {likeness}: {answer} is {assessment.label} (line {assessment.number})"
     if not line.evidence:
@@ -94,6 +104,8 @@ def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]
         yield f"    same evidence: {short_text(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 
-def _normalised_spelling(text: str) -> str:
-    """Return a text without blanks, in lower case and one Unicode form: two spellings of an answer become equal."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+def _normalise_spelling(text: str) -> str:
+    """Return a text without blanks, in lower case and one Unicode form, so that spellings of one answer are equal."""
+    lower_case_text = unicodedata.normalize("NFKC", text).casefold()
+    words = lower_case_text.split()
+    return "".join(words)

@@ -33,7 +33,8 @@ def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
 def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     """Yield the answers of a unit that are not ignored, then its classes, each with its faults.
 
-    A last class without a name has the fault of wanted answers that no class names, if such answers are missing.
+    If the unit wants more answers than it has classes, and some of these are missing, a last class without a name has
+    the fault.
     """
     for judgment in judgments:
         if judgment.value is None:
@@ -48,11 +49,14 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     classes_found = _classes_found(judgments)
     fault_by_class = {fault.part: fault for fault in _faults_of_missed_classes(classes_found, gold)}
     for name in weight_by_class(gold):
-        is_found = name in classes_found
-        faults = (fault_by_class[name],) if name in fault_by_class else ()
-        yield Part("class", name, is_found, "found" if is_found else None, faults)
-    if None in fault_by_class:
-        yield Part("class", None, False, None, (fault_by_class[None],))
+        if name in classes_found:
+            yield Part(noun="class", value=name, is_right=True, judgment="found")
+        else:
+            faults = (fault_by_class[name],) if name in fault_by_class else ()
+            yield Part(noun="class", value=name, is_right=False, judgment=None, faults=faults)
+    fault_without_class = fault_by_class.get(None)
+    if fault_without_class is not None:
+        yield Part(noun="class", value=None, is_right=False, judgment=None, faults=(fault_without_class,))
 
 
 def _answer_and_evidence(line: LabelledLine) -> dict[str, Any]:
@@ -63,7 +67,10 @@ def _answer_and_evidence(line: LabelledLine) -> dict[str, Any]:
 
 
 def _faults_of_line(judgment: JudgedLine) -> tuple[Fault, ...]:
-    """Return the fault of an answer that counts less than 1; none for other answers and those that are ignored."""
+    """Return the fault of an answer that counts less than 1, in a tuple.
+
+    The tuple is empty for an answer that counts 1, and for one that is ignored.
+    """
     if judgment.value is None or judgment.value == 1:
         return ()
     if judgment.value > 0:
@@ -74,8 +81,8 @@ def _faults_of_line(judgment: JudgedLine) -> tuple[Fault, ...]:
         kind = NOT_ASSESSED
     else:
         kind = f"{WRONG}:{judgment.label}"
-    predicted = {**_answer_and_evidence(judgment.line), "label": judgment.label}
-    return (Fault(kind, judgment.line.number, predicted, None),)
+    predicted_answer = {**_answer_and_evidence(judgment.line), "label": judgment.label}
+    return (Fault(kind=kind, part=judgment.line.number, predicted=predicted_answer, gold=None),)
 
 
 def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
@@ -94,21 +101,27 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
     A unit may want fewer answers than it has classes: then there are no more faults than missing answers. It may also
     want more: then a last fault, without a class, has the number of further answers that are missing.
     """
-    classes = weight_by_class(gold)
-    missed_names = [name for name in classes if name and name not in classes_found]
+    weights = weight_by_class(gold)
+    missed_names = [name for name in weights if name and name not in classes_found]
     further_answer_count = 0
+    # With weights a unit wants all of its classes, and the total is no number of answers.
     if not gold.rules.has_weight_column:
-        missing_count = max(int(wanted_total(gold, classes)) - len(classes_found), 0)
+        wanted_count = int(wanted_total(gold, weights))
+        missing_count = max(wanted_count - len(classes_found), 0)
         missed_names = missed_names[:missing_count]
         further_answer_count = missing_count - len(missed_names)
     for name in missed_names:
-        yield Fault(MISSED, name, None, {"class": name, **_accepted_answer(name, gold)})
+        missing_answer = {"class": name, **_accepted_answer(name, gold)}
+        yield Fault(kind=MISSED, part=name, predicted=None, gold=missing_answer)
     if further_answer_count:
-        yield Fault(MISSED, None, None, {"answers": further_answer_count})
+        yield Fault(kind=MISSED, part=None, predicted=None, gold={"answers": further_answer_count})
 
 
 def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
-    """Return the first assessed answer of a class that counts more than 0, as documents have it; empty without one."""
+    """Return the first assessed answer of a class that counts more than 0, with its evidence, as documents have it.
+
+    The dictionary is empty if the class has no such answer.
+    """
     rules = gold.rules
     for line in gold.lines:
         if rules.value_by_label[line.label] and class_name_of(line, rules.key) == class_name:
@@ -125,45 +138,56 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
     Wrong answers, duplicates and unassessed answers are left out. Half right answers get the label of a right answer. A
     missed class gets a new line with that label, after all others.
     """
-    numbers_left_out = set()
-    numbers_accepted = set()
-    new_lines = []
+    # The part of a fault of an answer is the number of its line.
+    half_right_numbers = set()
+    wrong_numbers = set()
+    lines_for_missed_classes = []
     for fault in faults:
         if fault.kind == MISSED:
-            new_lines += _lines_for_missed_class(fault)
+            lines_for_missed_classes += _lines_for_missed_class(fault)
         elif fault.kind == HALF:
-            numbers_accepted.add(fault.part)
+            half_right_numbers.add(fault.part)
         else:
-            numbers_left_out.add(fault.part)
-    label = gold.rules.accepted_label
-    lowest_confidence = min((line.confidence for line in lines), default=1.0)
-    lines_without_faults = []
+            wrong_numbers.add(fault.part)
+
+    right_label = gold.rules.accepted_label
+    corrected = []
     for line in lines:
-        # Lines that an earlier correction has added have the number 0 and no faults.
-        if line.number and line.number in numbers_left_out:
-            continue
-        if line.number and line.number in numbers_accepted:
-            line = replace(line, label=label, class_name=_judged_class(line, gold))
-        lines_without_faults.append(line)
-    for line in new_lines:
-        lines_without_faults.append(replace(line, label=label, confidence=lowest_confidence))
-    return lines_without_faults
+        if not line.number:  # an earlier correction has added this line, which is right
+            corrected.append(line)
+        elif line.number in half_right_numbers:
+            corrected.append(replace(line, label=right_label, class_name=_judged_class(line, gold)))
+        elif line.number not in wrong_numbers:
+            corrected.append(line)
+    lowest_confidence = min([line.confidence for line in lines], default=1.0)
+    for new_line in lines_for_missed_classes:
+        corrected.append(replace(new_line, label=right_label, confidence=lowest_confidence))
+    return corrected
 
 
 def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
     """Return the class that a line of a run or its assessment names; an empty text if neither names one."""
-    if line.class_name or gold.rules.key is None:
+    key = gold.rules.key
+    if line.class_name or key is None:
         return line.class_name
     for assessment in gold.lines:
-        if assessment.answer == line.answer and (gold.rules.key == "answer" or assessment.evidence == line.evidence):
+        has_same_answer = assessment.answer == line.answer
+        has_same_evidence = assessment.evidence == line.evidence
+        if has_same_answer and (has_same_evidence or key == "answer"):
             return assessment.class_name
     return ""
 
 
 def _lines_for_missed_class(fault: Fault) -> list[LabelledLine]:
-    """Return new lines of a run, still without a label, that find the class or the further answers of a fault."""
+    """Return new lines of a run, still without a label, that correct the fault of a missed class.
+
+    It is one line for a class with a name. For answers that are wanted beyond the classes with a name, it is a line for
+    each of these answers.
+    """
     class_name = fault.part
     if isinstance(class_name, str):
         answer = fault.gold.get("answer", class_name)
-        return [LabelledLine(0, answer, fault.gold.get("evidence", ""), class_name=class_name)]
-    return [LabelledLine(0, f"(answer {number + 1} that is wanted)") for number in range(fault.gold["answers"])]
+        evidence = fault.gold.get("evidence", "")
+        return [LabelledLine(number=0, answer=answer, evidence=evidence, class_name=class_name)]
+    answer_count = fault.gold["answers"]
+    return [LabelledLine(number=0, answer=f"(answer {rank} that is wanted)") for rank in range(1, answer_count + 1)]

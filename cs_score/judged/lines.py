@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.base.errors import InputError
@@ -15,9 +16,14 @@ from cs_score.judged.tables import Headings, JudgedTable
 NO_CONFIDENCE: Final = 1.0
 """The confidence of a line whose file gives it none."""
 
+_MOST_DIGITS_OF_WANTED: Final = 9
+"""The most digits of a number of wanted answers."""
 
 _MOST_SHARED: Final = 1 << 16
-"""The most texts of cells that are kept, so that equal cells share one: it saves 200 bytes a line if they are few."""
+"""The most texts and the most numbers of cells that are kept, so that equal cells share one object.
+
+That saves 200 bytes a line if the file has few different cells.
+"""
 
 
 class LabelledLine(Record, gc=False):
@@ -65,70 +71,76 @@ def read_judged(
     `needs_label` every line needs a label; otherwise either all lines have one or none has. Raises InputError with the
     line for a cell that is malformed.
     """
-    reader = _Reader(JudgedTable(source, heading_by_column, columns_unread))
+    table = JudgedTable(source, heading_by_column, columns_unread)
+    reader = _Reader(table)
     reader.read_rows()
-    return reader.judged_file(needs_label)
+    reader.check_labels_and_runs(needs_label)
+    return reader.judged_file()
+
+
+class _SharedTexts(dict[str, str]):
+    """Gives one text for all equal texts: `shared[text]` is the first text that was equal to `text`.
+
+    Once it holds as many texts as it may, it gives further texts back as they are.
+    """
+
+    def __missing__(self, text: str) -> str:
+        """Return a text that was not looked up before, and keep it for later texts that are equal to it."""
+        if len(self) < _MOST_SHARED:
+            self[text] = text
+        return text
 
 
 class _Reader:
     """Collects the rows of one file by run and unit."""
 
     def __init__(self, table: JudgedTable) -> None:
-        """Begin to read a table. Lines without a label or a run are remembered by number, 0 if there is none yet."""
-        self.table = table
+        """Begin to read a table. Counts of labels have the lines without a label, too, under the empty text."""
+        self._table = table
         self._units_by_run: dict[str, dict[str, list[LabelledLine]]] = {}
         self._groups_by_unit: dict[str, Mapping[str, str]] = {}
         self._wanted_by_unit: dict[str, int] = {}
         self._line_of_wanted: dict[str, int] = {}
-        self._count_by_label: dict[str, int] = {}
-        self._filled_columns: set[str] = set()
-        self._line_count = 0
-        self._line_without_label = 0
-        self._line_without_run = 0
-        self._shared_texts: dict[str, str] = {}
-        self._shared_numbers: dict[str, float] = {}
+        self._count_by_label: defaultdict[str, int] = defaultdict(int)
+        self._confidence_by_cell: dict[str, float] = {"": NO_CONFIDENCE}
+
+    # ---- Rows
 
     def read_rows(self) -> None:
         """Collect all rows of the table. Raises InputError with the line for a cell that is malformed.
 
-        One loop over local names, in which equal texts share one object, takes half the time and two thirds of the
-        memory that a million lines take with a call for each cell.
+        There may be a million rows, so texts are shared by looking them up in a dictionary, and no function is called
+        for an empty cell. A call for each cell would take twice the time and, without sharing, the memory of half as
+        many lines again.
         """
-        shared_texts = self._shared_texts
-        shared_numbers = self._shared_numbers
-        add_filled_column = self._filled_columns.add
-        for number, cells, other_cells in self.table.rows():
-            unit, answer, evidence, label, class_name, wanted, weight, confidence, run = cells
-            if not unit or not answer:
-                raise self._error_of_empty_cell(number, "answer" if unit else "unit")
-            self._line_count += 1
-            answer = shared_texts.get(answer) or self._share(answer)
-            if evidence:
-                add_filled_column("evidence")
-                evidence = shared_texts.get(evidence) or self._share(evidence)
-            if label:
-                label = shared_texts.get(label) or self._share(label)
-                self._count_by_label[label] = self._count_by_label.get(label, 0) + 1
-            elif not self._line_without_label:
-                self._line_without_label = number
-            if class_name:
-                add_filled_column("class")
-                class_name = shared_texts.get(class_name) or self._share(class_name)
+        shared_texts = _SharedTexts()
+        for number, cells, other_cells in self._table.rows():
+            unit, answer, evidence, label, class_name, wanted, weight_cell, confidence_cell, run = cells
+            if not unit:
+                raise self._error_of_empty_cell(number, "unit")
+            if not answer:
+                raise self._error_of_empty_cell(number, "answer")
             if wanted:
                 self._keep_wanted(number, unit, wanted)
-            line_weight = self._weight(number, weight) if weight else None
-            line_confidence = NO_CONFIDENCE
-            if confidence:
-                earlier_number = shared_numbers.get(confidence)
-                line_confidence = self._confidence(number, confidence) if earlier_number is None else earlier_number
-            if run:
-                add_filled_column("run")
-            elif not self._line_without_run:
-                self._line_without_run = number
-            line = LabelledLine(number, answer, evidence, label, class_name, line_confidence, line_weight)
-            self._add(line, unit, run, other_cells)
+            weight = None
+            if weight_cell:
+                weight = self._read_weight(number, weight_cell)
+            confidence = self._confidence_by_cell.get(confidence_cell)
+            if confidence is None:
+                confidence = self._read_confidence(number, confidence_cell)
+            self._count_by_label[label] += 1
+            line = LabelledLine(
+                number=number,
+                answer=shared_texts[answer],
+                evidence=shared_texts[evidence],
+                label=shared_texts[label],
+                class_name=shared_texts[class_name],
+                confidence=confidence,
+                weight=weight,
+            )
+            self._add_line(line, unit, run, other_cells)
 
-    def _add(self, line: LabelledLine, unit: str, run: str, other_cells: Sequence[str]) -> None:
+    def _add_line(self, line: LabelledLine, unit: str, run: str, other_cells: Sequence[str]) -> None:
         """Add a line of a run to its unit, and for the first line of a unit the groups that its other cells give."""
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:
@@ -139,82 +151,119 @@ class _Reader:
             return
         lines_by_unit[unit] = [line]
         if other_cells and unit not in self._groups_by_unit:
-            self._groups_by_unit[unit] = dict(zip(self.table.other_columns, other_cells))
+            self._groups_by_unit[unit] = dict(zip(self._table.other_columns, other_cells))
 
-    def _share(self, text: str) -> str:
-        """Return a text, and keep it for later cells with an equal text, unless too many texts are kept already."""
-        if len(self._shared_texts) < _MOST_SHARED:
-            self._shared_texts[text] = text
-        return text
+    def _keep_wanted(self, number: int, unit: str, cell: str) -> None:
+        """Keep how many answers a unit wants, which a cell in the line with this number says.
 
-    def _confidence(self, number: int, text: str) -> float:
-        """Return the confidence in a cell, and keep it for equal cells. Raises InputError if it is no number."""
-        confidence = self._number(number, "confidence", text)
-        if len(self._shared_numbers) < _MOST_SHARED:
-            self._shared_numbers[text] = confidence
-        return confidence
-
-    def judged_file(self, needs_label: bool) -> JudgedFile:
-        """Return the content of the file, once its rows are read.
-
-        Raises InputError if some lines lack a label or a run and others have one, or all lack a label that they need.
+        Raises InputError if the cell holds no whole number, or if an earlier line of the unit says another one.
         """
-        if self._count_by_label:
-            self._filled_columns.add("label")
-            if self._line_without_label:
-                raise self._error_of_empty_cell(self._line_without_label, "label")
-        elif needs_label and self._line_count and self.table.column_of("label") in self.table.columns:
-            raise self._error_of_empty_cell(self._line_without_label, "label")
-        if "run" in self._filled_columns and self._line_without_run:
-            raise self._error_of_empty_cell(self._line_without_run, "run")
-        return JudgedFile(
-            name=self.table.name,
-            units_by_run=self._units_by_run,
-            filled_columns=frozenset(self._filled_columns),
-            columns=tuple(self.table.columns),
-            wanted_by_unit=self._wanted_by_unit,
-            groups_by_unit=self._groups_by_unit,
-            count_by_label=self._count_by_label,
-            line_count=self._line_count,
-        )
-
-    def _keep_wanted(self, number: int, unit: str, text: str) -> None:
-        """Keep how many answers a unit wants, by the cell in the line with this number.
-
-        Raises InputError if the cell is no whole number, or an earlier line of the unit has another one.
-        """
-        self._filled_columns.add("wanted")
-        if not (text.isascii() and text.isdecimal()) or len(text) > 9:
-            raise self._error(number, f"wanted: {quoted(text)} is no whole number")
-        wanted_count = int(text)
+        is_whole_number = cell.isascii() and cell.isdecimal()
+        if not is_whole_number or len(cell) > _MOST_DIGITS_OF_WANTED:
+            raise self._error(number, f"wanted: {quoted(cell)} is no whole number")
+        wanted_count = int(cell)
         earlier_count = self._wanted_by_unit.setdefault(unit, wanted_count)
         if earlier_count != wanted_count:
             earlier = f"{earlier_count} in line {self._line_of_wanted[unit]}"
             raise self._error(number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier}")
         self._line_of_wanted.setdefault(unit, number)
 
-    def _weight(self, number: int, text: str) -> float:
-        """Return the weight that a cell gives a class. Raises InputError if it is no number above 0."""
-        self._filled_columns.add("weight")
-        weight = self._number(number, "weight", text)
+    def _read_weight(self, number: int, cell: str) -> float:
+        """Return the weight that a cell in the line with this number gives a class.
+
+        Raises InputError if it is no number above 0.
+        """
+        weight = self._read_number(number, "weight", cell)
         if weight <= 0:
-            raise self._error(number, f"weight: {quoted(text)} is not above 0")
+            raise self._error(number, f"weight: {quoted(cell)} is not above 0")
         return weight
 
-    def _number(self, number: int, column: str, text: str) -> float:
+    def _read_confidence(self, number: int, cell: str) -> float:
+        """Return the confidence that a cell in the line with this number holds, and keep it for equal cells.
+
+        Raises InputError if the cell holds no number.
+        """
+        confidence = self._read_number(number, "confidence", cell)
+        if len(self._confidence_by_cell) < _MOST_SHARED:
+            self._confidence_by_cell[cell] = confidence
+        return confidence
+
+    def _read_number(self, number: int, column: str, cell: str) -> float:
         """Return the number that a cell of a column holds. Raises InputError, with the line, if it holds none."""
         try:
-            value = float(text)
+            value = float(cell)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value) or "_" in text or text != text.strip():
-            raise self._error(number, f"{column}: {quoted(text)} is no number")
+        # Python also reads "1_000" and " 1", which no table writes for a number.
+        is_written_as_usual = "_" not in cell and cell == cell.strip()
+        if not math.isfinite(value) or not is_written_as_usual:
+            raise self._error(number, f"{column}: {quoted(cell)} is no number")
         return value
+
+    # ---- The whole file
+
+    def check_labels_and_runs(self, needs_label: bool) -> None:
+        """Raise InputError, with the first line concerned, if a label or a run is missing in the rows that were read.
+
+        Either all lines or none have a label, and either all or none name a run. With `needs_label` all lines have a
+        label; but a table without that column passes, since whoever pairs the files says more about it.
+        """
+        has_some_label = any(self._count_by_label)  # the text of some label is not empty
+        should_have_labels = has_some_label or (needs_label and self._has_column("label"))
+        if should_have_labels and "" in self._count_by_label:
+            numbers_without_label = [line.number for line in self._lines() if not line.label]
+            raise self._error_of_empty_cell(min(numbers_without_label), "label")
+        lines_without_run = self._units_by_run.get("", {})
+        if lines_without_run and len(self._units_by_run) > 1:
+            numbers_without_run = [lines[0].number for lines in lines_without_run.values()]
+            raise self._error_of_empty_cell(min(numbers_without_run), "run")
+
+    def _lines(self) -> Iterator[LabelledLine]:
+        """Yield the lines of all runs and units that were read."""
+        for lines_by_unit in self._units_by_run.values():
+            for lines in lines_by_unit.values():
+                yield from lines
+
+    def judged_file(self) -> JudgedFile:
+        """Return the content of the file, once its rows are read."""
+        count_by_label = {label: count for label, count in self._count_by_label.items() if label}
+        return JudgedFile(
+            name=self._table.name,
+            units_by_run=self._units_by_run,
+            filled_columns=self._filled_columns(),
+            columns=tuple(self._table.columns),
+            wanted_by_unit=self._wanted_by_unit,
+            groups_by_unit=self._groups_by_unit,
+            count_by_label=count_by_label,
+            line_count=sum(self._count_by_label.values()),
+        )
+
+    def _filled_columns(self) -> frozenset[str]:
+        """Return the columns with a meaning in which some cell is not empty; only columns that scoring asks about."""
+        is_filled = {
+            "label": any(self._count_by_label),
+            "wanted": bool(self._wanted_by_unit),
+            "run": any(self._units_by_run),
+        }
+        # All lines are looked through only for a column that the table has; usually its first line has a cell there.
+        if self._has_column("evidence"):
+            is_filled["evidence"] = any(line.evidence for line in self._lines())
+        if self._has_column("class"):
+            is_filled["class"] = any(line.class_name for line in self._lines())
+        if self._has_column("weight"):
+            is_filled["weight"] = any(line.weight is not None for line in self._lines())
+        return frozenset([column for column, has_cells in is_filled.items() if has_cells])
+
+    def _has_column(self, meaning: str) -> bool:
+        """Return whether the table has a column with a meaning, such as "label"."""
+        return self._table.column_of(meaning) in self._table.columns
+
+    # ---- Errors
 
     def _error_of_empty_cell(self, number: int, column: str) -> InputError:
         """Return the error about an empty cell in the line with this number, in a column where none may be empty."""
-        return self._error(number, f"column {self.table.column_of(column)} is empty")
+        return self._error(number, f"column {self._table.column_of(column)} is empty")
 
     def _error(self, number: int, problem: str) -> InputError:
         """Return the error about the line with this number."""
-        return InputError(problem, file=self.table.name, place=f"line {number}")
+        return InputError(problem, file=self._table.name, place=f"line {number}")

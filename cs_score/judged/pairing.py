@@ -73,8 +73,8 @@ def _no_label_column(file: JudgedFile, label_heading: str) -> str:
 def units_of_file(file: JudgedFile) -> LinesByUnit:
     """Return the lines of each unit of a file, those of all its runs together; units are in the order of the file."""
     if len(file.units_by_run) == 1:
-        [lines_by_unit] = file.units_by_run.values()
-        return lines_by_unit
+        only_run = next(iter(file.units_by_run))
+        return file.units_by_run[only_run]  # as it is, without a copy of a million lines
     lines_of_all_runs: dict[str, list[LabelledLine]] = {}
     for lines_by_unit in file.units_by_run.values():
         for unit, lines in lines_by_unit.items():
@@ -94,7 +94,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
     `file` is the name of the run's file. Raises InputError if a repeated line has another label than the first one.
     """
-    shortened_units: dict[str, Sequence[LabelledLine]] = {}
+    distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}  # of the units that have repeated lines
     repetition_count = 0
     for unit, lines in lines_by_unit.items():
         if len(lines) == 1:
@@ -102,20 +102,22 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
         distinct_lines = _drop_repeated_lines(lines, unit, file)
         if len(distinct_lines) < len(lines):
             repetition_count += len(lines) - len(distinct_lines)
-            shortened_units[unit] = distinct_lines
-    if not shortened_units:
+            distinct_lines_by_unit[unit] = distinct_lines
+    if not distinct_lines_by_unit:
         return DistinctAnswers(lines_by_unit, 0)
-    return DistinctAnswers({**lines_by_unit, **shortened_units}, repetition_count)
+    new_lines_by_unit = dict(lines_by_unit)
+    new_lines_by_unit.update(distinct_lines_by_unit)
+    return DistinctAnswers(new_lines_by_unit, repetition_count)
 
 
 def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
-    """Return the lines of a unit, of equal answers with equal evidence only the first one.
+    """Return the lines of a unit without those that repeat answer and evidence of an earlier line.
 
-    Raises InputError if a later one has another label.
+    Raises InputError if a line repeats an earlier one with another label.
     """
-    first_lines: dict[tuple[str, str], LabelledLine] = {}
+    first_line_by_answer: dict[tuple[str, str], LabelledLine] = {}
     for line in lines:
-        first_line = first_lines.setdefault((line.answer, line.evidence), line)
+        first_line = first_line_by_answer.setdefault((line.answer, line.evidence), line)
         if first_line.label != line.label:
             raise InputError(
                 f"repeats the answer of line {first_line.number}, {quoted(first_line.label)}, as {quoted(line.label)}",
@@ -123,7 +125,7 @@ def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) ->
                 place=f"line {line.number}, unit {quoted(unit)}",
                 remedy="correct one of the two, or name runs in a column run",
             )
-    return list(first_lines.values())
+    return list(first_line_by_answer.values())
 
 
 def pair_with_assessments(
@@ -149,9 +151,13 @@ def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUn
 
 def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], file: JudgedFile, rules: Rules) -> UnitGold:
     """Return the gold of a unit, with the number of wanted answers and the groups that the file gives it."""
-    wanted_count = file.wanted_by_unit.get(unit)
-    groups = file.groups_by_unit.get(unit, _NO_GROUPS)
-    return UnitGold(unit, assessed_lines, wanted_count, groups, rules)
+    return UnitGold(
+        unit=unit,
+        lines=assessed_lines,
+        wanted_count=file.wanted_by_unit.get(unit),
+        groups=file.groups_by_unit.get(unit, _NO_GROUPS),
+        rules=rules,
+    )
 
 
 # ---- Notices
@@ -172,23 +178,31 @@ def notices_of_unread_columns(assessments: JudgedFile, run: JudgedFile) -> list[
 def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> list[str]:
     """Return notices about answers that are not scored: those for units without assessments, and repetitions.
 
-    `units` are the units of the assessments.
+    `units` are the units of the assessments; there are at most two notices.
     """
     notices = []
     unassessed_units = [unit for unit in answers.lines_by_unit if unit not in units]
     if unassessed_units:
-        answer_count = sum(len(answers.lines_by_unit[unit]) for unit in unassessed_units)
-        names = ", ".join(one_line(unit, 40) for unit in unassessed_units[:3])
-        if len(unassessed_units) > 3:
-            names += ", ..."
-        were = "was" if answer_count == 1 else "were"
-        of_units = number_with_noun(len(unassessed_units), "unit")
-        answers_text = number_with_noun(answer_count, "answer")
-        notices.append(f"{answers_text} of {of_units} without assessments {were} left out: {names}")
+        answer_count = sum([len(answers.lines_by_unit[unit]) for unit in unassessed_units])
+        notices.append(_notice_of_unassessed_units(unassessed_units, answer_count))
     if answers.repetition_count:
-        repeat = "repeat earlier lines and were"
+        repeat_and_were = "repeat earlier lines and were"
         if answers.repetition_count == 1:
-            repeat = "repeats an earlier line and was"
-        lines_text = number_with_noun(answers.repetition_count, "line")
-        notices.append(f"{lines_text} {repeat} left out (same unit, answer and evidence)")
+            repeat_and_were = "repeats an earlier line and was"
+        lines_in_words = number_with_noun(answers.repetition_count, "line")
+        notices.append(f"{lines_in_words} {repeat_and_were} left out (same unit, answer and evidence)")
     return notices
+
+
+def _notice_of_unassessed_units(units: Sequence[str], answer_count: int) -> str:
+    """Return the notice that some units of a run have no assessments, with the number of their answers.
+
+    It names up to three units: "2 answers of 2 units without assessments were left out: q7, q9".
+    """
+    names = ", ".join([one_line(unit, 40) for unit in units[:3]])
+    if len(units) > 3:
+        names += ", ..."
+    were = "was" if answer_count == 1 else "were"
+    answers_in_words = number_with_noun(answer_count, "answer")
+    units_in_words = number_with_noun(len(units), "unit")
+    return f"{answers_in_words} of {units_in_words} without assessments {were} left out: {names}"

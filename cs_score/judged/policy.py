@@ -29,43 +29,27 @@ RESERVED: Final[Mapping[str, tuple[str, ...]]] = {
     UNASSESSED: ("wrong", "ignore"),
     DUPLICATE: ("right", "wrong", "ignore"),
 }
-"""Labels that no file may have, with the sides that a policy may put them on; without a side they are ignored."""
+"""Labels that no file may have, with the sides that a policy may put them on.
 
+Lines with these labels are ignored if the policy does not put them on a side.
+"""
+
+# fmt: off
 _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
     "right": (
-        "correct",
-        "right",
-        "yes",
-        "true",
-        "supported",
-        "supports",
-        "support",
-        "1",
-        "relevant",
-        "pass",
-        "accurate",
+        "correct", "right", "yes", "true", "supported", "supports", "support", "1", "relevant", "pass", "accurate",
     ),
     "half": ("partial", "partially correct", "partially supported", "inexact", "0.5"),
     "wrong": (
-        *("incorrect", "wrong", "no", "false", "unsupported", "not supported", "refuted", "0", "not relevant"),
-        *("irrelevant", "fail", "inaccurate"),
+        "incorrect", "wrong", "no", "false", "unsupported", "not supported", "refuted", "0", "not relevant",
+        "irrelevant", "fail", "inaccurate",
     ),
     "ignore": (
-        "error",
-        "judge_error",
-        "judge error",
-        "n/a",
-        "na",
-        "skipped",
-        "skip",
-        "null",
-        "none",
-        "unknown",
-        "idk",
-        "not sure",
-        "unsure",
+        "error", "judge_error", "judge error", "n/a", "na", "skipped", "skip", "null", "none", "unknown", "idk",
+        "not sure", "unsure",
     ),
 }
+# fmt: on
 """Common labels in lower case, by the side of the policy that they most likely belong to."""
 
 
@@ -76,11 +60,11 @@ class LabelPolicy(Record):
 
     @property
     def values(self) -> dict[str, Value]:
-        """The value of each label, with those of `UNASSESSED` and `DUPLICATE`."""
-        values: dict[str, Value] = dict.fromkeys(RESERVED)
+        """The value of each label of the policy, and of the reserved labels, which are ignored unless it names them."""
+        value_by_label: dict[str, Value] = dict.fromkeys(RESERVED)
         for label, side in self.sides.items():
-            values[label] = VALUES[side]
-        return values
+            value_by_label[label] = VALUES[side]
+        return value_by_label
 
     def labels_on(self, side: str) -> list[str]:
         """Return the labels of a side in the order of the policy."""
@@ -153,72 +137,85 @@ def _labels_of_sides(value: object) -> Iterator[tuple[str, Sequence[str]]]:
 def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
     """Return the side of each label, given pairs of a side and its labels.
 
-    Raises ValueError for an unknown side, an empty label, a label on two sides, and a reserved label on a wrong side.
+    Raises ValueError for an unknown side, an empty label, a label on two sides, and a reserved label on a side that it
+    may not have.
     """
-    sides: dict[str, str] = {}
+    side_by_label: dict[str, str] = {}
     for side, labels in labels_of_sides:
         if side not in VALUES:
-            raise ValueError(
-                f"no side is called {one_line(side)}; there are {', '.join(VALUES)}{nearest(side, VALUES)}"
-            )
+            sides_there = ", ".join(VALUES)
+            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{nearest(side, VALUES)}")
         for label in labels:
             if not label:
                 raise ValueError(f"a label of {side} is empty")
-            if sides.get(label, side) != side:
-                raise ValueError(f"{one_line(label)} is named twice: {sides[label]} and {side}")
-            if side not in RESERVED.get(label, VALUES):
-                allowed = " or ".join(RESERVED[label])
-                raise ValueError(f"{label} cannot be {side}; it may be {allowed}")
-            sides[label] = side
-    return sides
+            earlier_side = side_by_label.get(label, side)
+            if earlier_side != side:
+                raise ValueError(f"{one_line(label)} is named twice: {earlier_side} and {side}")
+            if label in RESERVED and side not in RESERVED[label]:
+                allowed_sides = " or ".join(RESERVED[label])
+                raise ValueError(f"{label} cannot be {side}; it may be {allowed_sides}")
+            side_by_label[label] = side
+    return side_by_label
 
 
 def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], file: str) -> LabelPolicy:
-    """Return the policy if it has a side for every label of a file.
+    """Return the policy, after a check that it has a side for every label of a file.
 
-    `count_by_label` says how many lines of the file have each label. Raises InputError if there is no policy, a label
-    has no side, or a file uses a reserved label. The message lists the labels, and suggests an option to type.
+    `count_by_label` says how many lines of the file have each label. Raises InputError if there is no policy, if a
+    label has no side, and if the file uses a reserved label. The message lists the labels without a side with their
+    counts, and suggests an option to type.
     """
     for label in RESERVED:
         if label in count_by_label:
             problem = f"the label {label} has a meaning of its own and may not be used in a file"
             raise InputError(problem, file=file, remedy="call it something else")
-    sides = {} if policy is None else policy.sides
-    labels_without_side = [label for label in count_by_label if label not in sides]
-    if policy is not None and not labels_without_side:
-        return policy
-    counts = ", ".join(f"{one_line(label, 60)} {count_by_label[label]:,}" for label in labels_without_side)
-    subject = "labels" if policy is None else "labels that the policy does not name"
+    if policy is None:
+        problem = f"labels: {_counts_in_words(count_by_label)}"
+    else:
+        counts_without_side = {label: count for label, count in count_by_label.items() if label not in policy.sides}
+        if not counts_without_side:
+            return policy
+        problem = f"labels that the policy does not name: {_counts_in_words(counts_without_side)}"
     option = suggest_policy(policy, list(count_by_label))
-    raise InputError(f"{subject}: {counts}", file=file, remedy=f"say what they count as: --policy {option}")
+    raise InputError(problem, file=file, remedy=f"say what they count as: --policy {option}")
+
+
+def _counts_in_words(count_by_label: Mapping[str, int]) -> str:
+    """Return how many lines have each label, such as "CORRECT 1,204, WRONG 310"."""
+    return ", ".join([f"{one_line(label, 60)} {count:,}" for label, count in count_by_label.items()])
 
 
 def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     """Return a value of `--policy` that names all labels, for a user to complete and type.
 
-    Labels without a side in the policy get the one that their name suggests; for all others it has the word SIDE.
+    A label without a side in the policy gets the side that its name suggests. The word SIDE stands for the side of
+    labels whose names suggest none: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
     """
-    sides = {} if policy is None else dict(policy.sides)
+    side_by_label = {} if policy is None else dict(policy.sides)
     labels_without_guess = []
     for label in labels:
-        if label in sides:
+        if label in side_by_label:
             continue
         side = guess_side(label)
         if side is None:
             labels_without_guess.append(label)
         else:
-            sides[label] = side
+            side_by_label[label] = side
     parts = []
-    if sides:
-        parts.append(str(LabelPolicy(sides)))
+    if side_by_label:
+        suggested_policy = LabelPolicy(side_by_label)
+        parts.append(str(suggested_policy))
     if labels_without_guess:
-        names = ":".join(escape_separators(label) for label in labels_without_guess)
+        names = ":".join([escape_separators(label) for label in labels_without_guess])
         parts.append(f"SIDE={names} (SIDE: right, half, wrong or ignore)")
     return one_line(",".join(parts), 400)
 
 
 def guess_side(label: str) -> str | None:
-    """Return the side of a policy that a common label most likely belongs to, such as "right" for "Yes"; else None."""
+    """Return the side of a policy that a common label most likely belongs to, such as "right" for "Yes".
+
+    Return None for a label that is not common. Upper case, underscores and hyphens make no difference.
+    """
     name = label.strip().casefold()
     name_with_blanks = name.replace("_", " ").replace("-", " ")
     for side, common_names in _GUESSES.items():

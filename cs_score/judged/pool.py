@@ -122,7 +122,7 @@ class Pool(Mode):
     def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
         """Return `ap`, average precision, with the reason why it has no value; an empty dictionary if it has one.
 
-        It has none with weights, nor if the average precision of some unit exceeds 1.
+        It has no value with weights, nor if the average precision of some unit exceeds 1.
         """
         if units and units[0].gold.rules.has_weight_column:
             return {"ap": "average precision is not defined with weights"}
@@ -142,15 +142,15 @@ class Pool(Mode):
         yield _answers_by_side(sums, len(units))
         if not units:
             return
-        rules = units[0].gold.rules
+        rules = units[0].gold.rules  # those of all units
         if rules.key is not None:
             yield f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
         elif not rules.has_wanted_column:
             yield "one answer a unit, as no file says how many"
-        idle_count = len(units) - int(sums.is_wanting)
-        if idle_count:
-            units_text = number_with_noun(len(units), "unit")
-            yield f"{idle_count:,} of {units_text} want nothing: they are in no macro average"
+        count_of_units_without_class = len(units) - int(sums.is_wanting)
+        if count_of_units_without_class:
+            units_in_words = number_with_noun(len(units), "unit")
+            yield f"{count_of_units_without_class:,} of {units_in_words} want nothing: they are in no macro average"
         if _has_single_answers(units, table):
             yield _accuracy_sentence(sums)
 
@@ -169,15 +169,16 @@ class Pool(Mode):
         Raises UsageError for a key, columns or a policy that are not possible, InputError for a file without a policy.
         """
         mode = super().with_options(options)
-        chosen: PoolOptions = mode.chosen_options
-        if chosen.key is not None and chosen.key not in KEYS:
-            raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(chosen.key))}")
-        mode.heading_by_column = read_headings(chosen.columns)
-        if not chosen.policy:
+        pool_options: PoolOptions = mode.chosen_options
+        if pool_options.key is not None and pool_options.key not in KEYS:
+            raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(pool_options.key))}")
+        mode.heading_by_column = read_headings(pool_options.columns)
+        if not pool_options.policy:
             return mode
-        policy = read_policy(chosen.policy)
-        # The policy is kept in full, so that signatures and documents do not depend on a file.
-        return mode._with(policy=policy, kinds=kinds_of(policy), chosen_options=replace(chosen, policy=str(policy)))
+        policy = read_policy(pool_options.policy)
+        # The options have the whole policy in the place of a file name, so that signatures do not depend on the file.
+        options_with_policy = replace(pool_options, policy=str(policy))
+        return mode._with(policy=policy, kinds=kinds_of(policy), chosen_options=options_with_policy)
 
     # ---- Reading
 
@@ -204,18 +205,21 @@ class Pool(Mode):
         if not chosen_name:
             return run_names
         if chosen_name not in run_names:
-            names_there = ", ".join(one_line(name, 40) for name in run_names if name) or "no column run"
+            names_in_words = ", ".join([one_line(name, 40) for name in run_names if name]) or "no column run"
             suggestion = nearest(chosen_name, run_names)
-            problem = f"no run is called {chosen_name}; there is {names_there}{suggestion}"
+            problem = f"no run is called {chosen_name}; there is {names_in_words}{suggestion}"
             raise InputError(problem, file=predictions.name)
         return [chosen_name]
 
     def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
-        """Return the task that scores one run of a file; if there are several, its options name this one."""
-        mode = self._with(run_name=system)
+        """Return the task that scores the run with the name `system`, which is one of the `systems` of a file.
+
+        If the file has several, the options in force name this run, so that signatures tell the runs apart.
+        """
+        options = self.chosen_options
         if len(systems) > 1:
-            mode.chosen_options = replace(self.chosen_options, run=system)
-        return mode
+            options = replace(options, run=system)
+        return self._with(run_name=system, chosen_options=options)
 
     # ---- Units
 
@@ -284,15 +288,15 @@ class Pool(Mode):
         A million units of one answer have only a few different counts. To compute each of these once takes a third of
         the time, and to keep each once takes half the memory.
         """
-        shared_rows: dict[Row, Row] = {}
         row_by_case: dict[object, Row] = {}
+        shared_rows: dict[Row, Row] = {}
         rows = []
         for unit in progress(units):
             case = counting_case(unit.prediction, unit.gold)
-            row = None if case is None else row_by_case.get(case)
+            row = row_by_case.get(case)
             if row is None:
-                row = self.row(unit)
-                row = shared_rows.setdefault(row, row)
+                new_row = self.row(unit)
+                row = shared_rows.setdefault(new_row, new_row)
                 if case is not None:
                     row_by_case[case] = row
             rows.append(row)
@@ -320,8 +324,12 @@ class Pool(Mode):
         return [_fields_of_line(line) for line in prediction]
 
     def prediction_from_json(self, prediction: Any) -> Sequence[LabelledLine]:
-        """Return the answers of a unit that `written` has made dictionaries of."""
-        return [LabelledLine(**{"number": 0, **fields}) for fields in prediction]
+        """Return the answers of a unit from the dictionaries that `prediction_to_json` makes of them."""
+        lines = []
+        for fields in prediction:
+            has_number = "number" in fields  # which is left out if it is 0
+            lines.append(LabelledLine(**fields) if has_number else LabelledLine(number=0, **fields))
+        return lines
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the group of a unit in each further column of the file, such as `{"kind": "people"}`."""
@@ -344,16 +352,21 @@ class Pool(Mode):
     def scenarios(self, units: Sequence[Unit]) -> Iterator[tuple[str, str, Sequence[Unit]]]:
         """Yield name, assumption and units of two scenarios: all unassessed answers are wrong, or all are right.
 
-        There are none if every answer has an assessment.
+        There is no scenario if every answer has an assessment.
         """
-        if not any(unassessed_lines(unit.prediction, unit.gold) for unit in units):
+        has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)
+        if not has_unassessed_answer:
             return
-        rules = units[0].gold.rules
-        rules_of_pessimist = replace(rules, value_by_label={**rules.value_by_label, UNASSESSED: 0.0})
-        yield "pessimistic", "every unassessed answer wrong", _with_rules(units, rules_of_pessimist)
-        units_of_optimist = [unit._replace(gold=accept_unassessed(unit.prediction, unit.gold)) for unit in units]
+        rules = units[0].gold.rules  # those of all units
+        pessimistic_values = {**rules.value_by_label, UNASSESSED: 0.0}
+        pessimistic_units = _with_rules(units, replace(rules, value_by_label=pessimistic_values))
+        yield "pessimistic", "every unassessed answer wrong", pessimistic_units
+        optimistic_units = []
+        for unit in units:
+            gold_with_more_answers = accept_unassessed(unit.prediction, unit.gold)
+            optimistic_units.append(unit._replace(gold=gold_with_more_answers))
         assumption = "every unassessed answer right, each a class of its own that is wanted, too"
-        yield "optimistic", assumption, units_of_optimist
+        yield "optimistic", assumption, optimistic_units
 
     def apply_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
         """Return another policy in full, as `--policy` takes it, and the units with labels that count as it says.
@@ -388,8 +401,10 @@ def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
 
 
 def _value_by_label(policy: LabelPolicy) -> dict[str, Value]:
-    """Return what each label of a policy counts, and 1 for the label of answers that are assumed to be right."""
-    return {**policy.values, _accepted_label(policy): 1.0}
+    """Return what each label of a policy counts; the label of answers that are assumed to be right counts 1."""
+    value_by_label = policy.values
+    value_by_label[_accepted_label(policy)] = 1.0
+    return value_by_label
 
 
 def _accepted_label(policy: LabelPolicy) -> str:
@@ -401,7 +416,7 @@ def _accepted_label(policy: LabelPolicy) -> str:
 
 
 def _with_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:
-    """Return copies of the units whose gold has other rules."""
+    """Return copies of the units whose gold has these rules in the place of its own."""
     return [unit._replace(gold=replace(unit.gold, rules=rules)) for unit in units]
 
 
@@ -421,8 +436,9 @@ def _count_labels(units: Sequence[Unit]) -> dict[str, int]:
 def _has_single_answers(units: Sequence[Unit], table: UnitTable) -> bool:
     """Return whether every unit wants one answer and has at most one, so that `micro-r` is the accuracy."""
     column = UnitCount._fields.index("wanted")
-    wants_one = all(counts[column] == 1 for counts in table.rows)
-    return wants_one and all(len(unit.prediction) <= 1 for unit in units)
+    if any(counts[column] != 1 for counts in table.rows):
+        return False
+    return all(len(unit.prediction) <= 1 for unit in units)
 
 
 def _answers_by_side(sums: UnitCount, unit_count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import os
@@ -30,7 +31,7 @@ _LARGEST_FIELD: Final = 1 << 30
 TableRow: TypeAlias = tuple[int, tuple[str, ...], list[str]]
 """A row of a table: the line where it begins, its cells of `COLUMNS`, and its cells of the other columns of the table.
 
-A cell is empty if the table lacks its column. It is a tuple and no record, because a million of them are made.
+A cell is empty if the table lacks its column. The row is a tuple and no record, because a million of them are made.
 """
 
 Headings: TypeAlias = Mapping[str, str]
@@ -72,68 +73,95 @@ class JudgedTable:
 
     def rows(self) -> Iterator[TableRow]:
         """Yield the rows in order, without blank lines. Raises InputError with the line if the file is no table."""
-        form, lines = self._format_and_lines()
-        if form == ".jsonl":
+        later_lines = _decoded_lines(self._source)
+        first_line = next(later_lines, "")
+        lines = chain([first_line], later_lines)
+        file_format = self._format_of_file(first_line)
+        self._check_first_line(first_line, file_format)
+        if file_format == ".jsonl":
             return self._json_rows(lines)
-        if form == ".csv":
-            return self._cell_rows(_csv_cells(self.name, lines))
-        return self._cell_rows(_tsv_cells(lines))
+        cells_of_lines = _csv_cells(self.name, lines) if file_format == ".csv" else _tsv_cells(lines)
+        return self._cell_rows(cells_of_lines)
 
     def column_of(self, meaning: str) -> str:
-        """Return the heading of the column with a meaning, such as "label", in this table.
+        """Return the heading of the column with a meaning in this table.
 
-        It is the heading that the user gives; if the table has no such column, it is the meaning itself.
+        With `--columns label=verdict` the column "label" has the heading "verdict" if the table has such a column;
+        otherwise its heading is the meaning itself, "label".
         """
         heading = self._heading_by_column.get(meaning, meaning)
         return heading if heading in self.columns else meaning
 
-    def _format_and_lines(self) -> tuple[str, Iterator[str]]:
-        """Return the format of the file, as one of `FORMATS`, and its lines. Raises InputError for another format."""
-        lines = _decoded_lines(self._source)
-        first = next(lines, "")
-        form = os.path.splitext(plain_name(self.name))[1].lower()
-        if self.name in ("-", "<gold>", "<predictions>"):  # standard input, or objects in memory
-            form = _guess_format(first)
-        if form not in FORMATS:
-            problem = f"no table that can be read: its name ends in {form}" if form else "its name has no ending"
-            raise InputError(
-                problem, file=self.name, remedy="tables are .csv, .tsv or .jsonl, perhaps compressed (.gz)"
-            )
-        self._check_beginning(form, first)
-        return form, chain([first] if first else [], lines)
+    # ---- The format of the file
 
-    def _check_beginning(self, form: str, first: str) -> None:
-        """Raise InputError if the first line shows that the file has another format than its name says."""
-        beginning = first.lstrip()
-        if beginning[:1] == "<":
+    def _format_of_file(self, first_line: str) -> str:
+        """Return the format of the file, as one of `FORMATS`: the ending of its name, in small letters.
+
+        Standard input and objects in memory have no ending, so their first line decides. Raises InputError for a name
+        with another ending.
+        """
+        if self.name in ("-", "<gold>", "<predictions>"):
+            return _guess_format(first_line)
+        ending = os.path.splitext(plain_name(self.name))[1].lower()
+        if ending not in FORMATS:
+            problem = f"no table that can be read: its name ends in {ending}" if ending else "its name has no ending"
+            remedy = "tables are .csv, .tsv or .jsonl, perhaps compressed (.gz)"
+            raise InputError(problem, file=self.name, remedy=remedy)
+        return ending
+
+    def _check_first_line(self, first_line: str, file_format: str) -> None:
+        """Raise InputError if the first line of the file shows that it has another format than its name says."""
+        if first_line.lstrip().startswith("<"):
             self._refuse("HTML or XML, where a table is expected", "export the table as .csv")
-        if form == ".jsonl":
-            if beginning[:1] == "[":
-                self._refuse("one JSON list, where each line is an object", f"jq -c '.[]' {self.name}")
+        if file_format == ".jsonl":
+            self._check_first_json_line(first_line)
+        elif file_format == ".csv":
+            self._refuse_json(first_line, ".csv")
+            self._check_csv_header(first_line)
+        else:
+            self._refuse_json(first_line, ".tsv")
+            self._check_tsv_header(first_line)
+
+    def _check_first_json_line(self, first_line: str) -> None:
+        """Raise InputError if the file is one JSON list, and not a JSON object on each line."""
+        if first_line.lstrip().startswith("["):
+            self._refuse("one JSON list, where each line is an object", f"jq -c '.[]' {self.name}")
+
+    def _refuse_json(self, first_line: str, ending: str) -> None:
+        """Raise InputError if the file is JSON, though its name has the `ending` of a table of cells."""
+        if first_line.lstrip().startswith(('{"', "{ ", "[{")):
+            self._refuse(f"JSON in a file that ends in {ending}", "name it .jsonl, with one object a line")
+
+    def _check_csv_header(self, header: str) -> None:
+        """Raise InputError if the columns of a CSV file are separated by semicolons or tabs."""
+        if "," in header:
             return
-        if beginning[:2] in ('{"', "{ ", "[{"):
-            self._refuse(f"JSON in a file that ends in {form}", "name it .jsonl, with one object a line")
-        if form == ".csv" and "," not in first:
-            for separator, name, remedy in _OTHER_SEPARATORS:
-                if separator in first:
-                    self._refuse(f"columns are separated by {name}, not by commas", remedy)
-        if form == ".tsv" and "\t" not in first:
-            if "," in first:
-                self._refuse("columns are separated by commas, not by tabs", "name it .csv")
-            if len(first.split()) > 1:
-                self._refuse("columns are separated by blanks, not by tabs", "separate columns by tabs")
+        if ";" in header:
+            self._refuse("columns are separated by semicolons, not by commas", "save it with commas")
+        if "\t" in header:
+            self._refuse("columns are separated by tabs, not by commas", "name it .tsv")
+
+    def _check_tsv_header(self, header: str) -> None:
+        """Raise InputError if the columns of a TSV file are separated by commas or blanks."""
+        if "\t" in header:
+            return
+        if "," in header:
+            self._refuse("columns are separated by commas, not by tabs", "name it .csv")
+        if len(header.split()) > 1:
+            self._refuse("columns are separated by blanks, not by tabs", "separate columns by tabs")
 
     def _refuse(self, problem: str, remedy: str) -> NoReturn:
-        """Raise InputError about the first line."""
+        """Raise InputError about the first line of the file."""
         raise InputError(problem, file=self.name, place="line 1", remedy=remedy)
 
     # ---- Rows with a cell for each column of a header
 
     def _cell_rows(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[TableRow]:
-        """Yield the rows of a table in CSV or TSV, given the line number and the cells of each; the header is first.
+        """Yield the rows of a table in CSV or TSV.
 
-        Raises InputError with the line for a header that names a column twice or lacks one, and for a row with too few
-        or too many cells.
+        `rows` has the line number and the cells of each row; the first one is the header, which sets `columns` and
+        `other_columns`. Raises InputError with the line for a header that names a column twice or lacks one, and for a
+        row with too few or too many cells.
         """
         header = next(rows, None)
         if header is None:
@@ -142,16 +170,19 @@ class JudgedTable:
         self._check_header(header_line)
         self.other_columns = self._columns_without_meaning()
         width = len(self.columns)
-        cells_with_meaning = itemgetter(*[self._position_of(meaning) for meaning in COLUMNS])
+        positions = [self._position_of(meaning) for meaning in COLUMNS]
         other_positions = [self.columns.index(column) for column in self.other_columns]
+        pick_cells_with_meaning = itemgetter(*positions)  # much faster than a loop over the positions of each row
+        other_cells: list[str] = []
 
         for line, cells in rows:
             if len(cells) != width:
                 problem = f"{len(cells)} cells, where the header names {width} columns"
                 raise InputError(problem, file=self.name, place=f"line {line}")
             cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
-            other_cells = [cells[position] for position in other_positions] if other_positions else []
-            yield line, cells_with_meaning(cells), other_cells
+            if other_positions:
+                other_cells = [cells[position] for position in other_positions]
+            yield line, pick_cells_with_meaning(cells), other_cells
 
     def _check_header(self, line: int) -> None:
         """Raise InputError if the header in this line names a column twice, or lacks one that every table has."""
@@ -178,25 +209,30 @@ class JudgedTable:
         return self.columns.index(column)
 
     def _require_columns(self, place: str) -> None:
-        """Raise InputError if the table lacks the unit or the answer; the message has an option to type."""
-        missing = [meaning for meaning in REQUIRED if self.column_of(meaning) not in self.columns]
-        if not missing:
+        """Raise InputError if the table lacks the column of the unit or of the answer.
+
+        The message has the `place` in the file, and an option to type, such as `--columns unit=NAME`.
+        """
+        missing_columns = [meaning for meaning in REQUIRED if self.column_of(meaning) not in self.columns]
+        if not missing_columns:
             return
-        headings = [self._heading_by_column.get(meaning, meaning) for meaning in missing]
+        missing_headings = [self._heading_by_column.get(meaning, meaning) for meaning in missing_columns]
         headings_there = ", ".join([quoted(column) for column in self.columns[:20]])
-        suggestion = nearest(headings[0], self.columns)
-        option = ",".join([f"{meaning}=NAME" for meaning in missing])
-        remedy = f"--columns {option} says what the file calls {'it' if len(missing) == 1 else 'them'}"
-        problem = f"no column {' and no column '.join(headings)}; there are {headings_there}{suggestion}"
+        suggestion = nearest(missing_headings[0], self.columns)
+        problem = f"no column {' and no column '.join(missing_headings)}; there are {headings_there}{suggestion}"
+        option = ",".join([f"{meaning}=NAME" for meaning in missing_columns])
+        pronoun = "it" if len(missing_columns) == 1 else "them"
+        remedy = f"--columns {option} says what the file calls {pronoun}"
         raise InputError(problem, file=self.name, place=place, remedy=remedy)
 
     # ---- Rows of JSON objects
 
     def _json_rows(self, lines: Iterator[str]) -> Iterator[TableRow]:
-        """Yield the rows of a table in JSON lines, in which any line may have further keys.
+        """Yield the rows of a table in JSON lines, each of which may have keys that no earlier line has.
 
-        Raises InputError with the line for one that is no object of texts, numbers, true, false and null, and for an
-        object without a unit or an answer while no earlier one had them.
+        Such keys are added to `columns` before the row is yielded. Raises InputError with the line for one that is no
+        object of texts, numbers, true, false and null, and for a line without a unit or an answer if no earlier line
+        has them.
         """
         decoder = json.JSONDecoder(
             object_pairs_hook=_object_of_unique_keys, parse_int=_Number, parse_float=_Number, parse_constant=_Number
@@ -206,20 +242,30 @@ class JudgedTable:
         for number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
-            try:
-                fields = _cells_of_object(decoder.decode(text))
-            except (ValueError, RecursionError) as error:
-                problem = f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-                raise InputError(problem, file=self.name, place=f"line {number}") from None
-            if not fields.keys() <= columns_so_far.keys():
-                columns_so_far.update(dict.fromkeys(fields))
+            cell_by_key = self._cells_of_json_line(decoder, text, number)
+            has_new_keys = not cell_by_key.keys() <= columns_so_far.keys()
+            if has_new_keys or not headings:
+                columns_so_far.update(dict.fromkeys(cell_by_key))
                 self.columns = list(columns_so_far)
                 self.other_columns = self._columns_without_meaning()
                 headings = self._headings_to_read()
-            if self.column_of("unit") not in self.columns or self.column_of("answer") not in self.columns:
                 self._require_columns(f"line {number}")
-            cells = tuple(["" if heading is None else fields.get(heading, "") for heading in headings])
-            yield number, cells, [fields.get(column, "") for column in self.other_columns]
+            cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings])
+            other_cells = [cell_by_key.get(column, "") for column in self.other_columns]
+            yield number, cells, other_cells
+
+    def _cells_of_json_line(self, decoder: json.JSONDecoder, text: str, number: int) -> dict[str, str]:
+        """Return the cells of a line with a JSON object, by their keys. Raises InputError with the line's number.
+
+        `{"unit": "q1", "rank": 2, "note": null}` gives `{"unit": "q1", "rank": "2", "note": ""}`.
+        """
+        try:
+            return _cells_of_object(decoder.decode(text))
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg}"
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+        raise InputError(problem, file=self.name, place=f"line {number}")
 
     def _headings_to_read(self) -> list[str | None]:
         """Return the heading of each of `COLUMNS` in this table; None for a column that is not read."""
@@ -227,7 +273,7 @@ class JudgedTable:
 
 
 class _Number(str):
-    """A number in JSON with the digits that the file has, so that a cell is read as in CSV."""
+    """A number of a JSON file as the text that the file has for it, so that 0.50 stays "0.50", as in CSV."""
 
 
 def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -241,57 +287,58 @@ def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _cells_of_object(value: Any) -> dict[str, str]:
-    """Return the values of a JSON object as the texts of cells, by key; null gives an empty text.
+    """Return the cells that a JSON object holds, by key: its texts and numbers, "true", "false", and "" for null.
 
-    Raises ValueError if the value is no object, or holds a list or another object.
+    Numbers are texts already, since they were decoded as `_Number`. Raises ValueError if the value is no object, or if
+    the object holds a list or another object.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object is expected")
-    texts = {}
+    cell_by_key = {}
     for key, member in value.items():
         if isinstance(member, str):
-            texts[key] = member
+            cell = member
         elif member is None:
-            texts[key] = ""
+            cell = ""
         elif isinstance(member, bool):
-            texts[key] = "true" if member else "false"
+            cell = json.dumps(member)
         else:
             raise ValueError(f"{quoted(key)} is {kind_of(member)}: a cell is a text, a number, true, false or null")
-    return texts
+        cell_by_key[key] = cell
+    return cell_by_key
 
 
 # ---- Lines and cells of files
 
-_OTHER_SEPARATORS: Final = ((";", "semicolons", "save it with commas"), ("\t", "tabs", "name it .tsv"))
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_MARKS_OF_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def _guess_format(first: str) -> str:
+def _guess_format(first_line: str) -> str:
     """Return the format that the first line of a file shows, as one of `FORMATS`."""
-    if first.lstrip()[:1] in ("{", "["):
+    if first_line.lstrip().startswith(("{", "[")):
         return ".jsonl"
-    return ".tsv" if "\t" in first else ".csv"
+    return ".tsv" if "\t" in first_line else ".csv"
 
 
 def _decoded_lines(source: Source) -> Iterator[str]:
-    """Yield the lines of a file in UTF-8, each with its line end and without a byte order mark.
+    """Yield the lines of a file in UTF-8, each with its line end; a byte order mark before the first one is left out.
 
     Raises InputError if the file is not in UTF-8 or cannot be read.
     """
-    number = 1
+    number = 1  # of the line that is decoded
     try:
         first_line = source.binary.readline()
-        if first_line.startswith(_UTF_16):
+        if first_line.startswith(_MARKS_OF_UTF_16):
             raise InputError("UTF-16", file=source.name, remedy="save it as UTF-8")
         if first_line:
-            yield first_line.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+            yield first_line.removeprefix(codecs.BOM_UTF8).decode("utf-8")
         for line in source.binary:
             number += 1
             yield line.decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = f"not UTF-8: byte 0x{error.object[error.start]:02x}"
-        place = f"line {number}"
-        raise InputError(problem, file=source.name, place=place, remedy="save it as UTF-8") from None
+        wrong_byte = error.object[error.start]
+        problem = f"not UTF-8: byte 0x{wrong_byte:02x}"
+        raise InputError(problem, file=source.name, place=f"line {number}", remedy="save it as UTF-8") from None
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
 

@@ -8,9 +8,7 @@ from typing import Any, Protocol
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin
 from cs_score.measures.registry import SumsFormula
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
-from cs_score.tables.layout import Layout, Table
 
 
 class UnitStatistics(Record):
@@ -51,37 +49,10 @@ class Comparable(Protocol):
 
 
 class Task(Comparable, Protocol):
-    """A task with its verbs. Measures are named as on the command line; None is the headline measure.
+    """A task as the verbs see it. Measures are named as on the command line; None is the headline measure.
 
-    A verb returns a document: a record that is written as JSON. The results that it takes are the task's own.
+    The results that its methods take are the task's own.
     """
 
     def measure_of(self, name: str | None) -> str | None:
         """Return the official name of a measure, before anything is read. Raises UsageError for an unknown measure."""
-
-    def analyze(
-        self, result: Any, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
-        progress: Any = ..., **settings: Any,
-    ) -> Any:  # fmt: skip
-        """Return what each mistake costs, the error budget and groups; at most `top` mistakes.
-
-        With `is_whole` it has every mistake, and how everything was scored. `settings` are arguments of this task only.
-        """
-
-    def diff(
-        self, a: Any, b: Any, measure: str | None = None, *, names: tuple[str, str] = ..., top: int | None = None,
-        resampling: Resampling | None = None,
-    ) -> Any:  # fmt: skip
-        """Return why B scores otherwise than A, unit by unit."""
-
-    def headers(self, kind: str) -> Mapping[str, Sequence[str]]:
-        """Return the columns of the tables of an `analysis` or a `difference`, by the names of their files."""
-
-    def layouts(self, document: Any) -> Sequence[Layout]:
-        """Return the layouts of the tables of a document, for people and for files."""
-
-    def tables(self, document: Any) -> Sequence[Table]:
-        """Return the tables of a document."""
-
-    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
-        """Return a document as text in lines of at most `width` columns; without a width table cells are whole."""

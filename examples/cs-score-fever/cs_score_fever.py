@@ -176,8 +176,8 @@ class Fever(Mode):
         gold: Claim = unit.gold
         given: Prediction = unit.prediction
         is_right = given.label.upper() == gold.label
-        wrong = () if is_right else (Fault("wrong_label", None, given.label, gold.label),)
-        yield Part("label", gold.label, is_right, given.label, wrong)
+        wrong = () if is_right else (Fault(kind="wrong_label", part=None, predicted=given.label, gold=gold.label),)
+        yield Part(noun="label", value=gold.label, is_right=is_right, judgment=given.label, faults=wrong)
         if not gold.is_verifiable:
             return
         known = sentences_of(gold)
@@ -187,12 +187,18 @@ class Fever(Mode):
                 kind = "late_evidence" if sentence in known else None
             elif sentence not in known:
                 kind = "extra_evidence"
-            faults = () if kind is None else (Fault(kind, number, list(sentence), None),)
-            yield Part("sentence", list(sentence), sentence in known, f"sentence {number}", faults)
+            faults = () if kind is None else (Fault(kind=kind, part=number, predicted=list(sentence), gold=None),)
+            yield Part(
+                noun="sentence",
+                value=list(sentence),
+                is_right=sentence in known,
+                judgment=f"sentence {number}",
+                faults=faults,
+            )
         if gold.groups and whole_group(gold, given) is None:
             smallest = [list(sentence) for sentence in min(gold.groups, key=len)]
-            fault = Fault("missed_evidence", None, None, smallest)
-            yield Part("group", smallest, False, None, (fault,))
+            fault = Fault(kind="missed_evidence", part=None, predicted=None, gold=smallest)
+            yield Part(noun="group", value=smallest, is_right=False, judgment=None, faults=(fault,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction without these faults: what has to count is put in front."""

@@ -10,7 +10,6 @@ from typing import Any, Final
 from click.exceptions import Exit
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
@@ -20,6 +19,7 @@ from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoredRun, ScoringStopped
+from cs_score.verbs.analyze.coldstart import analyze
 from tests.coldstart.recorded import Case, copy_inputs
 from tests.coldstart.worlds import BASE, World
 from tests.scoring import score

@@ -20,10 +20,10 @@ from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
-from tests.analysis.test_groups import counts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 from tests.documents import ROOT
+from tests.verbs.analyze.test_groups import counts
 
 HOSTILE: Final = '</script>\u202e\x1b[31m=HYPERLINK("x")\x07<b>\u2028%s{0}'
 SF: Final = ("-expand", "LAW", "--measure", "SF-ALL-Micro-F1")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.command import invented_runs
 from tests.coldstart.conftest import inputs as inputs
 from tests.coldstart.recorded import COMMITTED
+from tests.verbs.batch.command import invented_runs
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import cs_score as cs
-from tests.batch.command import contents, leaderboard, without_call
 from tests.coldstart.command import score_in
+from tests.verbs.batch.command import contents, leaderboard, without_call
 
 
 def _batch(world: Path, out: str, **options: Any) -> cs.Leaderboard:

@@ -15,6 +15,7 @@ import pytest
 
 import cs_score as cs
 from cs_score.cli.core import load
+from cs_score.verbs import SLICES
 
 NAMES: Final = """
     Analysis Assessors Comparison CsScoreError Difference EvidenceResult Explanation Gold InputError Leaderboard
@@ -29,7 +30,9 @@ def test_the_public_names_are_these() -> None:
     assert cs.__all__ == NAMES
     assert dir(cs) == NAMES
     assert all(hasattr(cs, name) for name in NAMES)
-    assert sorted(" ".join(cs._HOMES.values()).split()) == sorted(set(NAMES) - {"__version__"})
+    homes = [cs._HOMES, *[slice_.names for slice_ in SLICES]]
+    names_with_homes = [name for home in homes for names in home.values() for name in names.split()]
+    assert sorted(names_with_homes) == sorted(set(NAMES) - {"__version__"})
     with pytest.raises(AttributeError, match="module 'cs_score' has no attribute 'Scorer'"):
         _ = cs.Scorer  # type: ignore[attr-defined]
 

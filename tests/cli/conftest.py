@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.bundle import contents
+from cs_score.verbs.bundle import contents
 from tests.cli.forms import copied, fill
 
 
 @pytest.fixture(autouse=True)
 def without_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bundles hold no wheels of other packages here; tests/bundle is about those."""
+    """Bundles hold no wheels of other packages here; tests/verbs/bundle is about those."""
     monkeypatch.setattr(contents, "find_wheels", lambda requirements, target, folder: [])
 
 

@@ -12,16 +12,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from cs_score.analysis.coldstart.layouts import LAYOUTS
 from cs_score.base.records import Record, field
-from cs_score.batch.layout import FILES as BATCH_FILES
-from cs_score.batch.layout import INDEX
 from cs_score.cli.main import find
+from cs_score.verbs.analyze.layouts import LAYOUTS
+from cs_score.verbs.batch.layout import FILES as BATCH_FILES
+from cs_score.verbs.batch.layout import INDEX
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example
 from tests.evidence.test_command import EXAMPLES
 from tests.evidence.test_command import files as evidence_files
-from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
+from tests.verbs.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
 
 class Kind(Enum):

@@ -22,7 +22,7 @@ from cs_score.cli.core import COMMANDS, WIDEST, Command, Misuse, Option, Paramet
 from cs_score.cli.main import find, root
 from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
-from tests.preparation.invented import AskedQuery, Inputs, RunLine
+from tests.verbs.preparation.invented import AskedQuery, Inputs, RunLine
 
 ALL: Final = {command.name or "": command for command in all_commands()}
 NAMES: Final = sorted(ALL)

@@ -19,9 +19,9 @@ from typing import Final
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.page import page_template
-from tests.batch.command import invented_runs
+from cs_score.pages.page import page_template
 from tests.coldstart.recorded import COMMITTED
+from tests.verbs.batch.command import invented_runs
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,9 +12,9 @@ import pytest
 
 from cs_score.base.signature import Signature
 from cs_score.coldstart.options import PRESETS
-from tests.batch.command import without_time
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT
+from tests.verbs.batch.command import without_time
 
 QUERIES: Final = "queries/ldc-queries.xml"
 POOL: Final = "assessments/pool-2016.tab"

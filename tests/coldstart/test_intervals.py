@@ -16,7 +16,14 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import Result, ScoredRun, averaged_rankings, averaged_table, in_printing_order, projected
+from cs_score.coldstart.result import (
+    Result,
+    ScoredRun,
+    add_ldc_tables,
+    averaged_rankings,
+    averaged_table,
+    in_printing_order,
+)
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Ratio, divide, formula_of
 from cs_score.statistics.draws import bootstrap_counts
@@ -109,7 +116,7 @@ def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> Scor
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
     return replace(
         run,
-        tables=projected(averaged_table(in_printing_order(rows)), copies),
+        tables=add_ldc_tables(averaged_table(in_printing_order(rows)), copies),
         average_precision=averaged_rankings(run.run_id, in_printing_order(ap_rows), copies),
     )
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import cs_score
+from cs_score.analysis.recorded import cold_start_options
 from cs_score.cli.core import load
 from cs_score.coldstart.options import SCORING_OPTIONS, SWITCHES, USUAL, CallArguments, Options, switch_words
-from cs_score.verification.recorded import cold_start_options
 
 ROOT = Path(__file__).parents[2]
 GOLD = [str(ROOT / "queries/ldc-queries.xml"), str(ROOT / "assessments/pool-2016.tab")]

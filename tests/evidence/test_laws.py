@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence import hotpotqa, r4c, scifact
-from cs_score.evidence.hotpotqa import normalised
+from cs_score.evidence.hotpotqa import normalise_answer
 from cs_score.evidence.mode import ScoredPredictions
 from tests.evidence.recorded import FAMILIES, example
 from tests.evidence.worlds import SCORERS, World, fact_lists, facts, labels, scored_worlds, texts
@@ -92,7 +92,7 @@ def test_r4c_gold_against_gold_is_one(derivation: list[Any]) -> None:
     assert list(scores.values()) == pytest.approx([1.0] * 9, abs=1e-12)
 
 
-@given(st.lists(st.tuples(texts.filter(normalised), fact_lists.filter(bool)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(texts.filter(normalise_answer), fact_lists.filter(bool)), min_size=1, max_size=4))
 def test_hotpotqa_gold_against_gold_is_one(asked: Sequence[tuple[str, Json]]) -> None:
     gold = [{"_id": str(n), "answer": answer, "supporting_facts": found} for n, (answer, found) in enumerate(asked)]
     answers, found = ({q["_id"]: q[part] for q in gold} for part in ("answer", "supporting_facts"))

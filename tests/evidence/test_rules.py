@@ -12,7 +12,7 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.hotpotqa import normalised
+from cs_score.evidence.hotpotqa import normalise_answer
 from tests.evidence.recorded import example
 from tests.evidence.worlds import SCORERS
 
@@ -31,7 +31,7 @@ def problem(mode: str, gold: Json, predictions: Json, **options: Any) -> str:
 
 # ---- SciFact
 
-SET, NOTHING = entry("SUPPORT", 1), {"id": 8, "evidence": {}}
+SET, NO_AGREEMENT = entry("SUPPORT", 1), {"id": 8, "evidence": {}}
 
 
 def test_published_example_of_the_guideline() -> None:
@@ -84,7 +84,7 @@ def test_bad_gold_of_scifact(line: Json, expected: str) -> None:
     ],
 )
 def test_bad_prediction_of_an_abstract_outside_gold(given: object, expected: str) -> None:
-    text = problem("scifact", [NOTHING], [{"id": 8, "evidence": {"77": given}}])
+    text = problem("scifact", [NO_AGREEMENT], [{"id": 8, "evidence": {"77": given}}])
     assert text == f"<predictions>: line 1, claim 8, abstract 77: {expected}"
 
 
@@ -196,7 +196,7 @@ def test_bad_claim(gold: Json, prediction: Json, expected: str) -> None:
 
 @pytest.mark.parametrize("line", [{"label": "S"}, [1], {"id": {}}])
 def test_bad_line(line: object) -> None:
-    for role, files in (("gold", ([NOTHING, line], [])), ("predictions", ([], [NOTHING, line]))):
+    for role, files in (("gold", ([NO_AGREEMENT, line], [])), ("predictions", ([], [NO_AGREEMENT, line]))):
         assert problem("claims", *files).startswith(f"<{role}>: line 2: ")
 
 
@@ -357,7 +357,7 @@ def test_bad_derivation(predicted: object, references: object, expected: str) ->
     ],
 )
 def test_normalised(answer: str, expected: str) -> None:
-    assert normalised(answer) == expected
+    assert normalise_answer(answer) == expected
 
 
 def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() -> None:

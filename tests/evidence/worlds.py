@@ -9,12 +9,17 @@ from typing import Any, Final
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.documents import EvidenceAnalysis, EvidenceDifference, EvidenceExplanation
+import cs_score.verbs.analyze.evidence as analyses
+import cs_score.verbs.diff.evidence as differences
+import cs_score.verbs.explain.evidence as explanations
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.mode import ScoredPredictions
 from cs_score.tasks import task_named
+from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+from cs_score.verbs.diff.evidence_documents import EvidenceDifference
+from cs_score.verbs.explain.evidence import EvidenceExplanation
 
 Json = Any
 
@@ -46,18 +51,15 @@ def task_of(result: ScoredPredictions) -> Any:
 
 
 def analyze(result: ScoredPredictions, measure: str | None = None, **more: Any) -> EvidenceAnalysis:
-    found: EvidenceAnalysis = task_of(result).analyze(result, measure, **more)
-    return found
+    return analyses.analyze(task_of(result), result, measure, **more)
 
 
 def diff(a: ScoredPredictions, b: ScoredPredictions, measure: str | None = None, **more: Any) -> EvidenceDifference:
-    found: EvidenceDifference = task_of(a).diff(a, b, measure, **more)
-    return found
+    return differences.diff(task_of(a), a, b, measure, **more)
 
 
 def explain(result: ScoredPredictions, units: Any = (), measure: str | None = None) -> EvidenceExplanation:
-    found: EvidenceExplanation = task_of(result).explain(result, units, measure)
-    return found
+    return explanations.explain(task_of(result), result, units, measure)
 
 
 def replaced(mode: str, predictions: Json, unit: object, occurrence: int, prediction: Json) -> Json:

@@ -103,7 +103,8 @@ def _rows_of_table(scored: AnalysedRun, table: str, level: str) -> list[CountedR
     """
     representatives = None
     if table == LDC_MAX:
-        representatives = {best_entry_point(entry_points)[0] for _, entry_points in scored.result.tables.by_ldc}
+        ldc_queries = scored.result.tables.ldc_queries
+        representatives = {best_entry_point(ldc_query.entry_points).short_id for ldc_query in ldc_queries}
     rows: list[CountedRow] = []
     for unit in scored.result.units:
         for result in unit.queries:

@@ -17,7 +17,16 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.ranking import is_in_ranked_node
-from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, best_entry_point, ldc_means
+from cs_score.coldstart.result import (
+    ALL_LEVELS,
+    NO_RANKED_NODE,
+    EntryPointRows,
+    LdcQueryRows,
+    ScoreRow,
+    UnitResult,
+    best_entry_point,
+    ldc_means,
+)
 from cs_score.coldstart.unit_statistics import RowSums
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
 
@@ -246,16 +255,16 @@ class Effects:
         with_total = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
             self._row_sums.add(sums, SF, rows, is_counted, with_total)
-        entry_points: list[tuple[str, Sequence[ScoreRow]]] = []
+        entry_points = []
         for short_id in self._entry_points_by_unit.get(unit_id, ()):
             if rows_by_query.get(short_id):
-                entry_points.append((short_id, rows_by_query[short_id]))
+                entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
         if not entry_points:
             return
         if is_counted:
-            _, rows_of_best = best_entry_point(entry_points)
-            self._row_sums.add(sums, LDC_MAX, rows_of_best, is_counted, with_total)
-        self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit_id, entry_points)]), is_counted, with_total)
+            self._row_sums.add(sums, LDC_MAX, best_entry_point(entry_points).rows, is_counted, with_total)
+        means = ldc_means([LdcQueryRows(unit_id, entry_points)])
+        self._row_sums.add(sums, LDC_MEAN, means, is_counted, with_total)
 
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
         """Return the number of ranked nodes of the run in a unit. A run without any has no average precision.

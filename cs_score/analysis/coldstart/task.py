@@ -1,27 +1,18 @@
-"""Implement the interface of a task for Cold Start: analyse its runs, compare them, and show the documents."""
+"""Implement the interface of a task for Cold Start: its measures, and the statistics that comparisons need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cs_score.analysis.coldstart.analysis import RunAnalysis, analyze
-from cs_score.analysis.coldstart.difference import RunDifference, diff
-from cs_score.analysis.coldstart.explanation.document import STEPS
-from cs_score.analysis.coldstart.layouts import DIFFERENCE_LAYOUTS, LAYOUTS
-from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
-from cs_score.analysis.coldstart.texts import text_of
-from cs_score.base.display import prose_width
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse
-from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import TOP, Layout, Table
 from cs_score.tasks.task import UnitStatistics
 
 
 class ColdStartTask:
-    """Cold Start as a task. Runs to analyse come with their gold data; results to compare have one run."""
+    """Cold Start as a task; the results that are compared have one run each."""
 
     name = COLD_START_MODE
 
@@ -31,53 +22,6 @@ class ColdStartTask:
         None stays None, since the headline measure depends on the queries.
         """
         return None if name is None else str(parse(name))
-
-    def analyze(
-        self, result: AnalysedRun, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
-        progress: Progress = silent, **settings: Any,
-    ) -> RunAnalysis:  # fmt: skip
-        """Return the analysis of a run; it has explanations and all mistakes only if it `is_whole`.
-
-        `top` is the number of mistakes to list. Without it an analysis that is not whole lists `TOP` mistakes.
-        """
-        most = top
-        if not is_whole and not top:
-            most = TOP
-        return analyze(result, measure, most, progress=progress, with_explanations=is_whole, **settings)
-
-    def diff(
-        self, a: AnalysedRun, b: AnalysedRun, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
-        top: int | None = None, resampling: Resampling | None = None,
-    ) -> RunDifference:  # fmt: skip
-        """Return why B scores differently from A. The document has all answers and classes; `top` is not used."""
-        return diff(a, b, measure, names=names, resampling=resampling)
-
-    def headers(self, kind: str) -> dict[str, Sequence[str]]:
-        """Return the columns of each table of an `analysis` or a `difference`, by the name of its file: `units.tsv`."""
-        layouts = LAYOUTS if kind == "analysis" else DIFFERENCE_LAYOUTS
-        return {f"{layout.name}.tsv": layout.keys for layout in layouts}
-
-    def layouts(self, document: Any) -> Sequence[Layout]:
-        """Return the layouts of the tables of a document."""
-        if isinstance(document, RunAnalysis):
-            return LAYOUTS
-        if isinstance(document, RunDifference):
-            return DIFFERENCE_LAYOUTS
-        return (STEPS,)
-
-    def tables(self, document: Any) -> list[Table]:
-        """Return the tables of a document."""
-        return [layout.table(document) for layout in self.layouts(document)]
-
-    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
-        """Return the text of a document for people, in lines of at most `width` columns.
-
-        With `width` None the cells of tables are not cut. `top` is the number of rows of each table; without it only
-        the first screen is returned.
-        """
-        if isinstance(document, RunAnalysis | RunDifference):
-            return text_of(document, width, top)
-        return str(document.text(prose_width(width, is_screen=True)))
 
     def measures(self, results: Iterable[Result]) -> list[str]:
         """Return the measures by which results of one run each can be compared, in the order of their summaries.

@@ -1,14 +1,11 @@
-"""The documents about results of evidence tasks, which are written as JSON: analysis, difference, explanation."""
+"""The records that analyses, differences and explanations of evidence tasks are made of, as their JSON has them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.outcomes import PairOutcome, TwoSided
-from cs_score.base.documents import Document
 from cs_score.base.records import Record
 
 
@@ -116,95 +113,6 @@ class PolicyScores(Record):
     reason: str | None = None
 
 
-class EvidenceAnalysis(Document, frozen=True, kw_only=True, tag="analysis"):
-    """Why a score is what it is.
-
-    `score` is that of the measure that was asked about, 0..1. `mistakes` are sorted by gain, at most `top`; `budget`
-    has a row for each kind of mistakes, `groups` are by dimension; `units` counts those that were scored. `head` says
-    what was scored, `undefined` why measures have no value; `scenarios` and `policies` are there in tasks that have
-    them.
-    """
-
-    schema_version: Literal[3] = 3
-    head: tuple[str, ...] | UnsetType = UNSET
-    score: float
-    scores: dict[str, float]
-    undefined: dict[str, str] | UnsetType = UNSET
-    scenarios: tuple[EvidenceScenario, ...] | UnsetType = UNSET
-    policies: tuple[PolicyScores, ...] | UnsetType = UNSET
-    units: int
-    top: int | UnsetType = UNSET
-    mistakes: Sequence[EvidenceMistake]
-    budget: tuple[EvidenceBudgetRow, ...]
-    groups: dict[str, tuple[EvidenceGroup, ...]]
-    confusions: tuple[ConfusionCount, ...]
-    explanations: EvidenceExplanations | UnsetType = UNSET
-
-
-class UnitDifference(Record):
-    """A unit that counts differently in A and B: its own scores, 0..1 (null: not scored), and what it contributes.
-
-    The contributions of all units add up to the difference of the scores; null where they are not defined.
-    """
-
-    unit: Any
-    occurrence: int
-    a: float | None
-    b: float | None
-    contribution: float | None
-
-
-class Judgment(Record):
-    """How a part was judged on one side."""
-
-    right: bool
-    judgment: str
-
-
-class Answer(Record):
-    """A part of a unit that was judged differently in A and B; null where nothing was predicted for it."""
-
-    unit: Any
-    occurrence: int
-    part: str
-    value: Any
-    a: Judgment | None
-    b: Judgment | None
-    outcome: PairOutcome
-
-
-class OutcomeCount(Record):
-    """How many parts of a sort had an outcome, equal ones included."""
-
-    part: str
-    outcome: PairOutcome
-    count: int
-
-
-class GroupDifference(Record):
-    """The scores of a group of units in A and B, and what its units contribute together (null: not defined)."""
-
-    group: str
-    a: float
-    b: float
-    contribution: float | None
-
-
-class EvidenceDifference(TwoSided, frozen=True, kw_only=True, tag="difference"):
-    """Why B scores otherwise than A under a measure.
-
-    `units` are those that count differently, the largest contribution first, `answers` the parts of gold and
-    predictions that were judged differently. `heads` say what was scored on either side.
-    """
-
-    schema_version: Literal[3] = 3
-    heads: dict[str, tuple[str, ...]] | UnsetType = UNSET
-    units: tuple[UnitDifference, ...]
-    answers: tuple[Answer, ...]
-    outcomes: tuple[OutcomeCount, ...]
-    groups: dict[str, tuple[GroupDifference, ...]]
-
-
 class ExplainedUnit(Record):
     """How one unit was scored.
 
@@ -219,19 +127,3 @@ class ExplainedUnit(Record):
     scores: dict[str, float]
     prediction: Any
     mistakes: tuple[EvidenceMistake, ...]
-
-
-class EvidenceExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
-    """Units explained, or the whole run: then `units` is empty and `mistakes` has its largest costs.
-
-    `scores` and `statistics` are those of the run, `head` says what was scored, `undefined` why measures have no value.
-    """
-
-    schema_version: Literal[3] = 3
-    head: tuple[str, ...] | UnsetType = UNSET
-    undefined: dict[str, str] | UnsetType = UNSET
-    units: tuple[ExplainedUnit, ...]
-    mistakes: tuple[EvidenceMistake, ...]
-    score: float
-    scores: dict[str, float]
-    statistics: dict[str, int | float]

@@ -1,0 +1,55 @@
+"""Load and score a run as far as that is possible: an error that stops the scorer leaves what it has done before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace
+from cs_score.base.sources import Input
+from cs_score.coldstart.gold import ColdStartGold, Run, run_of, units_of
+from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.options import Policy
+from cs_score.coldstart.result import PrecisionRecall, ScoredRun, ScoringStopped, UnitResult, averaged_table
+from cs_score.coldstart.scorer import CallScorer, score_unit
+from cs_score.problems.log import ProblemLog
+
+
+def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
+    """Load runs and assessments over gold. Return the loaded run, and the error that stopped loading, if any."""
+    limits = gold.options.justifications
+    loading = Loading(gold.table, limits, gold.problems.copy(), gold_links=gold.links, only_run_id=gold.only_run_id)
+    stop = None
+    try:
+        loading.load(files)
+    except InputError as error:
+        stop = error
+    return run_of(gold, loading, limits), stop
+
+
+def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> AnalysedRun:
+    """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
+
+    `stop` is the error that stopped loading, if any: then nothing is scored.
+    """
+    run_id = next(iter(run.run_ids), "")
+    units: list[UnitResult] = []
+    if stop is None:
+        try:
+            return score_for_analysis(run, policy)
+        except ScoringStopped as error:
+            stop = error
+        if run_id:
+            units = [score_unit(unit, policy) for unit in units_of(run, run_id)]
+    run_result = ScoredRun(run_id, PrecisionRecall(averaged_table([]), None, None), tuple(units))
+    result = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
+    return AnalysedRun(
+        run=run,
+        run_id=run_id,
+        policy=policy,
+        result=run_result,
+        stopped=stop,
+        origin=result.origin,
+        signature=result.signature(run_result),
+    )

@@ -1,0 +1,183 @@
+"""Read recorded scores and their settings from JSON, which may have been edited by anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET, defstruct
+
+from cs_score.base.documents import Json, convert_value, member_place, record_in
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, asdict
+from cs_score.coldstart.documents import PARTS, RunScoresDocument
+from cs_score.coldstart.options import SCORING_OPTIONS, USUAL, Options, options_of_values
+from cs_score.evidence.report import PredictionScores
+from cs_score.measures.registry import COLD_START_MODE, parse
+from cs_score.statistics.options import MANY_RESAMPLES, Resampling
+from cs_score.tasks import TASKS, is_task, mode_named
+
+
+def refuse_several(document: Mapping[str, Json], file: str) -> None:
+    """Raise InputError if a document has the results of several runs of an evidence task.
+
+    Only the result of a single run can be verified.
+    """
+    if document.get("task") != COLD_START_MODE and "runs" in document:
+        remedy = "record one: score with --run ID -o FILE.json"
+        raise InputError("holds the results of several runs", file=file, remedy=remedy)
+
+
+class PlacedDocument(NamedTuple):
+    """A document, and the member of a file's JSON that holds it; empty if the document is the whole JSON."""
+
+    place: str
+    document: Mapping[str, Json]
+
+
+def find_scores(value: Mapping[str, Json]) -> PlacedDocument:
+    """Return the document of scores in the JSON of a file.
+
+    Evidence tasks may put it into the member `signature`, beside the official measures.
+    """
+    nested = value.get("signature")
+    if "kind" not in value and isinstance(nested, dict):
+        return PlacedDocument("signature", nested)
+    return PlacedDocument("", value)
+
+
+def type_of_scores(document: Mapping[str, Json]) -> type[RunScoresDocument | PredictionScores]:
+    """Return the class of records for the scores of the task that a document names."""
+    return RunScoresDocument if document.get("task") == COLD_START_MODE else PredictionScores
+
+
+def scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
+    """Return the scores of a JSON object that holds a whole result, not chosen scores.
+
+    Raises InputError for anything else.
+    """
+    scores = any_scores_in(value, file)
+    if isinstance(scores, RunScoresDocument) and not _is_whole(scores):
+        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
+    return scores
+
+
+def _is_whole(scores: RunScoresDocument) -> bool:
+    """Return whether scores are a whole result: all measures, with all details of each run."""
+    if scores.measures:  # the measures that somebody chose
+        return False
+    missing_parts = [part for run in scores.runs for part in PARTS if getattr(run, part) is UNSET]
+    return not missing_parts
+
+
+def any_scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
+    """Return the scores of a JSON object, which holds a whole result or chosen measures only.
+
+    Raises InputError for an object without scores, and if its members contradict each other.
+    """
+    place, document = find_scores(value)
+    refuse_several(document, file)
+    if document.get("kind") != "score" or not is_task(document.get("task")):
+        raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
+    scores = record_in(document, type_of_scores(document), file, place)
+    try:
+        _check_consistency(scores)
+    except _InconsistentMemberError as error:
+        raise InputError(error.problem, file=file, place=member_place(place, error.member)) from None
+    return scores
+
+
+class _InconsistentMemberError(Exception):
+    """A member of recorded scores that contradicts the rest."""
+
+    def __init__(self, member: str, problem: str) -> None:
+        """Report the problem of a member, such as `"signature"` and `"is not that of its origin"`."""
+        super().__init__(member, problem)
+        self.member = member
+        self.problem = problem
+
+
+def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
+    """Raise _InconsistentMemberError if task, origin, signature and measures of scores contradict each other."""
+    if scores.origin.task != scores.task:
+        raise _InconsistentMemberError("origin.task", f"is {scores.origin.task}")
+    if scores.signature != str(scores.origin.signature):
+        raise _InconsistentMemberError("signature", "is not that of its origin")
+    if isinstance(scores, RunScoresDocument):
+        _check_measures_of_runs(scores)
+        return
+    mode = mode_named(scores.task)
+    if scores.units and scores.units.columns != mode.columns:
+        raise _InconsistentMemberError("units.columns", f"are not those of {scores.task}")
+    undefined = scores.undefined or {}
+    defined_measures = [measure for measure in mode.measures if measure not in undefined]
+    if list(scores.scores) != defined_measures:
+        raise _InconsistentMemberError("scores", f"are not the measures of {scores.task}")
+
+
+def _check_measures_of_runs(scores: RunScoresDocument) -> None:
+    """Raise _InconsistentMemberError if a run has a score under a name that is no measure."""
+    for run in scores.runs:
+        for measure in run.scores:
+            try:
+                parse(measure)
+            except UsageError as error:
+                raise _InconsistentMemberError(f"runs[{run.run_id}].scores", str(error)) from None
+
+
+def check_task(task: str, file: str, place: str) -> None:
+    """Raise InputError if no task is called `task`; `place` is the member of the file that names it."""
+    if not is_task(task):
+        raise InputError(f"is none of {', '.join(TASKS)}", file=file, place=place)
+
+
+def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
+    """Return the name and type of each member of the options in an origin, with a default if it may be left out."""
+    needed: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    optional: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for option in SCORING_OPTIONS:
+        if option.is_recorded(option, USUAL):
+            needed.append((option.name, option.json_type))
+        else:
+            optional.append((option.name, option.json_type, option.usual))
+    return needed + optional
+
+
+_ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=(Record,), frozen=True)
+
+
+def cold_start_options(options: Json, file: str, place: str) -> Options:
+    """Return the options of a Cold Start scoring from the JSON of the options in its origin.
+
+    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    """
+    values = asdict(convert_value(options, _ColdStartOptions, file, place))
+    try:
+        return options_of_values(values)
+    except UsageError as error:
+        raise InputError(str(error), file=file, place=place) from None
+
+
+def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> Resampling | None:
+    """Return the settings of intervals from their JSON; None if there are none.
+
+    Raises InputError for invalid settings. It is raised, too, for very many resamples unless `is_forced`, since anybody
+    may have written the file.
+    """
+    if settings is None:
+        return None
+    resampling = convert_value(settings, Resampling, file, place)
+    if resampling.can_grow:
+        raise InputError("says no number of resamples", file=file, place=place)
+    if resampling.resamples > MANY_RESAMPLES and not is_forced:
+        problem = f"asks for {resampling.resamples} resamples, which may take hours and much memory"
+        raise InputError(problem, file=file, place=place, remedy="verify with --force if that is meant")
+    return resampling
+
+
+def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
+    """Return the arguments of an evidence task's `score` from the JSON of the options in its origin.
+
+    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    """
+    return asdict(convert_value(options, mode_named(task).options, file, place))

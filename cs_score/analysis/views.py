@@ -1,0 +1,83 @@
+"""How the documents of a verb are shown: their tables, as text and as files, and their text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from cs_score.analysis.outcomes import TwoSided
+from cs_score.base.records import Record, replace
+from cs_score.tables.layout import Column, Layout, Table, text
+
+
+class ScreenTable(NamedTuple):
+    """A table on the first screen, and how many of its rows are shown; None means as many as its layout says."""
+
+    layout: Layout
+    most_rows: int | None
+
+
+def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTable], more: str, width: int) -> list[str]:
+    """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest."""
+    lines = list(head)
+    for layout, most_rows in tables:
+        lines += text(layout.table(document), most_rows, width)
+    lines.append("")
+    return lines + wrap(more, width)
+
+
+class DocumentView(Record):
+    """How the documents of one kind and one task are shown.
+
+    `layouts` are those of the tables. `text` takes a document, the width of the terminal (None: the cells of tables are
+    not cut) and the largest number of rows of a table (None: the text is shortened to a first screen); it returns the
+    text for people.
+    """
+
+    layouts: Sequence[Layout]
+    text: Callable[[Any, int | None, int | None], str]
+
+    def tables(self, document: Any) -> list[Table]:
+        """Return the tables of a document.
+
+        If only answered units were scored, table files have a column with the number of these units.
+        """
+        tables = [layout.table(document) for layout in self.layouts]
+        answered = answered_count_text(document)
+        return [_add_answered_column(table, answered) for table in tables] if answered else tables
+
+    def headers(self) -> dict[str, Sequence[str]]:
+        """Return the columns of each table file by its name: `units.tsv`."""
+        return {f"{layout.name}.tsv": layout.keys for layout in self.layouts if layout.is_file}
+
+
+def answered_count_text(document: Any) -> str:
+    """Return how many units were scored if only answered units were; an empty text if all were.
+
+    For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
+    """
+    if isinstance(document, TwoSided):
+        sides = []
+        for name, side in (("A", "a"), ("B", "b")):
+            answered = document.origins[side].answered_count_text
+            if answered is not None:
+                sides.append(f"{name}: {answered}")
+        return "; ".join(sides)
+    if not document.origin:
+        return ""
+    return document.origin.answered_count_text or ""
+
+
+def _add_answered_column(table: Table, answered: str) -> Table:
+    """Return a table with a last column `answered`, the number of units that were scored, in its file.
+
+    The text for people does not show the column, since it has the number above its tables. A table without a file is
+    returned unchanged.
+    """
+    layout = table.layout
+    if not layout.is_file:
+        return table
+    shown_keys = layout.shown or layout.keys
+    layout = replace(layout, columns=(*layout.columns, Column("answered")), shown=shown_keys)
+    return replace(table, layout=layout, rows=[(*row, answered) for row in table.rows])

@@ -1,0 +1,184 @@
+"""Print and write analyses, differences and explanations, and the options that the commands about them share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS
+from cs_score.analysis.outcomes import json_text, shortened
+from cs_score.analysis.views import DocumentView
+from cs_score.base.display import escape_latex, escape_markdown
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
+from cs_score.base.records import replace
+from cs_score.base.signature import answered_only_lines
+from cs_score.cli import options
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.options import FILES, INTERVALS, SCORING, top_of
+from cs_score.cli.output import STDOUT, print_text, text_width, with_deltas
+from cs_score.coldstart.options import EDITIONS, PRESETS
+from cs_score.tables.layout import latex, markdown, tsv
+
+# ---- Where results go
+
+
+def prepare_folder(line: Line, view: DocumentView) -> None:
+    """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
+
+    Only a table that begins with the columns of `view` is removed. Nothing happens without a folder. Raises UsageError
+    or OutputError.
+    """
+    folder = line.folder
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is a file, where -o makes a folder")
+    if os.path.islink(folder) and not os.path.isdir(folder):
+        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
+    planned_outputs = []
+    for name, columns in view.headers().items():
+        beginning = re.escape("\t".join(columns).encode())
+        planned_outputs.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
+    line.plan(planned_outputs, folder=folder).clear()
+
+
+def deliver(line: Line, view: DocumentView, document: Any) -> int:
+    """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
+
+    Raises OutputError; then none of the tables is written.
+    """
+    top = top_of(line)
+    if line.folder is not None:
+        _write_tables(view, document, line.folder)
+    elif line.format == "json":
+        STDOUT.write(encoded(json_text(shortened(document, top))))
+    elif line.format == "tsv":
+        _print_one_table(view, document, top)
+    elif line.format in _MARKUP:
+        _print_markup(view, document, line.format, top)
+    else:
+        most_rows = options.LARGEST_NUMBER if "--all" in line else top
+        print_text(view.text(document, text_width(), most_rows), with_deltas)
+    return Status.DONE
+
+
+def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
+    """Write the tables of a document that are for files into a folder, as `NAME.tsv`. Raises OutputError."""
+    files = []
+    for table in view.tables(document):
+        if table.layout.is_file:
+            files.append((os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)))
+    with folder_made(folder, "-o"):
+        write_together(files)
+
+
+def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None:
+    """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
+
+    `top` is the largest number of rows, None for all. If no table has rows, a header line is printed.
+    """
+    table_by_name = {table.layout.name: table for table in view.tables(document)}
+    candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
+    printed_table = candidates[-1]
+    for table in candidates:
+        if table.rows:
+            printed_table = table
+            break
+    STDOUT.write(tsv(replace(printed_table, rows=printed_table.rows[:top])))
+
+
+def _print_markup(view: DocumentView, document: Any, format_: str, top: int | None) -> None:
+    """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
+
+    `top` is the largest number of rows of a table, None for all.
+    """
+    markup = _MARKUP[format_]
+    texts = _lines_on_answered_units(document, markup)
+    for table in view.tables(document):
+        if not table.layout.for_people or not table.rows:
+            continue
+        for part in table.parts():
+            title = markup.escape(part.title.removesuffix(":"))
+            lines = [markup.title_form.format(title), ""]
+            lines.extend(markup.render(part, top))
+            texts.append("\n".join(lines))
+    print_text("\n\n".join(texts))
+
+
+def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
+    """Return a line with the number of units that are scored, if only the answered units are; otherwise none.
+
+    A difference has such a line for each of its sides.
+    """
+    is_difference = hasattr(document, "origins")
+    if is_difference:
+        origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
+    else:
+        origin_by_name = {document.measure: document.origin}
+    return [markup.escape(text) for text in answered_only_lines(origin_by_name)]
+
+
+class _Markup(NamedTuple):
+    """A format of tables for people: Markdown or LaTeX."""
+
+    render: Callable[..., Iterable[str]]
+    """Returns the lines of a table, from the table and the largest number of rows."""
+    escape: Callable[[str], str]
+    title_form: str
+    """The title of a table, with {} for its text."""
+
+
+_PRINTED_TABLES: Final = ("steps", "units", "mistakes")
+"""The tables that are printed as TSV, the most informative one first; only one of them is printed."""
+
+_MARKUP: Final = {
+    "markdown": _Markup(markdown, escape_markdown, "### {}"),
+    "latex": _Markup(latex, escape_latex, r"\paragraph{{{}}}"),
+}
+
+# ---- Options and help
+
+RUNS_OPTIONS: Final = f"{SCORING} --knowledge-base -runids --run"
+SIDE_B: Final = "--policy-b --pool-b --follow-b"
+ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVALS}"
+ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
+DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVALS}"
+DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVALS}"
+
+OWN_OPTIONS: Final = (
+    Option(
+        "--aggregate-only",
+        "Only what participants of a closed evaluation may see: scores with intervals, and counts of mistakes of the "
+        "whole run, none below 10",
+    ),
+    Option("--answer TEXT...", "The lines that give an answer, in which * stands for any text; may be repeated"),
+    Option(
+        "--by LIST...",
+        "Groups by several dimensions at once, such as slot,language; may be repeated",
+        choices=lambda _: DIMENSIONS,
+    ),
+    Option("--class ID...", "An equivalence class; may be repeated"),
+    Option("--compare", "The page of a difference: of two runs, as diff takes them"),
+    Option("--follow-b VERSION", "Take one run, and score it as B under this edition", choices=[*EDITIONS]),
+    Option(
+        "--line N...",
+        "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
+    ),
+    Option("--node ID...", "A node, by its id in the run or by its full id in the scorer's tables; may be repeated"),
+    Option(
+        "--policy-b NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=[*PRESETS]
+    ),
+    Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
+)
+
+FILES_OF_RUNS: Final = f"The queries, the run and its assessments, in any order. {FILES}"
+ABOUT_MISTAKES: Final = (
+    "Mistakes",
+    "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
+    "predictions in which it is corrected, and of those given. Gains of several mistakes do not add up.",
+)
+POLICY_SECTIONS: Final = (options.POLICY_FORM, options.POLICIES)
+FORMATS: Final = "text json tsv markdown latex"

@@ -1,1 +1,0 @@
-"""Knowledge bases on their way to a score: validated, and asked the queries of an evaluation."""

@@ -1,0 +1,124 @@
+"""The documents that pages and charts are made from. They are read with care: anybody may have written them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from cs_score.base import documents
+from cs_score.base.documents import document_record
+from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.records import convert, to_builtins
+from cs_score.base.slices import part_of_slice
+from cs_score.pages.charts import Drawing
+from cs_score.pages.page import PageMaker, page_html, page_template
+from cs_score.tasks import is_task
+from cs_score.verbs import SLICES
+
+
+def _list_page_makers() -> dict[str, tuple[str, str]]:
+    """Return the slice and the class, as `module:class`, that make the pages and charts of each kind of document."""
+    maker_by_kind = {}
+    for slice_ in SLICES:
+        for kind, maker in slice_.pages.items():
+            maker_by_kind[kind] = (slice_.folder, maker)
+    return maker_by_kind
+
+
+_PAGE_MAKERS: Final[Mapping[str, tuple[str, str]]] = _list_page_makers()
+"""The slices and classes that make pages and charts, by the kind of documents."""
+
+_REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write what is wanted here"
+
+# ---- Pages and charts
+
+
+def page_of(document: Any) -> str:
+    """Return the page of a document as HTML. Raises MissingExtraError without jinja2."""
+    # As it would be read from JSON: 0 becomes 0.0 where numbers have fractions.
+    as_read = convert(to_builtins(document), type(document))
+    return page_html(_page_maker(as_read).page())
+
+
+def page_maker() -> Callable[[Any], str]:
+    """Return the function that makes pages, for a job that makes them at its end.
+
+    Raises MissingExtraError without jinja2 and UsageError if the slice of analyses is not installed, before the job
+    begins.
+    """
+    page_template()
+    part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
+    return page_of
+
+
+def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
+    """Return the chart of a kind, such as `groups`; `name` chooses among several of the kind, None: the first.
+
+    Raises UsageError for a kind or a name that there is not, InputError if the document has nothing to draw.
+    """
+    kinds = chart_kinds()
+    if kind not in kinds:
+        raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{nearest(kind, kinds)}")
+    maker = _page_maker(document)
+    drawing_by_name = {}
+    if kind in maker.CHARTS:
+        for drawing in maker.CHARTS[kind](maker):
+            drawing_by_name[drawing.of] = drawing
+    if not drawing_by_name:
+        raise InputError(f"there is nothing for the chart {kind} to show")
+    if name is None:
+        return next(iter(drawing_by_name.values()))
+    if name not in drawing_by_name:
+        names = ", ".join(drawing_by_name)
+        raise UsageError(f"no chart {kind} of {name}; there are {names}{nearest(name, drawing_by_name)}")
+    return drawing_by_name[name]
+
+
+def chart_kinds() -> list[str]:
+    """Return the kinds of charts of all documents; those of a slice that is not installed are left out."""
+    kinds: dict[str, None] = {}
+    for folder, maker in _PAGE_MAKERS.values():
+        try:
+            page_maker_of_kind = part_of_slice(folder, maker)
+        except UsageError:
+            continue
+        kinds |= dict.fromkeys(page_maker_of_kind.CHARTS)
+    return list(kinds)
+
+
+def _page_maker(document: Any) -> PageMaker:
+    """Return the object that makes the page and the charts of a document.
+
+    Raises UsageError if the slice that makes such pages is not installed.
+    """
+    folder, maker = _PAGE_MAKERS[document.__struct_config__.tag]
+    make_page: type[PageMaker] = part_of_slice(folder, maker, needed_by="the page")
+    return make_page(document)
+
+
+# ---- Reading documents
+
+
+def read_document(name: str) -> Any:
+    """Read a document that has a page from its file. Raises InputError for anything else."""
+    return checked(documents.read_document(name), name)
+
+
+def checked(value: object, name: str) -> Any:
+    """Return the document that JSON holds, if it has a page; messages call its file `name`.
+
+    Raises InputError for anything else, and for a document whose parts contradict each other.
+    """
+    if not isinstance(value, dict) or not _has_page(value):
+        raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
+    document = document_record(value, name)
+    for contradiction in _page_maker(document).contradictions():
+        raise InputError(contradiction.problem, file=name, place=contradiction.place or None, remedy=_REMEDY)
+    return document
+
+
+def _has_page(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object names a kind of document for which there are pages, and a known task."""
+    task = value.get("task")
+    is_known_task = is_task(task) or task == "table"
+    return is_known_task and value.get("kind") in list(_PAGE_MAKERS)

@@ -1,0 +1,186 @@
+"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.base.records import asdict
+from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
+from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, Rule, options_in_order
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.pages.page import Block, Code, Section, table_of
+from cs_score.tasks import mode_named, words_of
+
+_INPUT_HEADINGS: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
+
+_RESAMPLING_OPTIONS: Final = {
+    "--bootstrap": "resamples",
+    "--seed": "seed",
+    "--confidence": "confidence",
+    "--interval": "method",
+}
+"""Options of resampling, and the members of recorded settings that they come from."""
+
+
+def _section(blocks: Sequence[Block]) -> Section:
+    return Section("origin", "How to reproduce this page", blocks)
+
+
+# ---- The three pages
+
+
+def analysis_origin(document: Any) -> Section:
+    """Return the section that says how the page of an analysis can be made again."""
+    origin: Origin = document.origin
+    options = [{"name": name, "value": _option_text(value)} for name, value in origin.options.items()]
+    blocks: list[Block] = [f"cs-score {origin.version}, from these files and under these options:"]
+    blocks += table_of("inputs", "Inputs", origin.inputs, _INPUT_HEADINGS, is_small=True)
+    blocks += table_of("options", "Options", options, {"name": "Option", "value": "Value"}, is_small=True)
+    blocks += _commands("analyze", _analysis_words(document), "analysis.json")
+    blocks.append(Code([document.signature]))
+    return _section(blocks)
+
+
+def _analysis_words(document: Any) -> list[str]:
+    """Return the words of the command line that makes an analysis again."""
+    origin: Origin = document.origin
+    runs = _inputs_of_role(origin, RUN)
+    words = _task_words(origin, runs)
+    if origin.task == COLD_START_MODE:
+        words = ["--run", document.run, *words]
+    elif runs:
+        words = [*words[: -len(runs)], "--predictions", *runs]
+    words += ["--measure", document.measure, *_top_words(document)]
+    for dimension in document.groups:
+        if "," in dimension:
+            words += ["--by", dimension]
+    words += _policy_words(document)
+    words += _resampling_words(origin.options.get("bootstrap"))
+    return words
+
+
+def _policy_words(document: Any) -> list[str]:
+    """Return the further policies of an analysis as words of a command line; the published ones need none."""
+    is_cold_start = document.origin.task == COLD_START_MODE
+    words = []
+    for policy in getattr(document, "policies", None) or ():
+        if not is_cold_start:
+            words += ["--also-policy", policy.policy]
+        elif policy.name not in PRESETS:
+            parts = [f"{part}={text}" for part, text in policy.policy.items()]
+            words += ["--also-policy", f"{policy.name}:{','.join(parts)}"]
+    return words
+
+
+def difference_origin(document: Any) -> Section:
+    """Return the section that says how the page of a difference can be made again.
+
+    It has a command only if both runs have the same gold and options.
+    """
+    origin_a: Origin = document.origins["a"]
+    origin_b: Origin = document.origins["b"]
+    rows = []
+    for side, origin in (("A", origin_a), ("B", origin_b)):
+        rows += [{"side": side, **asdict(file)} for file in origin.inputs]
+    blocks: list[Block] = [f"cs-score {origin_a.version}, from these files:"]
+    blocks += table_of("inputs", "Inputs", rows, {"side": "Of", **_INPUT_HEADINGS}, is_small=True)
+    gold_of_a = [file for file in origin_a.inputs if file.role != RUN]
+    gold_of_b = [file for file in origin_b.inputs if file.role != RUN]
+    if origin_a.options == origin_b.options and gold_of_a == gold_of_b:
+        runs = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
+        words = [*_task_words(origin_a, runs), "--measure", document.measure, *_top_words(document)]
+        if document.resampling:
+            words += _resampling_words(document.resampling.as_json())
+        blocks += _commands("diff", words, "diff.json")
+    return _section(blocks)
+
+
+def batch_origin() -> Section:
+    """Return the section that says how the page of a batch can be made again."""
+    about = (
+        "This page shows the contents of batch.json beside it; leaderboard.json has what each score was computed from."
+    )
+    return _section([about, Code(["cs-score report batch.json -o index.html"])])
+
+
+# ---- The words of a command line
+
+
+def _commands(verb: str, words: Sequence[str], file: str) -> list[Block]:
+    """Return the commands that make a document with a verb, and its page."""
+    command = f"{shlex.join(['cs-score', verb, *words])} -o {file}"
+    return ["with these commands:", Code([command, f"cs-score report {file} -o page.html"])]
+
+
+def _top_words(document: Any) -> list[str]:
+    """Return the option for the length of lists, if a document was made with one."""
+    return ["--top", str(document.top)] if document.top else []
+
+
+def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
+    """Return the options of a command line that lead to the recorded settings of resampling; none without settings."""
+    if not settings:
+        return []
+    words = []
+    for option, member in _RESAMPLING_OPTIONS.items():
+        value = settings.get(member)
+        if value is not None:
+            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    if "clusters" in settings:
+        words += ["--clusters", settings["clusters"]["file"]]
+    return words
+
+
+def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
+    """Return the task, the options in force and the files of an origin as words of a command line.
+
+    `runs` are the files of runs or predictions; those of predictions come last.
+    """
+    if origin.task == COLD_START_MODE:
+        queries = _inputs_of_role(origin, QUERIES)
+        pool = _inputs_of_role(origin, POOL)
+        return [*_scoring_words(origin.options), *queries, *runs, *pool]
+    words = list(words_of(origin.task))
+    for gold in _inputs_of_role(origin, GOLD):
+        words += ["--gold", gold]
+    for name in mode_named(origin.task).options.__struct_fields__:
+        value = origin.options.get(name) or None
+        words += _option_words(f"--{name.replace('_', '-')}", value)
+    return [*words, *runs]
+
+
+def _scoring_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the options of scoring that an origin has, as words of a command line."""
+    has_limits = EDITIONS[options.get("follow") or LATEST.name].has_limits
+    words = []
+    for option in options_in_order(Rule.POLICY, Rule.LIMITS, Rule.SCORING, Rule.EDITION):
+        if option.rule is not Rule.LIMITS or has_limits:
+            words += _option_words(option.switch, options.get(option.name))
+    return words
+
+
+def _option_words(name: str, value: Any) -> list[str]:
+    """Return an option with its value as words of a command line; none for a value that was not given."""
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [name]
+    return [name, ":".join(value) if isinstance(value, list) else str(value)]
+
+
+def _option_text(value: object) -> str:
+    """Return the value of an option for the table of options: `yes`, `none`, `CORRECT:INEXACT` ..."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ":".join([str(item) for item in value]) or "none"
+    return str(value)
+
+
+def _inputs_of_role(origin: Origin, role: str) -> list[str]:
+    """Return the names of the inputs that have a role (gold, run ...)."""
+    return [file.name for file in origin.inputs if file.role == role]

@@ -1,0 +1,1 @@
+"""Analyses: what each mistake of a result costs."""

@@ -1,0 +1,67 @@
+"""The function `analyze`: why a result has its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.findings import Analysis
+from cs_score.api.results import task_of
+from cs_score.api.runs import RunResult
+from cs_score.base.errors import UsageError
+from cs_score.base.records import replace
+from cs_score.coldstart.options import Policy, as_list, read_policies
+from cs_score.statistics.options import IntervalMethod
+from cs_score.verbs.analyze.by_task import analyze_result
+
+
+@checked
+def analyze(
+    result: RunResult | EvidenceResult,
+    measure: str | None = None,
+    *,
+    policy: str | Policy | None = None,
+    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
+    top: int | None = None,
+    by: str | Iterable[str] = (),
+    run: str | None = None,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    force: bool = False,
+) -> Analysis:
+    """Return an analysis of why a result has its score under `measure`, unless given the one that ranks leaderboards.
+
+    `top` is the number of mistakes to list; unless it is given, all are listed. The other arguments are for Cold Start
+    runs only. `policy` replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name
+    or with their Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
+    (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
+    have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
+    as in `compare`. More than 100,000 resamples are drawn only with `force`.
+
+    Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
+    that score.
+    """
+    at_least_one("top", top)
+    task = task_of("analyze", [result])
+    if not isinstance(result, RunResult):
+        other_policies = policy_words(also_policy)
+        if policy is not None or other_policies or by or run is not None or bootstrap is not None:
+            raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
+        analysis = analyze_result(task, result._for_analysis("analyze"), measure, top=top)
+        return Analysis(analysis, top)
+
+    if policy is not None:
+        result = result.rescore(policy)
+    scored = result._for_analysis("analyze", run)
+    options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
+    policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
+    groups = [by] if isinstance(by, str) else as_list(by, "by")
+    resampling = None
+    if bootstrap is not None:
+        resampling = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
+    analysis = analyze_result(task, scored, measure, top=top, policies=policies, by=groups, resampling=resampling)
+    return Analysis(analysis, top)

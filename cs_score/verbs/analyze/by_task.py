@@ -1,0 +1,51 @@
+"""Analyses for every task: choose what analyses a result of Cold Start, or of evidence, and how analyses are shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cs_score.analysis.views import DocumentView
+from cs_score.base.runtime import Late
+from cs_score.tables.layout import TOP
+from cs_score.tasks import COLD_START
+
+if TYPE_CHECKING:
+    from cs_score.verbs.analyze import coldstart, evidence, evidence_text, layouts
+    from cs_score.verbs.analyze import text as coldstart_text
+else:  # a call analyses results of one task only
+    coldstart = Late("cs_score.verbs.analyze.coldstart")
+    coldstart_text = Late("cs_score.verbs.analyze.text")
+    evidence = Late("cs_score.verbs.analyze.evidence")
+    evidence_text = Late("cs_score.verbs.analyze.evidence_text")
+    layouts = Late("cs_score.verbs.analyze.layouts")
+
+
+def analyze_result(
+    task: Any,
+    result: Any,
+    measure: str | None = None,
+    *,
+    top: int | None = None,
+    is_whole: bool = True,
+    **settings: Any,
+) -> Any:
+    """Return the analysis of a result of a task: what each mistake costs, the error budget, and groups.
+
+    `measure` is the measure to analyse, by default the headline measure; `top` is the largest number of mistakes to
+    list. If the analysis `is_whole`, it has every mistake, and says how everything was scored; otherwise it has what a
+    first screen shows. `settings` are arguments of the task's own function, such as `progress`.
+    """
+    if task.name != COLD_START:
+        return evidence.analyze(task, result, measure, top=top, is_whole=is_whole, **settings)
+    mistake_count = top
+    if not is_whole and not top:
+        mistake_count = TOP
+    return coldstart.analyze(result, measure, mistake_count, with_explanations=is_whole, **settings)
+
+
+def view_of_analyses(task: Any) -> DocumentView:
+    """Return how analyses of a task's results are shown: their tables and their text."""
+    if task.name == COLD_START:
+        return DocumentView(layouts.LAYOUTS, coldstart_text.text_of)
+    return DocumentView(evidence_text.layouts_of(task.mode), partial(evidence_text.text_of, task.mode))

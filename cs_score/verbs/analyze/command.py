@@ -1,0 +1,78 @@
+"""The command `analyze`, for all tasks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cs_score.cli import options
+from cs_score.cli.core import Line
+from cs_score.cli.findings import (
+    ABOUT_MISTAKES,
+    ANALYSIS_OF_EVIDENCE,
+    ANALYSIS_OF_RUNS,
+    FILES_OF_RUNS,
+    FORMATS,
+    OWN_OPTIONS,
+    POLICY_SECTIONS,
+    deliver,
+    prepare_folder,
+)
+from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
+from cs_score.cli.options import top_of
+from cs_score.cli.output import with_bar
+from cs_score.cli.runs import Runs
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.tasks import COLD_START, task_named
+from cs_score.tasks.task import Task
+from cs_score.verbs.analyze.by_task import analyze_result, view_of_analyses
+
+_ANALYSIS: Final = (
+    "Result",
+    "What each mistake costs, just as the scorer would score the files without it; an error budget by kind of "
+    "mistakes; scenarios for what nobody assessed; other policies. cs-score report makes a page of it.",
+)
+
+
+ANALYZE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{ANALYSIS_OF_RUNS} --all --force",
+        formats=FORMATS,
+        files=FILES_OF_RUNS,
+        sections=[_ANALYSIS, *POLICY_SECTIONS],
+        folder="tsv",
+    ),
+    evidence=VerbForm(
+        options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
+        formats=FORMATS,
+        files=options.FILES_OF_EVIDENCE,
+        sections=[ABOUT_MISTAKES],
+        folder="tsv",
+    ),
+    own_options=OWN_OPTIONS,
+    summary="List what each mistake of {task} predictions costs",
+)
+
+
+@ANALYZE_VERB.command
+def analyze(task_name: str, line: Line) -> int:
+    """Print or write the analysis of a run or of predictions. Return the exit status."""
+    task = task_named(task_name)
+    is_whole = line.format != "text" or line.folder is not None or "--all" in line
+    inputs = inputs_of_line(task_name, line)
+    analysis = analyze_inputs(task, line, inputs, is_whole=is_whole)
+    return deliver(line, view_of_analyses(task), analysis)
+
+
+def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+    """Score one run, or the predictions of one system, and return the analysis of its scores.
+
+    With `is_whole` the analysis is complete; otherwise it has only the parts that one screen shows. The tables of
+    an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
+    """
+    mistake_count = top_of(line)
+    measure = task.measure_of(line.get("--measure"))
+    settings = inputs.settings
+    progress = with_bar if task.name == COLD_START else with_analysis_bar
+    prepare_folder(line, view_of_analyses(task))
+    result = inputs.score_single()
+    return analyze_result(task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **settings)

@@ -1,0 +1,127 @@
+"""The tables and the text of the analysis of a result of an evidence task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.analysis.evidence.layouts import DocumentText, costliest_layout, count_column, mistakes_layout, title_of
+from cs_score.analysis.views import answered_count_text
+from cs_score.base.display import number_with_noun
+from cs_score.base.records import asdict
+from cs_score.evidence.mode import Mode
+from cs_score.tables.layout import Column, Format, Layout, columns
+from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+
+_BUDGET: Final = Layout(
+    "budget",
+    "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
+    columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
+    lambda analysis: analysis.budget,
+    row_selection="whole",
+)
+_CONFUSIONS: Final = Layout(
+    "confusions",
+    "Labels of gold beside those predicted, by %:",
+    columns("of", "gold", "predicted", "count"),
+    lambda analysis: analysis.confusions,
+    split_by="of",
+    min_rows=1,
+)
+_SCENARIOS: Final = Layout(
+    "scenarios",
+    "Scenarios for answers that nobody has assessed (no limits):",
+    columns("scenario", "score", "assumption"),
+    lambda analysis: analysis.scenarios or (),
+    min_rows=1,
+    row_selection="whole",
+)
+_POLICIES: Final = Layout(
+    "policies",
+    "The score under other policies, and the difference to that in force:",
+    columns("policy", "score", "difference", "reason", difference=Format.GAIN),
+    lambda analysis: analysis.policies or (),
+    min_rows=1,
+    row_selection="whole",
+)
+
+_ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {
+    "scenarios": None,
+    "policies": None,
+    "budget": None,
+    "costliest": 10,
+    "groups": 8,
+}
+"""The largest number of rows of each table on a first screen, by the name of the table; None for all rows."""
+
+
+def layouts_of(mode: Mode) -> Sequence[Layout]:
+    """Return the layouts of the tables, in the order in which the text shows them.
+
+    A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
+    """
+    other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
+    costliest = costliest_layout(mode, _count_mistakes)
+    return (*other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
+
+
+def _count_mistakes(analysis: EvidenceAnalysis) -> int:
+    """Return the number of all mistakes; the analysis may list only some of them."""
+    count = sum([row.count for row in analysis.budget])
+    return count or len(analysis.mistakes)
+
+
+def _groups_layout(mode: Mode) -> Layout:
+    """Return the layout of the groups of an analysis, with a column for each statistic in the file."""
+    numbers = ("precision", "recall", "f1", "mistakes", "share")
+    statistics = [count_column(statistic) for statistic in mode.columns]
+    return Layout(
+        "groups",
+        "By %:",
+        (
+            *columns("dimension", "group"),
+            Column("units", f"{mode.unit}s"),
+            *columns(*numbers, share=Format.SHARE),
+            *columns(*statistics),
+        ),
+        _group_rows,
+        shown=("group", "units", *numbers),
+        split_by="dimension",
+    )
+
+
+def _group_rows(analysis: EvidenceAnalysis) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each group of each dimension, with a column for the total of each statistic."""
+    for dimension, groups in analysis.groups.items():
+        for group in groups:
+            row: dict[str, Any] = {"dimension": dimension, **asdict(group)}
+            score_by_measure = row.pop("scores")
+            row["score"] = score_by_measure.get(analysis.measure)  # only pages show this score
+            for statistic, count in row.pop("counts").items():
+                row[count_column(statistic)] = count
+            yield row
+
+
+def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, top: int | None = None) -> str:
+    """Return an analysis as text for a terminal of a width, with at most `top` rows of each table.
+
+    Without `top` it is shortened to a screen of 40 lines and 80 columns. If there is no terminal, its width is None,
+    and the cells of tables are not shortened.
+    """
+    writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
+    units = answered_count_text(analysis) or number_with_noun(analysis.units, mode.unit)
+    lines = [f"{title_of(analysis)} = {analysis.score:.4f} over {units}"]
+    lines += writer.head_lines(analysis)
+    if writer.is_screen:
+        lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
+        lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
+    else:
+        lines += writer.whole_tables(analysis)
+    if not analysis.mistakes:
+        lines += ["", "There are no mistakes."]
+    return "\n".join(lines)
+
+
+def _mistakes_order(row: Mapping[str, Any]) -> float:
+    """Return a sort key for groups: those with most mistakes first."""
+    return -float(row["mistakes"])

@@ -1,0 +1,653 @@
+"""The page of an analysis of one run, and its charts by kind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final, NamedTuple
+
+from cs_score.analysis.evidence.layouts import as_json
+from cs_score.base.records import asdict, replace
+from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
+from cs_score.pages import openings
+from cs_score.pages.charts import (
+    Bar,
+    Caption,
+    ChartTarget,
+    Curve,
+    Dots,
+    Drawing,
+    GridRow,
+    Mark,
+    bars,
+    dots,
+    grid,
+    limits,
+    lines,
+)
+from cs_score.pages.openings import openings_of
+from cs_score.pages.origins import analysis_origin
+from cs_score.pages.page import (
+    MOST_ROWS,
+    Block,
+    Code,
+    Contradiction,
+    Facts,
+    Page,
+    PageFact,
+    PageMaker,
+    Section,
+    charts,
+    details,
+    link,
+    slug,
+    table_of,
+    tables,
+    unit_of,
+    unit_text,
+    with_cells,
+)
+from cs_score.tables.layout import Cell, Column, Layout, title_case, words
+from cs_score.tasks import task_named
+from cs_score.verbs.analyze.by_task import view_of_analyses
+
+_SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+"""The scores of groups and thresholds, with their names in charts."""
+
+MOST_DETAILS: Final = 1000
+"""How many of the costliest mistakes have their effects on all measures in the page."""
+
+_MOST_GROUPS: Final = 20
+"""How many groups of a dimension are drawn."""
+
+_TAUTOLOGICAL: Final = ("category", "judgment")
+"""Dimensions that say whether an answer is right: precision is 1 or 0 in each of their groups."""
+
+_FIRST_DIMENSIONS: Final = {"slot": 0, "hop": 1}
+"""Dimensions that come before all others."""
+
+_LEFT_TO_JSON: Final = (
+    "submitted",
+    "correct",
+    "incorrect",
+    "inexact",
+    "incorrect_parent",
+    "unassessed",
+    "redundant",
+    "ignored",
+    "precision_low",
+    "precision_high",
+    "recall_low",
+    "recall_high",
+)
+"""Columns of the table of groups that would make it wider than a page; the JSON has them."""
+
+_MOST_LINES: Final = 100
+"""Lines of a scenario that the page shows, and lines without which a mistake is corrected; the JSON has them all."""
+
+_QUERY_HEADINGS: Final = {
+    "ldc": "LDC query",
+    "name": "Entity",
+    "slot": "Slot",
+    "hop": "Hop",
+    "lines": "Lines",
+    "right": "Right",
+    "wrong": "Wrong",
+    "found": "Classes found",
+    "missed": "Missed",
+}
+"""Columns that describe a query; units of evidence have none of them."""
+
+
+def _text_of(number: float | None, form: str, otherwise: str = "unknown") -> str:
+    """Return a number in a format such as `.4f`; another text for None."""
+    return otherwise if number is None else format(number, form)
+
+
+class AnalysisPage(PageMaker):
+    """The page and the charts of an analysis."""
+
+    def __init__(self, document: Any) -> None:
+        """Make the page of an analysis."""
+        super().__init__(document)
+        self.measure = str(document.measure)
+        self.is_cold_start = document.task == COLD_START_MODE
+
+    @cached_property
+    def layouts(self) -> Mapping[str, Layout]:
+        """The tables of the task, by name."""
+        return {layout.name: layout for layout in view_of_analyses(task_named(self.document.task)).layouts}
+
+    def page(self) -> Page:
+        """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
+        self.openings = openings_of(self.document)
+        sections = [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
+        if self.is_cold_start:
+            sections.append(self._confidence())
+        sections += [self._units(), self._every_score()]
+        if self.is_cold_start:
+            sections += [self._scenarios(), self._policies(), self._problems()]
+        sections.append(analysis_origin(self.document))
+        title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
+        subtitle = f"{self.measure} {self.document.score:.4f}"
+        answered = self.document.origin.answered_count_text if self.document.origin else None
+        if answered is not None:
+            subtitle = f"{subtitle} over {answered}"
+        return Page(title, subtitle, sections, self.openings)
+
+    # ---- Scores
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield the entries of the explanations with steps whose text there is not."""
+        explanations = self.document.explanations
+        if not explanations:
+            return
+        for kind in ("lines", "queries", "classes", "units"):
+            for position, entry in enumerate(getattr(explanations, kind, ())):
+                number = max(entry.steps, default=-1)
+                if number >= len(explanations.texts):
+                    yield Contradiction(f"/explanations/{kind}/{position}/steps", f"there is no text {number}")
+
+    def _scores(self) -> Section:
+        """Return the section of the chosen measure's score, the headline measures and the signature."""
+        document = self.document
+        blocks: list[Block] = [Facts([self._score_fact(self.measure, document.score)], is_main=True)]
+        if not self.is_cold_start:
+            blocks += self._evidence_blocks()
+        elif document.scenarios.unassessed:
+            blocks.append(self._scenario_facts())
+        headline_facts = []
+        for name in headline(document.task):
+            if name in document.scores and name != self.measure:
+                headline_facts.append(self._score_fact(name, document.scores[name]))
+        blocks += [Facts(headline_facts), Code([document.signature])]
+        reason_by_measure = getattr(document, "undefined", None) or {}
+        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
+        return Section("scores", "Scores", blocks)
+
+    def _score_fact(self, measure: str, score: float) -> PageFact:
+        """Return a score, with its interval as a detail if it has one."""
+        intervals = getattr(self.document, "intervals", None)
+        interval = intervals.scores.get(measure) if intervals else None
+        detail = ""
+        for low, high in limits(interval, measure).values():
+            detail = f"{low:.4f} to {high:.4f}"
+        return PageFact(measure, f"{score:.4f}", detail)
+
+    def _evidence_blocks(self) -> list[Block]:
+        """Return the blocks above the scores of an evidence task: notes, undefined measures, scenarios, policies."""
+        blocks: list[Block] = list(self.document.head or ())
+        for measure, reason in (self.document.undefined or {}).items():
+            blocks.append(f"Undefined: {measure}: {reason}")
+        for name in ("scenarios", "policies"):
+            if name in self.layouts:
+                blocks += tables(self.layouts[name], self.document, is_small=True)
+        return blocks
+
+    def _every_score(self) -> Section:
+        """Return the section with the table of all scores, which has a column for each hop if there are hops."""
+        rows: dict[str, dict[str, Any]] = {}
+        hops = set()
+        for name, score in self.document.scores.items():
+            measure, _, hop = name.partition("@")
+            hops.add(hop)
+            rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
+        headings = {"measure": ""}
+        if len(hops) > 1:
+            for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):
+                headings[f"hop{hop}" if hop else "all"] = f"Hop {hop}" if hop else "All hops"
+        else:
+            headings["all"] = "Score"
+        return Section("every-score", "Every score", list(table_of("measures", "Every score", rows.values(), headings)))
+
+    def _scenario_facts(self) -> Facts:
+        """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers."""
+        scenarios = self.document.scenarios
+        explanation = (
+            "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
+        )
+        facts = []
+        for measure, scenario in scenarios.shown.items():
+            pessimistic = _text_of(scenario.pessimistic, ".4f", "none")
+            optimistic = _text_of(scenario.optimistic, ".4f", "none")
+            facts.append(PageFact(f"{measure} {scenario.score:.4f}", f"{pessimistic}, {optimistic}", explanation))
+        facts.append(PageFact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+        return Facts(facts)
+
+    # ---- Error budget
+
+    def _budget(self) -> Section:
+        """Return the section of the error budget: both charts, and the table, whose counts lead to the mistakes."""
+        about = (
+            "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
+            "the scorer would print. Those of several kinds do not add up."
+        )
+        layout = with_cells(self.layouts["budget"], cells={"count": self._count_cell})
+        blocks: list[Block] = [about, charts(self.gain_charts(), self.step_charts())]
+        blocks += tables(layout, self.document, is_small=True)
+        last_row = self.document.budget[-1]
+        unreachable = getattr(last_row, "unreachable", None)
+        if unreachable:
+            facts = []
+            for reason, count in unreachable.items():
+                facts.append(PageFact(f"missed classes that no answer finds: {reason}", str(count)))
+            facts.append(PageFact("recall if all others were found", _text_of(last_row.reachable_recall, ".4f")))
+            blocks.append(Facts(facts))
+        if self.is_cold_start:
+            structure = self.document.structure
+            blocks.append(
+                Facts(
+                    [
+                        PageFact("nodes that merge several classes", str(structure.merged_nodes)),
+                        PageFact("classes split over several nodes", str(structure.split_classes)),
+                        PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
+                    ]
+                )
+            )
+        return Section("errors", "Error budget", blocks)
+
+    def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
+        """Return the number of mistakes of a kind as a link to these mistakes in the cost list; 0 without a link."""
+        return link(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
+
+    def _mistakes_of_kind(self, kind: str) -> ChartTarget:
+        """Return the rows of the cost list that have a kind of the error budget."""
+        if self.is_cold_start:
+            return ChartTarget("mistakes", "category", kind.upper())
+        return ChartTarget("mistakes", "kind", kind)
+
+    def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
+        """Return a bar for a kind of mistakes, which leads to these if there are any."""
+        target = self._mistakes_of_kind(row.kind) if row.count else None
+        return Bar(f"{row.kind} ({row.count})", start, end, note, target)
+
+    def gain_charts(self) -> Iterator[Drawing]:
+        """Yield the chart of the gain from correcting each kind of mistakes without the others."""
+        rows = []
+        for row in self.document.budget:
+            rows.append(self._budget_bar(row, 0.0, row.gain or 0.0, _text_of(row.gain, "+.4f")))
+        caption = Caption(
+            "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
+        )
+        yield bars(caption, rows, about=f"Gain in {self.measure}: ")
+
+    def step_charts(self) -> Iterator[Drawing]:
+        """Yield the chart of how the score rises when the kinds of mistakes are corrected one after the other."""
+        score = self.document.score
+        about = f"{self.measure} {score:.4f}; then "
+        rows = []
+        for row in self.document.budget:
+            next_score = score if row.cumulated is None else row.cumulated
+            rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
+            score = next_score
+        caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
+        yield bars(caption, rows, about=about, from_zero=False)
+
+    # ---- Groups
+
+    def _groups(self) -> Section:
+        """Return the section of groups: a chart and a table for each dimension."""
+        layout = self.layouts["groups"]
+        about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
+        if not self.is_cold_start:
+            about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
+            columns = (*layout.columns, Column("score", self.measure))
+            layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
+        keys = dict.fromkeys(layout.shown)
+        keys |= dict.fromkeys([key for key in layout.keys if key not in _LEFT_TO_JSON])
+        rows = self._ordered_group_rows(layout)
+        page_layout = replace(layout, shown=tuple(keys), rows=lambda _: rows)
+        group_tables = tables(page_layout, self.document, "by")
+        return Section("groups", "Scores by group", [about, charts(self.group_charts()), *group_tables])
+
+    def _ordered_group_rows(self, layout: Layout) -> list[Any]:
+        """Return the rows of the groups that the page shows, in the order of the dimensions."""
+        position_by_dimension: dict[str, int] = {}
+        for position, dimension in enumerate(self._dimensions()):
+            position_by_dimension[dimension] = position
+        all_rows: list[Any] = list(layout.rows(self.document))
+        rows = [row for row in all_rows if row["dimension"] in position_by_dimension]
+        rows.sort(key=lambda row: position_by_dimension[row["dimension"]])
+        return rows
+
+    def _dimensions(self) -> dict[str, Sequence[Any]]:
+        """Return the groups by dimension, slot and hop first, without those that only say whether answers are right."""
+        names = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
+        names.sort(key=lambda name: _FIRST_DIMENSIONS.get(name, len(_FIRST_DIMENSIONS)))
+        return {name: self.document.groups[name] for name in names if self.document.groups[name]}
+
+    def group_charts(self) -> Iterator[Drawing]:
+        """Yield a chart for each dimension: the scores of its groups or, of many, of those with the most mistakes."""
+        for dimension, groups in self._dimensions().items():
+            by_mistakes = sorted(groups, key=lambda group: -group.mistakes)
+            drawn_groups = by_mistakes[:_MOST_GROUPS]
+            rows = [self._group_dots(group) for group in groups if group in drawn_groups]
+            if len(rows) < 2 or not any(row.values for row in rows):
+                continue
+            about = ""
+            if len(groups) > _MOST_GROUPS:
+                about = f"The {_MOST_GROUPS} groups with the most mistakes. "
+            name = words(dimension)
+            caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
+            yield dots(caption, rows, about=about)
+
+    def _group_dots(self, group: Any) -> Dots:
+        """Return precision, recall and F1 of a group, with the interval of F1; else its score under the measure."""
+        scores = {}
+        for key, series in _SERIES.items():
+            score = getattr(group, key)
+            if score is not None:
+                scores[series] = score
+        if not scores and self.measure in getattr(group, "scores", {}):
+            scores = {self.measure: group.scores[self.measure]}
+        intervals = getattr(group, "intervals", None) or {}
+        return Dots(group.group, scores, limits(intervals.get("f1"), "F1"))
+
+    # ---- Confusions
+
+    def _confusions(self) -> Section:
+        """Return the section of confusions: charts, and tables of all that was counted."""
+        about = "How often each label of gold met each predicted one; none where there was no such label."
+        if self.is_cold_start:
+            about = (
+                "Lines by slot and category; the wrong values that were given most often; and of lines of a category "
+                "how many have a place of which the pool knows another value, or a value that it knows elsewhere, and "
+                "how many of these are accepted answers."
+            )
+        blocks: list[Block] = [about, charts(self.confusion_charts())]
+        names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
+        for layout_name, name in names.items():
+            if layout_name in self.layouts:
+                blocks += tables(self.layouts[layout_name], self.document, name)
+        return Section("confusions", "Confusions", blocks)
+
+    def confusion_charts(self) -> Iterator[Drawing]:
+        """Yield charts of shares: of the lines of a slot by category, or of a label of gold by the predicted label."""
+        if self.is_cold_start:
+            counts = [_Count(row.slot, row.category, row.count) for row in self.document.confusions.slots]
+            if counts:
+                caption = Caption("confusions", "Categories by slot, share of its lines", "category", "slot")
+                yield _share_chart(caption, counts)
+            return
+        rows = self.document.confusions
+        for part in dict.fromkeys([row.of for row in rows]):
+            counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
+            title = f"Labels of each {part}, share of gold's"
+            caption = Caption(f"confusions-{slug(part)}", title, "predicted", "gold", of=part)
+            yield _share_chart(caption, counts)
+
+    # ---- Confidence
+
+    def _confidence(self) -> Section:
+        """Return the section of confidences: the best threshold, reliability in numbers, and both as tables."""
+        document = self.document
+        facts = []
+        best = document.best
+        if best is not None:
+            detail = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
+            facts.append(PageFact("best threshold", f"{best.threshold:g}", detail))
+        for name, number in document.reliability.numbers.items():
+            facts.append(PageFact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
+        blocks: list[Block] = [charts(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
+        blocks += tables(self.layouts["sweep"], document, is_small=False)
+        blocks += tables(self.layouts["reliability"], document, is_small=True)
+        return Section("confidence", "Confidence", blocks)
+
+    def sweep_charts(self) -> Iterator[Drawing]:
+        """Yield the chart of precision, recall and F1 of the run without the lines below each threshold."""
+        sweep = getattr(self.document, "sweep", ())
+        if not sweep:
+            return
+        curves: dict[str, Curve] = {}
+        for key, series in _SERIES.items():
+            curves[series] = [(row.threshold, getattr(row, key)) for row in sweep if getattr(row, key) is not None]
+        about = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
+        best = getattr(self.document, "best", None)
+        mark = None
+        if best is not None:
+            mark = Mark(best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
+            about += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
+        across = "threshold: lines of less confidence are left out"
+        caption = Caption("sweep", "Scores by confidence threshold", across, "score")
+        yield lines(caption, f"{about}.", curves, mark=mark)
+
+    def reliability_charts(self) -> Iterator[Drawing]:
+        """Yield the chart of how many answers of a confidence are right: on the diagonal if these are probabilities."""
+        reliability = getattr(self.document, "reliability", None)
+        if reliability is None or not reliability.bins:
+            return
+        texts = []
+        for row in reliability.bins:
+            texts.append(f"confidence {row.confidence:.4f}: {row.right:.4f} of {row.lines} right")
+        points = [(row.confidence, row.right) for row in reliability.bins]
+        caption = Caption(
+            name="reliability",
+            title=f"Reliability of confidences, {reliability.lines} assessed lines",
+            across="mean confidence of the bin",
+            upwards="share of right answers",
+        )
+        yield lines(
+            caption,
+            f"{'; '.join(texts)}.",
+            {"answers (number beside each point)": points},
+            with_diagonal=True,
+            counts=[row.lines for row in reliability.bins],
+        )
+
+    def precision_charts(self) -> Iterator[Drawing]:
+        """Yield a chart for each query: the precision at each rank."""
+        return openings.precision_charts(self.document)
+
+    # ---- Mistakes
+
+    def _mistakes(self) -> Section:
+        """Return the section of the cost list, the costliest mistake first; places and units open explanations."""
+        about = (
+            f"What correcting each mistake alone would bring to {self.measure}. The effects on other measures open "
+            f"for the {MOST_DETAILS} costliest."
+        )
+        layout = self._mistakes_of_runs() if self.is_cold_start else self._mistakes_of_predictions()
+        return Section("costs", "Cost list", [about, *tables(layout, self.document, is_small=False)])
+
+    def _mistakes_of_runs(self) -> Layout:
+        """Return the layout of the cost list of a Cold Start run."""
+        columns = [
+            Column("place", "File and line"),
+            Column("change", "Corrected by"),
+            Column("target", "Node or class"),
+            Column("effects"),
+        ]
+        cells = {
+            "place": self._place_cell,
+            "effects": self._effects_cell,
+            "category": _category_cell,
+            "change": _change_cell,
+            "target": _target_cell,
+        }
+        shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
+        return with_cells(self.layouts["mistakes"], columns, cells, shown)
+
+    def _mistakes_of_predictions(self) -> Layout:
+        """Return the layout of the cost list of predictions of an evidence task."""
+        cells = {"unit": self._unit_cell, "effects": self._effects_cell}
+        shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
+        return with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
+
+    def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
+        """Return the effects of a mistake on all measures, which open; none of mistakes far down the list."""
+        return _effects(self.document.mistakes[row_number]) if row_number < MOST_DETAILS else None
+
+    def _place_cell(self, _: Mapping[str, Any], row_number: int) -> object:
+        """Return the file and line of a mistake, which opens the explanation of its line, class or node."""
+        mistake = self.document.mistakes[row_number]
+        place = f"{mistake.file}:{mistake.line}"
+        name = {"line": place, "class": mistake.class_name, "node": mistake.node}[mistake.kind]
+        return self.openings.opening(place, f"{mistake.kind} {name}")
+
+    def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
+        """Return the unit of a mistake, which opens the explanation of the unit."""
+        return self.openings.opening(row["name"], f"query {row['name']}")
+
+    # ---- Units
+
+    def _units(self) -> Section:
+        """Return the section of all units that are explained or have mistakes, the costliest first."""
+        mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
+        for mistake in self.document.mistakes[:MOST_ROWS]:
+            mistakes_by_unit[unit_text(mistake)].append(mistake)
+        explanations = self.document.explanations or None
+        query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
+        unit_names = dict.fromkeys([*mistakes_by_unit, *query_by_unit])
+        unit_names |= dict.fromkeys([unit_text(unit) for unit in getattr(explanations, "units", ())])
+        rows = []
+        for name in unit_names:
+            row = self._unit_row(name, mistakes_by_unit[name])
+            if name in query_by_unit:
+                row |= _values_of_query(query_by_unit[name])
+            rows.append(row)
+        rows.sort(key=lambda row: -(row["largest"] or 0.0))
+        noun = unit_of(self.document.task)
+        title = "Queries" if noun == "query" else f"{noun}s".capitalize()
+        about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
+        if self.openings.entries:
+            about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
+        if explanations is not None and explanations.left_out:
+            about += f" {explanations.left_out} lines without mistakes in the cost list are left out."
+        headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
+        unit_tables = table_of("units", title, rows, headings, is_small=False)
+        return Section("queries", title, [about, *unit_tables])
+
+    def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
+        """Return the cells of a unit: its name, which opens, the number of its mistakes, and their largest gain."""
+        gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
+        target = ChartTarget("mistakes", "query" if self.is_cold_start else "unit", name)
+        return {
+            "unit": self.openings.opening(name, f"query {name}"),
+            "mistakes": link(len(mistakes), target) if mistakes else 0,
+            "largest": max(gains, default=None),
+        }
+
+    # ---- Scenarios, policies, problems
+
+    def _scenarios(self) -> Section:
+        """Return the section of the scenarios for unassessed answers, with the lines of these answers."""
+        scenarios = self.document.scenarios
+        about = (
+            "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
+            "every one below a right answer is right, and takes the first class in which nothing is right, else a "
+            "class of its own that ground truth gains. Other assessments may score less or more."
+        )
+        blocks: list[Block] = [about, self._scenario_facts()]
+        added_lines = scenarios.added_pool
+        if added_lines:
+            file = scenarios.added_pool_to or "a pool"
+            part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
+            blocks.append(f"The optimistic scenario has these lines at the end of {file}{part}:")
+            blocks.append(Code(added_lines[:_MOST_LINES]))
+        blocks += tables(self.layouts["unassessed"], self.document)
+        return Section("scenarios", "What was not assessed", blocks)
+
+    def _policies(self) -> Section:
+        """Return the section of the policies, and of the scores under each."""
+        parts = ("right", "wrong", "ignore", "justifications")
+        rows = []
+        for policy in self.document.policies:
+            text_by_part = {part: policy.policy.get(part) for part in parts}
+            rows.append({"policy": policy.name, **text_by_part})
+        headings = dict.fromkeys(["policy", *parts], "")
+        blocks: list[Block] = list(table_of("policy", "Policies", rows, headings, is_small=True))
+        blocks += tables(self.layouts["policies"], self.document, "policy", is_small=True)
+        return Section("policies", "Policies", blocks)
+
+    def _problems(self) -> Section:
+        """Return the section of the problems of the input."""
+        rows = [asdict(problem) for problem in self.document.problems]
+        headings = {"code": "", "severity": "", "count": "", "message": "First message"}
+        problem_tables = list(table_of("problem", "Problems of the input", rows, headings, is_small=True))
+        return Section("problems", "Problems", problem_tables or ["None."])
+
+    CHARTS: ClassVar = {
+        "budget": gain_charts,
+        "cumulated": step_charts,
+        "groups": group_charts,
+        "sweep": sweep_charts,
+        "reliability": reliability_charts,
+        "precision": precision_charts,
+        "confusions": confusion_charts,
+    }
+
+
+class _Count(NamedTuple):
+    """How often a row and a column of a grid met, such as a slot and a category."""
+
+    row: str
+    column: str
+    times: int
+
+
+def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
+    """Return the chart of the share of each column in the count of its row."""
+    count_by_column_by_row: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row, column, count in counts:
+        count_by_column_by_row[row][column] += count
+    total_by_row = {row: sum(by_column.values()) for row, by_column in count_by_column_by_row.items()}
+    columns = list(dict.fromkeys([column for _, column, _ in counts]))
+    rows = []
+    for row, count_by_column in count_by_column_by_row.items():
+        shares = []
+        for column in columns:
+            shares.append(count_by_column[column] / total_by_row[row] if column in count_by_column else None)
+        rows.append(GridRow(row, shares))
+    texts = []
+    for row, column, count in counts:
+        texts.append(f"{row} {column}: {count}, {count / total_by_row[row]:.4f}")
+    return grid(caption, f"{'; '.join(texts)}.", rows, columns)
+
+
+def _category_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return the category of the line of a mistake; that of a node has none."""
+    return row["category"] or "NODE"
+
+
+def _change_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return how a mistake is corrected: `line removed`."""
+    return f"{row['kind']} {row['change']}"
+
+
+def _target_cell(row: Mapping[str, Any], _: int) -> object:
+    """Return the node or the class of a mistake."""
+    return row["node"] or row["class"]
+
+
+def _values_of_query(query: Any) -> dict[str, Any]:
+    """Return the cells that describe a query: its LDC query, entity, slot and hop, and counts of lines and classes."""
+    return {
+        "ldc": query.unit,
+        "name": query.name,
+        "slot": query.slot,
+        "hop": query.hop,
+        "lines": sum(query.lines.values()),
+        "right": query.lines.get("right", 0),
+        "wrong": query.lines.get("wrong", 0),
+        "found": query.classes.get("found", 0),
+        "missed": query.classes.get("missed", 0),
+    }
+
+
+def _effects(mistake: Any) -> Cell:
+    """Return the effects of correcting a mistake on all measures, and how it is corrected, as a cell that opens."""
+    items = []
+    if mistake.reason:
+        items.append(("not computed", mistake.reason))
+    for measure, effect in mistake.effects.items():
+        if effect:
+            items.append((measure, _text_of(effect, "+.4f")))
+    if hasattr(mistake, "removed"):
+        items += [("without", f"{line.file}:{line.line}") for line in mistake.removed[: _MOST_LINES // 2]]
+        items += [("with", line) for line in mistake.added]
+    else:
+        corrected = mistake.prediction
+        items.append(("prediction", "left out" if corrected is None else as_json(corrected) or ""))
+    changed_count = len([effect for effect in mistake.effects.values() if effect])
+    return details(f"{changed_count} measures", items)

@@ -1,0 +1,1 @@
+"""Batches: many runs against one gold standard."""

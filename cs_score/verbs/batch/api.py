@@ -1,0 +1,148 @@
+"""The function that scores many runs into a folder, and the leaderboard that it returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+from cs_score.api import arguments
+from cs_score.api.arguments import Files, Together, checked
+from cs_score.api.runs import switches_of
+from cs_score.api.shown import ShownDocument, member
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import name_of
+from cs_score.coldstart.linking import RUN_SUFFIX
+from cs_score.coldstart.options import CallArguments, Policy
+from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.measures.registry import find
+from cs_score.pages.documents import page_maker
+from cs_score.statistics.options import Correction, IntervalMethod
+from cs_score.tables.layout import Table
+from cs_score.verbs.batch.coldstart import cold_start_plan, policies_of_batch
+from cs_score.verbs.batch.documents import OK
+from cs_score.verbs.batch.execution import run_batch
+from cs_score.verbs.batch.inputs import find_runs
+from cs_score.verbs.batch.leaderboard import leaderboard_layout, leaderboard_text
+from cs_score.verbs.batch.plan import BatchOptions
+
+
+class Leaderboard(ShownDocument):
+    """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
+
+    Its only table has a column for each measure, and the limits of intervals in columns such as `SF-AP:low` and
+    `SF-AP:high`. A `tier` is a group of rows that do not differ significantly from its first row; `p_above` is the
+    p-value of the difference from the row above. Both are corrected for all pairs of rows.
+    """
+
+    _default = "leaderboard"
+    _cited = ("measure",)
+
+    def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
+        """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.
+
+        `remarks` are those of the batch that made it. A leaderboard that was loaded has none.
+        """
+        super().__init__(document)
+        self._remarks = tuple(remarks)
+
+    measure: str = member("The measure that ranks the runs.")
+
+    @property
+    def failed(self) -> int:
+        """How many scorings were stopped, or met problems that are errors."""
+        failed_scorings = {(row.policy, row.run) for row in self._document.rows if row.state != OK}
+        return len(failed_scorings)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know about the batch, one line each."""
+        return self._remarks
+
+    def __str__(self) -> str:
+        """Return the text that the command prints."""
+        return leaderboard_text(self._document)
+
+    def __repr__(self) -> str:
+        scorings = {(row.policy, row.run) for row in self._document.rows}
+        return f"<leaderboard by {self.measure}: {len(scorings)} scored, {self.failed} failed>"
+
+    def _tables(self) -> Iterable[Table]:
+        """Return the only table, whose columns depend on the measures and intervals of the document."""
+        return [leaderboard_layout(self._document).table(self._document)]
+
+
+# The function is long because it explains, checks and passes on many arguments.
+@checked
+def batch(
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    queries: Files,
+    pool: Files,
+    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
+    measure: str | None = None,
+    jobs: int | None = None,
+    resume: bool = False,
+    validate: bool = False,
+    html: bool = False,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
+    force: bool = False,
+    **options: Unpack[CallArguments],
+) -> Leaderboard:
+    """Score many runs into the folder `output`, each on its own, and return the leaderboard.
+
+    The folder has the files that `cs-score batch` writes. `runs` are files, folders or patterns. `also_policy` are
+    policies beside `policy`, by name or with their Policy. `measure` is the one that ranks the runs, `jobs` the number
+    of processes (the number of processors unless given). `resume` keeps the files of runs that are already scored,
+    `validate` validates each run first, `html` writes a page for each run and index.html for all. `force` replaces
+    files that cs-score did not write, and allows more than 100,000 resamples. With `bootstrap`, the number of
+    resamples, scores have intervals and rows have tiers and p-values; `seed`, `confidence` (a percentage), `interval`
+    (`percentile` or `bca`), `clusters`, `correction` and `baseline` are as in `compare`. The other arguments are those
+    of `prepare`.
+
+    Raises UsageError for impossible arguments, InputError if gold cannot be used or a run is missing, OutputError if
+    the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`). An
+    error of a single run does not end the batch; the row of the run reports it.
+    """
+    # The settings of all runs.
+    page = page_maker() if html else None
+    scoring = arguments.options_of(options)
+    policy = options.get("policy", arguments.USUAL_POLICY)
+    resampling = None
+    if bootstrap is not None:
+        resampling = arguments.resampling_of(
+            bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
+        )
+    policy_name = policy if isinstance(policy, str) else "given"
+    other_policies = arguments.policy_words(also_policy)
+    policies = policies_of_batch(scoring, scoring.policy.texts(), policy_name, other_policies, option="also_policy")
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        scoring,
+        policies,
+        switches=tuple(switches_of(scoring, ColumnLayout())),
+        resampling=resampling,
+        validates=validate,
+        page=page,
+    )
+    ranking_measure = None
+    if measure is not None:
+        ranking_measure = find(measure, plan.measures())
+        if ranking_measure is None:
+            raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
+    arguments.at_least_one("jobs", jobs)
+
+    # The runs themselves.
+    run_names = [name_of(run) for run in arguments.files_of(runs, "runs")]
+    batch_runs, remarks = find_runs(run_names, None, (RUN_SUFFIX,))
+    settings = BatchOptions(out=os.fspath(output), measure=ranking_measure, resume=resume, force=force, jobs=jobs)
+    result = run_batch(plan, batch_runs, settings, remarks.append)
+    return Leaderboard(result.leaderboard, remarks)

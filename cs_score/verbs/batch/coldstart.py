@@ -1,0 +1,530 @@
+"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any
+
+from msgspec import UNSET
+
+from cs_score.analysis.coldstart.scored import AnalysedRun
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, field, replace
+from cs_score.base.signature import QUERY_LIST, SAMPLES
+from cs_score.base.slices import part_of_slice
+from cs_score.base.sources import Input, InputDigest, name_of
+from cs_score.coldstart import outputs
+from cs_score.coldstart.documents import json_text
+from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
+from cs_score.coldstart.linking import RUN_SUFFIX
+from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
+from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
+from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
+from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
+from cs_score.preparation.runs import Preparation, PreparedRun, load_prepared
+from cs_score.problems.codes import Severity
+from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
+from cs_score.statistics.results import ScoreIntervals
+from cs_score.tasks import task_named
+from cs_score.verbs.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
+from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
+from cs_score.verbs.batch.layout import RESERVED_NAMES, page_name
+from cs_score.verbs.batch.overview import (
+    Evaluation,
+    TargetIndex,
+    collect_findings,
+    index_targets,
+    score_found_targets,
+    unit_measure,
+)
+from cs_score.verbs.batch.plan import Plan, Prepared, RunFiles, ScoredInBatch, outcome_of
+
+
+class ColdStartPlan(Plan, kw_only=True):
+    """The queries, pool and options by which all runs of a batch are scored.
+
+    `policies` has at least one entry. `layout` and `with_json` choose the files of a run. `switches` are the words that
+    a call of the scorer would have beside the policy, `folder` is the working folder of the user; both are written into
+    `.params`. `named` are the files that options name, by role. With `validates` each run is validated before it is
+    scored; with `records` problems keep their details. `editions` are the plans of runs that follow other editions of
+    the scorer, by edition.
+    """
+
+    task: str = COLD_START_MODE
+    queries: tuple[InputFile, ...]
+    pool: tuple[InputFile, ...]
+    options: Options
+    policies: tuple[NamedPolicy, ...]
+    layout: ColumnLayout = ColumnLayout()
+    with_json: bool = False
+    switches: tuple[str, ...] = ()
+    folder: str = ""
+    named: Mapping[str, InputFile] = field(default_factory=dict)
+    validates: bool = False
+    records: bool = False
+    editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
+
+    def prepare(self) -> PreparedColdStart:
+        """Read queries and pool. Raises CsScoreError if that fails."""
+        return PreparedColdStart(self)
+
+    @property
+    def inputs(self) -> Sequence[InputFile]:
+        """The queries, the pool, and the files that options name."""
+        return [*self.queries, *self.pool, *self.named.values()]
+
+    def measures(self) -> list[str]:
+        """Return the measures that the options allow, the headline measure first."""
+        measures = rankable(
+            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+        )
+        return [str(measure) for measure in measures]
+
+    def headline(self) -> Sequence[str]:
+        """Return the measures that readable leaderboards show."""
+        return headline(self.task, self.options.expand is not None)
+
+    @property
+    def policy_names(self) -> Sequence[str]:
+        """The names of the policies, in order."""
+        return [policy.name for policy in self.policies]
+
+    @property
+    def edition(self) -> str:
+        """The name of the edition of the scorer by which runs are scored."""
+        return self.options.edition.name
+
+
+def cold_start_plan(
+    queries: Iterable[Input], pool: Iterable[Input], options: Options, policies: Sequence[NamedPolicy], **choices: Any
+) -> ColdStartPlan:
+    """Return the plan of a batch that scores runs under each of the `policies`; `choices` are further fields of it.
+
+    Raises InputError if an input that can be read only once, such as a pipe, cannot be read.
+    """
+    named_files = {}
+    for role, value in ((QUERY_LIST, options.queries), (SAMPLES, options.samples)):
+        if value is not None and os.path.isfile(value):  # these options take the name of a file or a list
+            named_files[role] = InputFile(value)
+    return ColdStartPlan(
+        queries=tuple([InputFile.of(file) for file in queries]),
+        pool=tuple([InputFile.of(file) for file in pool]),
+        options=options,
+        policies=tuple(policies),
+        folder=os.getcwd(),
+        named=named_files,
+        **choices,
+    )
+
+
+def policies_of_batch(
+    options: Options,
+    policy_texts: dict[str, str],
+    policy_name: str,
+    further_policies: Sequence[str],
+    option: str = "--also-policy",
+) -> list[NamedPolicy]:
+    """Return the policy of `options` and the further policies that a batch scores under, `["sf", "x:right=CORRECT"]`.
+
+    `policy_texts` are IGNORE, RIGHT and WRONG as typed. The policy of `options` is called `policy_name`, and has no
+    name if it is the only one. Messages call the further policies by `option`. Raises UsageError for a text that is no
+    policy, and for a name that is taken or cannot be that of a folder.
+    """
+    others = read_policies(further_policies, options, policy_texts, "--also-policy")
+    name = policy_name if others else ""
+    for other in others:
+        if other.name in RESERVED_NAMES:
+            raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
+        if other.name == name:
+            raise UsageError(f"{option} {name} is the policy in force already")
+    return [NamedPolicy(name, options.policy, options.justifications, policy_texts), *others]
+
+
+class PreparedColdStart(Prepared):
+    """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them."""
+
+    plan: ColdStartPlan
+
+    def __init__(self, plan: ColdStartPlan) -> None:
+        """Read queries and pool. Raises CsScoreError if that fails."""
+        self.plan = plan
+        outputs.check_fields(plan.layout.fields)
+        files_by_role = {role: file.open() for role, file in plan.named.items()}
+        query_files = [file.open() for file in plan.queries]
+        self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
+        gold = open_gold(
+            query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
+        )
+        self.gold = with_pool(gold, [file.open() for file in plan.pool])
+        self.digests = self.gold.digests
+        if isinstance(self.gold.problems, RecordingLog):
+            self.occurrences = tuple(self.gold.problems.occurrences())
+        self._policy_by_name = {policy.name: policy for policy in plan.policies}
+        self._unit = resampled_unit(self.gold.has_clusters)
+        self._prepared_by_edition: dict[str, PreparedColdStart] = {}
+
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
+        most_hops = max(self.gold.hop_limits.values(), default=0)
+        hops = [str(hop) for hop in range(most_hops + 1)]
+        measures = rankable(
+            COLD_START_MODE,
+            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            has_rankings=self.plan.options.edition.has_rankings,
+        )
+        hops_by_measure = {}
+        for measure in measures:
+            # LDC-MEAN has the classes of later hops in the row of the class above them.
+            has_two_hops = measure.table == LDC_MEAN and measure.average
+            hops_by_measure[str(measure)] = hops[:2] if has_two_hops else hops
+        return hops_by_measure
+
+    @cached_property
+    def target_index(self) -> TargetIndex:
+        """The equivalence classes in gold that runs should find."""
+        return index_targets(self.gold)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The properties of gold that the tables over all runs need."""
+        return Evaluation(
+            mode=COLD_START_MODE,
+            unit=self._unit,
+            measure=str(unit_measure(self.gold)),
+            targets=self.target_index.targets,
+            union_scores=partial(score_found_targets, self.gold, self.target_index),
+        )
+
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        """Return the inputs and options from which the scores and files of a run under a policy are made."""
+        prepared = self._for_edition(run.edition)
+        if prepared is not self:
+            return prepared.origin(run, digest, policy)
+        options = self._policy_by_name[policy].options(self.plan.options)
+        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
+        origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
+        layout = self.plan.layout
+        return self.run_origin(
+            origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json
+        )
+
+    def _for_edition(self, edition: str) -> PreparedColdStart:
+        """Return gold as an edition of the scorer reads it. It is read when the first run of that edition is scored."""
+        if edition not in self.plan.editions:
+            return self
+        if edition not in self._prepared_by_edition:
+            self._prepared_by_edition[edition] = self.plan.editions[edition].prepare()
+        return self._prepared_by_edition[edition]
+
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
+        """Score a run under some policies; yield its outcome and its files under each, failed or not.
+
+        The run is loaded once for all policies in a row that have the same limits on justifications.
+        """
+        prepared = self._for_edition(run.edition)
+        named_policies = [prepared._policy_by_name[name] for name in policies]
+        for limits, group in itertools.groupby(named_policies, key=attrgetter("justifications")):
+            yield from prepared._score_under_limits(run, limits, list(group))
+
+    def _score_under_limits(
+        self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+    ) -> Iterator[ScoredInBatch]:
+        """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
+        loaded_run = _LoadedRun(self, run, limits)
+        try:
+            loaded_run.load()
+        except InputError as error:
+            for policy in policies:
+                attempt = _Attempt(self, run, loaded_run.accounts, policy, loaded_run.log)
+                yield attempt.stopped(error)
+            return
+        for policy in policies:
+            log = loaded_run.branch_of_log()
+            attempt = _Attempt(self, run, loaded_run.accounts, policy, log)
+            try:
+                result = loaded_run.score(policy, log)
+            except InputError as error:
+                yield attempt.stopped(error)
+            else:
+                yield attempt.finished(result, loaded_run.runs_of(result))
+
+
+class _LoadedRun:
+    """A file of a batch, converted and validated if need be, and loaded on top of gold.
+
+    `accounts` tell of each run that was converted or validated; `log` has the problems met so far, also if loading
+    ends with an error.
+    """
+
+    def __init__(self, prepared: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
+        """Prepare to load `run` under `limits` on justifications."""
+        self.accounts: list[PreparedRun] = []
+        # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
+        self.log: ProblemLog = prepared.log_of_queries
+        self._gold = prepared.gold
+        self._plan = prepared.plan
+        self._run = run
+        self._limits = limits
+        self._preparation = Preparation()
+        self._runs: list[OneRun] = []
+        self._only_run: Run | None = None
+        self._run_by_id: dict[str, Run] = {}
+
+    def load(self) -> None:
+        """Prepare the file, and load its run. If the file has several runs, each is loaded when it is scored.
+
+        Raises InputError if the file cannot be prepared or loaded.
+        """
+        settings = PreparationSettings(
+            queries=self._gold.table,
+            limits=self._limits,
+            validates=self._plan.validates,
+            new_log=type(self.log),
+            on_prepared=self._on_prepared,
+        )
+        self._preparation = prepare_inputs([self._run.file.open()], settings)
+        self.log = self._gold.problems.copy()
+        if not self._preparation.files:  # a folder that was made after the runs had been looked for
+            name = self._run.file.name
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
+        self._runs = _chosen_runs(self._preparation.files, self._plan.options.runids)
+        if not self._runs[0].is_shared:
+            self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
+
+    def _on_prepared(self, account: PreparedRun) -> None:
+        """Keep the account of a run. Raises InputError if the run must not be scored."""
+        self.accounts.append(account)
+        account.check()
+
+    def branch_of_log(self) -> ProblemLog:
+        """Return a log for scoring under one policy; it has the problems of gold and of the loaded run."""
+        if self._only_run is not None:
+            return self._only_run.problems.copy()
+        return self._gold.problems.copy()
+
+    def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
+        """Score each run of the file under a policy, separately; problems are added to `log`.
+
+        Raises InputError if a run cannot be loaded or scored.
+        """
+        options = policy.options(self._gold.options)
+        if self._only_run is not None:
+            return score_runs(self._only_run, options.policy, log)
+        return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
+
+    def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
+        """Load one of several runs of the file, and return it. Raises InputError if that fails."""
+        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
+        self._run_by_id[one_run.run_id] = run
+        return run
+
+    def runs_of(self, result: Result) -> list[Run]:
+        """Return the loaded run of each run of a result."""
+        return [self._only_run or self._run_by_id[run.run_id] for run in result.runs]
+
+
+def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[OneRun]:
+    """Return the runs of some files that have one of the ids, in the order of the ids; all runs for None.
+
+    Raises InputError if there are none.
+    """
+    runs = runs_of(files)
+    if run_ids is None:
+        chosen_runs = runs
+    else:
+        chosen_runs = []
+        for run_id in run_ids:
+            chosen_runs += [run for run in runs if run.run_id == run_id]
+    if not chosen_runs:
+        known_ids = ", ".join([run.run_id for run in runs])
+        wanted_ids = " or ".join(run_ids or ())
+        raise InputError(f"no run called {wanted_ids}; there is {known_ids}", file=name_of(files[0]))
+    return chosen_runs
+
+
+# ---- The outcome of a run
+
+
+class _Attempt(Record):
+    """The scoring of a run under a policy, whether it comes to its end or not.
+
+    `accounts` tell of each run that was converted or validated before; `log` has the problems of scoring.
+    """
+
+    prepared: PreparedColdStart
+    run: BatchRunFile
+    accounts: list[PreparedRun]
+    policy: NamedPolicy
+    log: ProblemLog
+
+    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+        """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
+
+        A run without any line that could be scored has failed, but has files, since a call for it alone writes them.
+        """
+        resampling = self.prepared.plan.resampling
+        limits = [] if resampling is None else list(intervals(result, resampling))
+        remarks = (*[account.account for account in self.accounts], *result.warnings)
+        if result.runs:
+            origin = self.prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
+            outcome = self._make_outcome(
+                result.problems,
+                state=WITH_ERRORS if result.error_count else OK,
+                signature=str(origin.signature),
+                origin=origin,
+                runs=tuple(self._scores_of_runs(result, limits)),
+                remarks=remarks,
+            )
+        else:
+            error = InputError("no line of it could be scored", file=self.run.file.name)
+            outcome = self._make_outcome(result.problems, error, remarks=remarks)
+        return ScoredInBatch(outcome, self._files_and_pages(result, limits, loaded_runs))
+
+    def stopped(self, error: InputError) -> ScoredInBatch:
+        """Return the failed outcome of a run whose scoring was stopped by an error, with the files of such a call.
+
+        Its problems are those that a call for this run alone would have met before the error.
+        """
+        problems = list(self.log)
+        partial_result = error.partial if isinstance(error, ScoringStopped) else None
+        remarks = () if partial_result is None else tuple(partial_result.warnings)
+        outcome = self._make_outcome(problems, error, remarks=remarks)
+        report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
+        return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
+
+    # -- The outcome
+
+    def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
+        """Yield the scores of each run id with its findings, and with intervals if there are `limits`."""
+        for position, run in enumerate(result.runs):
+            yield RunScores(
+                run_id=run.run_id,
+                scores=dict(run.scores),
+                intervals=limits[position] if limits else UNSET,
+                findings=collect_findings(run, self.prepared.target_index, self._measures_to_record(run, limits)),
+                duplicates=run.duplicates,
+                undefined=run.undefined or UNSET,
+            )
+
+    def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
+        """Return the measures whose statistics by unit are recorded; only resampling needs all measures."""
+        return list(summary_scores(run)) if limits else [unit_measure(self.prepared.gold)]
+
+    def _make_outcome(
+        self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
+    ) -> Outcome:
+        """Return an outcome with the problems of validation, followed by the problems of scoring.
+
+        It has failed if there is an `error`. `fields` are further fields of the outcome.
+        """
+        problems: list[Problem] = []
+        for account in self.accounts:
+            problems += account.problems
+        problems += scoring_problems
+        count_by_severity = Counter[Severity]()
+        for problem in problems:
+            count_by_severity[problem.severity] += problem.occurrences
+        return outcome_of(
+            COLD_START_MODE,
+            self.run,
+            self.policy.name,
+            failure=None if error is None else str(error),
+            errors=count_by_severity[Severity.ERROR],
+            warnings=count_by_severity[Severity.WARNING],
+            problems=tuple(_problem_places(problems)),
+            occurrences=self._own_occurrences(error),
+            **fields,
+        )
+
+    def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
+        """Return the problems of the run itself, without the problems of gold, with their details.
+
+        Validation's problems and the `error` that ended the scoring are among them. Returns None if problems keep no
+        details in this batch.
+        """
+        problems_of_gold = self.prepared.gold.problems
+        if not (isinstance(self.log, RecordingLog) and isinstance(problems_of_gold, RecordingLog)):
+            return None
+        log = self.log.copy()
+        for account in self.accounts:
+            if isinstance(account.problems, RecordingLog):
+                log.also_report(account.problems)
+        if error is not None:
+            log.fatal.append(error)
+        return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
+
+    # -- The files
+
+    def _files_and_pages(
+        self, result: Result, limits: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
+    ) -> RunFiles:
+        """Yield the name and the content of each file of a run that was scored to its end."""
+        plan = self.prepared.plan
+        if plan.with_json:
+            yield "out.json", encoded(json_text(result, limits))
+        yield from self._tables(result, limits)
+        yield self._report_file(outputs.whole_report(result))
+        yield from self._pages(result, loaded_runs)
+
+    def _files_of_stopped(self, report: str, partial_result: Result | None) -> RunFiles:
+        """Yield the name and the content of each file of a run whose scoring ended with an error."""
+        if partial_result is not None:
+            yield from self._tables(partial_result, was_stopped=True)
+        yield self._report_file(report)
+
+    def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
+        """Yield the tables of the scorer: `out.sf`, `out.debug`, `out.params` ..., whatever the run is called."""
+        plan = self.prepared.plan
+        file_names = [file.name for file in (*plan.queries, *plan.pool, self.run.file)]
+        words = ["-output_file", "out", "-error_file", "out.errlog", *file_names]
+        params = outputs.params_of(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+            yield f"out.{ending}", blocks
+
+    def _report_file(self, report: str) -> tuple[str, list[bytes]]:
+        """Return the name and the content of the report of problems."""
+        return "out.errlog", [outputs.doubly_encoded(report, self.prepared.plan.options.edition)]
+
+    def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
+        """Yield the page of each run id, if pages are wanted; a run that cannot be analysed has none."""
+        make_page = self.prepared.plan.page
+        if make_page is None:
+            return
+        task = task_named(COLD_START_MODE)
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
+            scored = AnalysedRun(
+                run=loaded_run,
+                run_id=run.run_id,
+                policy=self.policy.policy,
+                result=run,
+                stopped=None,
+                origin=run.origin or result.origin,
+                signature=result.signature(run),
+            )
+            with suppress(InputError):
+                yield page_name(position, len(result.runs)), encoded([make_page(analyze_result(task, scored))])
+
+
+def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
+    """Yield each place of each problem; file and line are empty if a problem belongs to none."""
+    for problem in problems:
+        for place in problem.places:
+            has_place = place is not None and place.file != NO_PLACE
+            yield ProblemPlace(
+                severity=str(problem.severity),
+                code=problem.code,
+                message=problem.message,
+                file=place.file if place is not None and has_place else "",
+                line="" if place is None else str(place.line),
+            )

@@ -1,0 +1,383 @@
+"""The command `cs-score batch`, which scores many runs or systems against one gold standard."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.records import asdict, replace
+from cs_score.base.runtime import Late
+from cs_score.base.sources import is_pipe, name_of
+from cs_score.cli import options
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.inputs import optional_gold_and_predictions
+from cs_score.cli.options import INTERVALS, Scoring, read_resampling, whole_number
+from cs_score.cli.output import print_text, remark, show_progress, shows_progress
+from cs_score.cli.runs import remark_on_duplicates
+from cs_score.cli.task_options import own_arguments
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.coldstart.layouts import FileKind
+from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
+from cs_score.coldstart.queries import is_query_file
+from cs_score.measures.registry import find
+from cs_score.tasks import COLD_START, mode_named
+from cs_score.verbs.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
+from cs_score.verbs.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.verbs.batch.evidence import EvidencePlan, runs_of_systems
+from cs_score.verbs.batch.execution import BatchResult, run_batch
+from cs_score.verbs.batch.inputs import BatchRunFile, InputFile, find_runs
+from cs_score.verbs.batch.leaderboard import WRITERS as BOARD_WRITERS
+from cs_score.verbs.batch.leaderboard import leaderboard_text
+from cs_score.verbs.batch.plan import BatchOptions, Plan
+
+if TYPE_CHECKING:
+    from cs_score.evidence.mode import Mode
+    from cs_score.pages import documents as pages
+else:
+    pages = Late("cs_score.pages.documents")  # a batch without pages does not need the memory
+
+MOST_JOBS: Final = 4096
+
+_OWN: Final = (
+    Option("--dask ADDRESS", "Compute on the Dask cluster with this scheduler"),
+    Option("--html", "Write a page for each run, and index.html over all runs, too"),
+    Option("--mix-editions", "One leaderboard for runs that follow several editions (see --runs-from)"),
+    Option("--pool FILE...", "Further assessments; may be repeated"),
+    Option("--resume", "Keep runs that an earlier batch scored from the same inputs"),
+    Option("--runs-from FILE", "File with further runs, one a line; - is standard input"),
+    Option("--ship-inputs", "Send inputs to the workers of --dask, which share no storage"),
+    Option("--with-json", "Write DIR/RUN/out.json for every run, too"),
+)
+_OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.FAMILY} --html --resume"
+_WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
+_OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
+
+
+class _BatchInputs(NamedTuple):
+    """The plan of a batch, which has gold and options, and the words that name the runs or predictions."""
+
+    plan: Plan
+    run_words: Sequence[str]
+
+
+def _inputs_of_runs(line: Line) -> _BatchInputs:
+    """Return the plan of a batch of Cold Start runs, and the words that name the runs.
+
+    The words of the command line are query files, assessments and runs. If none of them is recognised as assessments,
+    the first word behind the queries is taken for them. Raises UsageError if queries, assessments or runs are missing,
+    and InputError for a folder without files.
+    """
+    queries = [word for word in line.words if is_query_file(word)]
+    other_words = [word for word in line.words if not is_query_file(word)]
+    if not queries:
+        raise UsageError("Not enough arguments; a query file (*.xml) must be given")
+    if not other_words:
+        raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
+    pool_words = [word for word in other_words if _is_pool(word)]
+    if not pool_words:
+        pool_words = other_words[:1]
+    pool = _files_of_pool([*pool_words, *line.texts("--pool")])
+    run_words = [word for word in other_words if word not in pool_words]
+    return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
+
+
+def _files_of_pool(words: Iterable[str]) -> list[str]:
+    """Return the files of assessments among words that name files and folders.
+
+    Raises InputError for a folder without a file of assessments.
+    """
+    files: list[str] = []
+    for word in words:
+        files_of_word = expand_folder(word)
+        if not files_of_word:
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+        files.extend(name_of(file) for file in files_of_word)
+    return files
+
+
+def _is_pool(word: str) -> bool:
+    """Say whether a word names assessments: a file, or a folder whose first file has them, by its first line.
+
+    Standard input and pipes cannot be read twice, so they are not opened, and the answer is no.
+    """
+    try:
+        files = expand_folder(word)
+        if not files or files[0] == "-" or is_pipe(word):
+            return False
+        return kind_of(files[0]) is FileKind.ASSESSMENTS
+    except InputError:  # reported when the file is read
+        return False
+
+
+def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
+    """Return the plan for scoring runs against queries and a pool with the options of a command line.
+
+    Raises UsageError.
+    """
+    scoring = Scoring(line)
+    policies = policies_of_batch(
+        scoring.options, scoring.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
+    )
+    return cold_start_plan(
+        queries,
+        pool,
+        scoring.options,
+        policies,
+        layout=scoring.layout,
+        with_json="--with-json" in line,
+        switches=_switches_of_single_call(line),
+        resampling=read_resampling(line, with_family=True),
+        validates="--validate" in line,
+        records="--problems" in line,
+        page=pages.page_maker() if "--html" in line else None,
+    )
+
+
+def _switches_of_single_call(line: Line) -> tuple[str, ...]:
+    """Return the words for calling `cs-score` to score one run of a batch as the batch does.
+
+    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`, without the options
+    of batches and without policies, which the record of each run adds.
+    """
+    batch_options = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
+    single_call = line.with_changes(without=[*batch_options, *options.POLICY_SWITCHES])
+    words = []
+    for switch, value in single_call.switches.items():
+        words.append(switch)
+        if value is not None:
+            words.append(value)
+    return tuple(words)
+
+
+def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
+    """Return the plan of a batch of predictions, and the words that name files of predictions.
+
+    Raises UsageError if gold or predictions are missing.
+    """
+    mode = mode_named(task)
+    gold, predictions = optional_gold_and_predictions(mode, line, is_single_file=False)
+    if not predictions and "--runs-from" not in line:
+        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
+    # The mode has read the files that its options name: a worker on another machine may not be able to read them.
+    options_of_mode = _mode_of_batch(task, line).chosen_options
+    plan = EvidencePlan(
+        task=task,
+        gold=None if gold is None else InputFile.of(gold),
+        options=asdict(options_of_mode),
+        resampling=read_resampling(line, with_family=True),
+        page=pages.page_maker() if "--html" in line else None,
+    )
+    return _BatchInputs(plan, predictions)
+
+
+def _mode_of_batch(task: str, line: Line) -> Mode:
+    """Return the mode of a task with the options of a command line.
+
+    The option that chooses some of the runs in a file is left out, because the batch itself chooses them.
+    """
+    mode = mode_named(task)
+    arguments = own_arguments(task, line)
+    if mode.option_of_systems:
+        arguments[mode.option_of_systems] = ""
+    return mode.with_options(arguments)
+
+
+BATCH_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{options.OF_A_BATCH} {_OF_RUNS} --measure",
+        formats="text json tsv",
+        files=(
+            "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
+            "perhaps compressed) or a quoted pattern"
+        ),
+        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
+        example="-o scored $TWO",
+        folder="files",
+    ),
+    evidence=VerbForm(
+        options=f"--gold {_OF_BATCHES} --force {INTERVALS} --measure",
+        formats="text json tsv",
+        files="Files, folders or quoted patterns",
+        example="-o scored $TWO",
+        folder="files",
+    ),
+    own_options=_OWN,
+    summary="Score many files of {task} predictions against one gold file",
+    needs_output=True,
+)
+
+
+@BATCH_VERB.command
+def batch(task: str, line: Line) -> int:
+    """Find the runs, score them, write their files, and print the leaderboard. Return the exit status.
+
+    As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
+    """
+    chosen_runs = line.texts("--run")
+    if task == COLD_START and chosen_runs:
+        line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
+    inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
+    batch_options = _batch_options(line, inputs.plan)
+    _check_standard_input(inputs, batch_options.runs_from)
+    runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
+    for text in remarks:
+        _remark(text)
+    if task != COLD_START:
+        runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
+    runs = _without_edition_of_plan(runs, inputs.plan)
+    plan = _plan_with_editions(inputs.plan, runs, line)
+    try:
+        result = run_batch(plan, runs, batch_options, _remark)
+    except KeyboardInterrupt:
+        _remark(f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on")
+        return Status.INTERRUPTED
+    _print_leaderboard(result, line.format)
+    run_ids_not_scored = _run_ids_not_scored(line, plan, result) if task == COLD_START else []
+    if task == COLD_START:
+        with contextlib.suppress(OutputError):
+            remark_on_duplicates(Scoring(line), _duplicate_count(plan, result))
+    for run_id in run_ids_not_scored:
+        _remark(f"no run called {run_id} could be scored")
+    _remark(_summary(result, batch_options.out))
+    if run_ids_not_scored or any(outcome.state != OK for outcome in result.outcomes):
+        return Status.FAILED
+    return Status.DONE
+
+
+def _batch_options(line: Line, plan: Plan) -> BatchOptions:
+    """Return the options for running a batch: processes, places of its files, and how progress is shown.
+
+    Raises UsageError for options that exclude each other, and for an unknown measure.
+    """
+    measure_name = line.get("--measure")
+    measure = None if measure_name is None else find(measure_name, plan.measures())
+    if measure_name is not None and measure is None:
+        raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
+    dask = line.get("--dask")
+    jobs = whole_number(line, "--jobs", MOST_JOBS)
+    if dask is not None and jobs is not None:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    ships = "--ship-inputs" in line
+    if ships and dask is None:
+        raise UsageError("--ship-inputs goes with --dask")
+    has_progress_line = shows_progress()
+    return BatchOptions(
+        line.folder or "",
+        measure,
+        resume="--resume" in line,
+        force="--force" in line,
+        jobs=jobs,
+        dask=dask,
+        ships=ships,
+        problems=line.get("--problems"),
+        runs_from=line.get("--runs-from"),
+        progress=show_progress if has_progress_line else _remark,
+        every=0.1 if has_progress_line else 60.0,
+        mix_editions="--mix-editions" in line,
+    )
+
+
+def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
+    """Raise UsageError if more than one of the files is standard input."""
+    files = [file.name for file in inputs.plan.inputs]
+    files.extend(inputs.run_words)
+    if runs_from is not None:
+        files.append(runs_from)
+    if files.count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+
+
+def _print_leaderboard(result: BatchResult, format_: str) -> None:
+    """Print the leaderboard in a format; in the format text only its top. Raises OutputError."""
+    if format_ == "text":
+        print_text(leaderboard_text(result.leaderboard))
+    else:
+        print_text(BOARD_WRITERS[format_](result.leaderboard))
+
+
+def _run_ids_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
+    """Return the run ids of `-runids` that no run scored under the first policy has, sorted."""
+    scored_ids: set[str] = set()
+    for outcome in _outcomes_of_first_policy(plan, result):
+        scored_ids.update(run.run_id for run in outcome.runs)
+    wanted_ids = Scoring(line).run_ids or ()
+    return sorted(set(wanted_ids) - scored_ids)
+
+
+def _duplicate_count(plan: Plan, result: BatchResult) -> int:
+    """Return how many responses of all runs are duplicates. They are counted under the first policy."""
+    duplicates = 0
+    for outcome in _outcomes_of_first_policy(plan, result):
+        for run in outcome.runs:
+            duplicates += run.duplicates or 0
+    return duplicates
+
+
+def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
+    """Return the outcome of each run under the first policy of a batch."""
+    return [outcome for outcome in result.outcomes if outcome.policy == plan.policy_names[0]]
+
+
+def _endings_of_runs(task: str) -> Sequence[str]:
+    """Return the endings by which the files of a folder are recognised as runs or predictions: `(".jsonl",)`."""
+    return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
+
+
+def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
+    """Return the runs; a run that follows the edition of the plan has no edition of its own (an empty text)."""
+    run_files = []
+    for run in runs:
+        if run.edition == plan.edition:
+            run_files.append(replace(run, edition=""))
+        else:
+            run_files.append(run)
+    return run_files
+
+
+def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) -> Plan:
+    """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
+
+    The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions
+    follow one.
+    """
+    editions = dict.fromkeys(run.edition for run in runs if run.edition)
+    if not editions:
+        return plan
+    if not isinstance(plan, ColdStartPlan):
+        raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
+    plan_by_edition = {}
+    for edition in editions:
+        line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
+        options_of_edition = _plan_of_runs(line_of_edition, queries=(), pool=())
+        plan_by_edition[edition] = replace(options_of_edition, queries=plan.queries, pool=plan.pool)
+    return replace(plan, editions=plan_by_edition)
+
+
+def _remark(text: str) -> None:
+    """Print a remark on standard error. If standard error is closed, the batch goes on without it."""
+    with contextlib.suppress(OutputError):
+        remark(text)
+
+
+def _summary(result: BatchResult, out: str) -> str:
+    """Return a line with the numbers of runs that were scored or failed, and the files that say more.
+
+    For example `3 scored (1 of them before); all ranks in scored/leaderboard.tsv`. `out` is the folder of the batch.
+    """
+    count_by_state = Counter(outcome.state for outcome in result.outcomes)
+    scored = f"{count_by_state.total() - count_by_state[FAILED]} scored"
+    if result.kept:
+        scored += f" ({result.kept} of them before)"
+    parts = [scored]
+    if count_by_state[FAILED]:
+        parts.append(f"{count_by_state[FAILED]} failed")
+    if count_by_state[WITH_ERRORS]:
+        parts.append(f"{count_by_state[WITH_ERRORS]} of those scored with errors in the input")
+    if len(parts) > 1:
+        parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
+    parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
+    return "; ".join(parts)

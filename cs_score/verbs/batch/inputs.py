@@ -1,0 +1,266 @@
+"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+from codecs import BOM_UTF8
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.display import some
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.sources import (
+    InMemory,
+    Input,
+    InputDigest,
+    file_in_folder,
+    name_of,
+    open_source,
+    plain_name,
+    reason_of,
+    rereadable,
+)
+from cs_score.coldstart.options import edition_of
+from cs_score.verbs.batch.layout import RESERVED_NAMES
+
+# ---- Inputs that can be sent to a worker
+
+
+class InputFile(Record):
+    """An input file of a batch, which several workers can read.
+
+    `name` is the path as the user gave it, which messages show. `path` is the absolute path if the worker may have
+    another working folder, `content` the bytes of the file if the worker may not see the file at all.
+    """
+
+    name: str
+    path: str | None = None
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, source: Input) -> InputFile:
+        """Return an input that can be read any number of times; a pipe or an open file is read now and kept in memory.
+
+        Raises InputError if that fails.
+        """
+        repeatable = rereadable(source)
+        content = repeatable.getvalue() if isinstance(repeatable, InMemory) else None
+        return cls(name_of(source), content=content)
+
+    def open(self) -> Input:
+        """Return the path or the bytes of the file for the functions that read inputs. Raises InputError."""
+        if self.content is None and self.path is None:
+            return self.name
+        return InMemory(self.name, self._read())
+
+    def for_remote_worker(self, *, ships: bool) -> InputFile:
+        """Return the input with its absolute path or, if it `ships`, with its bytes.
+
+        Raises InputError if it ships and cannot be read.
+        """
+        if self.content is not None:
+            return self
+        if ships:
+            return replace(self, content=self._read())
+        return replace(self, path=os.path.abspath(self.name))
+
+    def _read(self) -> bytes:
+        """Return the bytes of the file as it is stored. Raises InputError if it cannot be read."""
+        if self.content is not None:
+            return self.content
+        try:
+            with open(self.path or self.name, "rb") as file:
+                return file.read()
+        except (OSError, ValueError) as error:
+            raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
+
+    def digest(self, role: str) -> InputDigest:
+        """Return the digest of the file, which is read for `role` (gold, run ...). Raises InputError."""
+        with open_source(self.open()) as source:
+            return source.digest(role)
+
+
+# ---- The runs
+
+
+class BatchRunFile(Record):
+    """A run of a batch: its name, which is unique and can be that of a folder, and its file.
+
+    `edition` is the edition of the scorer that this run follows; empty for that of the batch. `system` is the name of
+    the run in a file that holds several runs; empty otherwise.
+    """
+
+    name: str
+    file: InputFile
+    edition: str = ""
+    system: str = ""
+
+
+class FoundRuns(NamedTuple):
+    """The runs of a batch in their order, and remarks for the user on files given twice and on names."""
+
+    runs: list[BatchRunFile]
+    remarks: list[str]
+
+
+class _ListedWord(NamedTuple):
+    """A word that names runs (a file, folder or pattern), and the edition that these follow; empty for the default."""
+
+    word: str
+    edition: str
+
+
+_EDITION_SETTING: Final = "follow="
+"""The beginning of a setting in a list of runs: `run.tab<TAB>follow=2016`."""
+
+
+def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence[str]) -> FoundRuns:
+    """Return the runs that words of a command line and the lines of a list name.
+
+    A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
+    `?` or `[...]`. A line of `list_file` is such a word, which a tab and `follow=EDITION` may follow; blank lines and
+    lines that begin with `#` are ignored.
+
+    Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
+    after a tab, and for a file with two editions.
+    """
+    listed_words = [_ListedWord(word, "") for word in words]
+    if list_file is not None:
+        listed_words += _read_list(list_file)
+    remarks = []
+    word_by_absolute_path: dict[str, _ListedWord] = {}
+    for word, edition in listed_words:
+        for path in _files_of_word(word, run_endings):
+            first = word_by_absolute_path.setdefault(os.path.abspath(path), _ListedWord(path, edition))
+            if first.edition != edition:
+                editions = f"{edition or 'the default'} and {first.edition or 'the default'}"
+                raise UsageError(f"{path} is to follow {editions}")
+            if first.word != path:
+                remarks.append(f"{path} is {first.word} again; it is scored once")
+    if not word_by_absolute_path:
+        raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    name_by_path = _name_runs([path for path, _ in word_by_absolute_path.values()])
+    remarks += _remarks_on_names(name_by_path)
+    runs = []
+    for path, edition in word_by_absolute_path.values():
+        runs.append(BatchRunFile(name_by_path[path], InputFile(path), edition))
+    return FoundRuns(runs, remarks)
+
+
+def _read_list(list_file: str) -> Iterator[_ListedWord]:
+    """Yield the words of a list of runs. Raises InputError for a file that cannot be read, UsageError for a setting."""
+    with open_source(list_file) as source:
+        data = source.read_bytes().removeprefix(BOM_UTF8)
+    for line_number, line in enumerate(data.split(b"\n"), 1):
+        word, tab, setting = os.fsdecode(line.strip()).partition("\t")
+        if tab and not setting.startswith(_EDITION_SETTING):
+            place = f"{list_file}: line {line_number}"
+            raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
+        if not word or word.startswith("#"):
+            continue
+        edition = edition_of(setting.removeprefix(_EDITION_SETTING)).name if tab else ""
+        yield _ListedWord(word, edition)
+
+
+def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
+    """Return the files that a word names: the files of a folder, all matches of a pattern, or the file itself.
+
+    Raises InputError if a folder or a pattern has none.
+    """
+    if os.path.isdir(word):
+        names = [name for name in os.listdir(word) if plain_name(name).endswith(tuple(run_endings))]
+        if not names:
+            endings = " or ".join([f"*{ending}" for ending in run_endings])
+            raise InputError(f"no file {endings} in it", file=word, remedy=f"name the files: {os.path.join(word, '*')}")
+        return [file_in_folder(os.path.join(word, name)) for name in sorted(names)]
+    if glob.has_magic(word) and not os.path.exists(word):
+        paths = [path for path in glob.glob(word, recursive=True) if not os.path.isdir(path)]
+        if not paths:
+            raise InputError("no file matches this pattern", file=word)
+        return [file_in_folder(path) for path in sorted(paths)]
+    return [word]
+
+
+# ---- The names of runs
+
+_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl", ".json")
+"""Endings that say what a file is and not which run it holds; the longest comes before others that it ends with."""
+
+
+def _name_runs(paths: Sequence[str]) -> dict[str, str]:
+    """Return a name for each path, so that no two are alike and none is that of another file of the batch.
+
+    It is the name of the file, with as many folders before it as distinguish it: `runs/a/out.tab` and `runs/b/out.tab`
+    are `a-out` and `b-out`. If that does not help, it has a number behind it: `out-2`.
+    """
+    name_by_path = _names_with_folders(paths)
+    count_by_name = Counter(name_by_path.values())
+    for path in _paths_with_unfit_names(name_by_path):
+        name = name_by_path[path]
+        if count_by_name[name] > 1 or name in RESERVED_NAMES:
+            numbered_name = _numbered(name, count_by_name)
+            name_by_path[path] = numbered_name
+            count_by_name[name] -= 1
+            count_by_name[numbered_name] += 1
+    return name_by_path
+
+
+def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
+    """Return the name of each path with one folder more before it until it is fit, or there are no more folders."""
+    depth_by_path = dict.fromkeys(paths, 1)
+    while True:
+        name_by_path = {path: _short_name(path, depth_by_path[path]) for path in paths}
+        has_changed = False
+        for path in _paths_with_unfit_names(name_by_path):
+            depth = depth_by_path[path] + 1
+            if _short_name(path, depth) != name_by_path[path]:
+                depth_by_path[path] = depth
+                has_changed = True
+        if not has_changed:
+            return name_by_path
+
+
+def _paths_with_unfit_names(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return the paths whose name is not unique, or is that of another file of the batch."""
+    count_by_name = Counter(name_by_path.values())
+    return [path for path, name in name_by_path.items() if count_by_name[name] > 1 or name in RESERVED_NAMES]
+
+
+def _numbered(name: str, taken_names: Mapping[str, int]) -> str:
+    """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet."""
+    for number in itertools.count(2):
+        candidate = f"{name}-{number}"
+        if candidate not in taken_names:
+            return candidate
+    raise AssertionError
+
+
+def _short_name(path: str, depth: int) -> str:
+    """Return the last `depth` parts of a path as one word without the ending: `"x/runs/a.tab.txt", 2` -> `"runs-a"`."""
+    if path == "-":
+        return "stdin"
+    *folders, file = [part for part in os.path.abspath(path).split(os.sep) if part]
+    file = plain_name(file)
+    for ending in _ENDINGS:
+        if file.endswith(ending) and len(file) > len(ending):
+            file = file.removesuffix(ending)
+            break
+    last_folders = folders[len(folders) - depth + 1 :]
+    return "-".join([*last_folders, file])
+
+
+def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return a remark for each name of several files, with the names that their runs have instead."""
+    renamed_runs: dict[str, list[str]] = defaultdict(list)
+    for path, name in name_by_path.items():
+        file_name = _short_name(path, 1)
+        if name != file_name:
+            renamed_runs[file_name].append(f"{path} as {name}")
+    remarks = []
+    for file_name, runs in renamed_runs.items():
+        remarks.append(f"the name {file_name or '(empty)'} does not distinguish runs: {some(runs, 5)}")
+    return remarks

@@ -1,0 +1,157 @@
+"""The lock of an output folder, so that two batches never write into the same folder at once."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from cs_score.base.documents import document_in
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import cannot_write
+from cs_score.base.records import Record, convert, to_builtins
+from cs_score.verbs.batch.layout import LOCK
+
+_PATIENCE_SECONDS: Final = 3.0
+"""How long to wait for the lock of a batch that was killed: its workers hold it until they notice."""
+
+_RETRY_SECONDS: Final = 0.05
+
+_LARGEST_PID: Final = (1 << 31) - 1
+
+_LARGEST_LOCK: Final = 4096
+"""How many bytes of a lock file are read."""
+
+
+class _Owner(Record):
+    """The process that made a lock file, as the file names it."""
+
+    pid: int
+    host: str
+
+    def may_be_alive(self) -> bool:
+        """Return whether the process may still be running; always true for another host, which cannot be asked."""
+        if self.host != socket.gethostname():
+            return True
+        try:
+            os.kill(self.pid, 0)  # signal 0 only tests whether the process exists
+        except ProcessLookupError:
+            return False
+        except OSError:  # it exists, but belongs to another user
+            return True
+        return True
+
+
+@contextlib.contextmanager
+def locked(folder: str) -> Iterator[str | None]:
+    """Hold the lock of an output folder while the context is entered.
+
+    Yields a remark if a killed batch has left its lock file behind, None otherwise. The kernel releases the lock of a
+    process that ends for any reason. A lock file of another host counts as locked while it exists, since some shared
+    storage does not support locks between hosts.
+
+    Raises UsageError if another batch holds the folder, OutputError if no file can be made in it.
+    """
+    path = os.path.join(folder, LOCK)
+    this_process = _Owner(os.getpid(), socket.gethostname())
+    with contextlib.closing(_acquire_lock(path)) as lock_file:
+        earlier_owner = _read_owner(lock_file)
+        if earlier_owner is not None and earlier_owner.host != this_process.host:
+            raise _folder_in_use(path, earlier_owner)
+        _write_owner(lock_file, this_process, path)
+        try:
+            if earlier_owner is None:
+                yield None
+            else:
+                yield f"process {earlier_owner.pid}, which had locked {folder}, is gone; its lock is taken over"
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _acquire_lock(path: str) -> io.FileIO:
+    """Return the lock file, opened (made if missing) and locked for this process.
+
+    Waits a few seconds for a process that has died but whose workers still hold the lock. Raises UsageError if a living
+    process holds it, OutputError if the file cannot be made.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        lock_file = _open_lock_file(path)
+        try:
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_still_at(path, lock_file):
+                return lock_file
+        except OSError:  # another process holds it
+            owner = _read_owner(lock_file)
+            has_living_owner = owner is not None and owner.may_be_alive()
+            if has_living_owner or time.monotonic() > deadline:
+                lock_file.close()
+                raise _folder_in_use(path, owner) from None
+            time.sleep(_RETRY_SECONDS)
+        lock_file.close()
+
+
+def _open_lock_file(path: str) -> io.FileIO:
+    """Open the lock file for reading and writing, made if missing.
+
+    Raises UsageError if its path is that of something else (a link, a pipe, a file with a second name), which would be
+    overwritten. Raises OutputError if the file cannot be made.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            status = os.lstat(path)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
+        return io.FileIO(os.open(path, flags, 0o666), "r+")
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
+    """Return whether the open lock file is still at its path; its owner may have removed it before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(lock_file.fileno()), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _read_owner(lock_file: io.FileIO) -> _Owner | None:
+    """Return the process that a lock file names, or None if its content is not that of a lock file."""
+    try:
+        content = os.pread(lock_file.fileno(), _LARGEST_LOCK, 0)
+        owner = convert(document_in(content, "the lock"), _Owner)
+    except (InputError, OSError, ValueError):
+        return None
+    if not 0 < owner.pid <= _LARGEST_PID:
+        return None
+    return owner
+
+
+def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
+    """Write a process into the lock file, in place of an earlier one. Raises OutputError if the disk is full."""
+    try:
+        lock_file.truncate(0)
+        os.pwrite(lock_file.fileno(), json.dumps(to_builtins(owner)).encode(), 0)
+    except OSError as error:
+        os.unlink(path)
+        raise cannot_write(path, error) from None
+
+
+def _folder_in_use(path: str, owner: _Owner | None) -> UsageError:
+    """Return the error for a folder in which another batch is at work; `path` is that of its lock file."""
+    other_batch = "another batch"
+    if owner is not None:
+        other_batch += f" (process {owner.pid} on {owner.host})"
+    return UsageError(
+        f"{other_batch} is at work in {os.path.dirname(path)}; wait for it, take another -o, or, if it is gone for "
+        f"certain, remove {path}"
+    )

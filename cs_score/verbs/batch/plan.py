@@ -1,0 +1,158 @@
+"""The options of a batch, the base classes of the plan and the gold of each task, and the scored run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.signature import Origin
+from cs_score.base.sources import InputDigest
+from cs_score.measures.registry import headline, rankable
+from cs_score.problems.log import Occurrence
+from cs_score.statistics.options import Resampling
+from cs_score.verbs.batch.documents import FAILED, Outcome, RunOrigin, State
+from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
+from cs_score.verbs.batch.overview import Evaluation
+
+# ---- The outcome of a run
+
+RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
+"""The name and the content of each file of a run. The content is computed while it is written."""
+
+
+class ScoredInBatch(Record):
+    """The outcome of a run under a policy, and those of its files that are not yet written."""
+
+    outcome: Outcome
+    files: RunFiles = ()
+
+
+def outcome_of(task: str, run: BatchRunFile, policy: str, state: State = FAILED, **fields: Any) -> Outcome:
+    """Return the outcome of a run, a failed one unless `state` is given; `fields` are further fields of the record."""
+    return Outcome(task=task, run=run.name, file=run.file.name, policy=policy, state=state, **fields)
+
+
+# ---- The plan
+
+
+class BatchOptions(Record):
+    """The options of a batch that do not change scores.
+
+    `out` is the output folder. `measure` ranks the leaderboard, None for the headline measure. `resume` keeps runs that
+    are scored already, `force` replaces files of others. Runs are scored in `jobs` processes, None for one for each
+    processor, or on the Dask cluster at `dask`; with `ships` its workers receive the bytes of all inputs. `problems`
+    names a file for all problems with details, `runs_from` the file with the list of runs. `progress` shows a line
+    about the progress every `every` seconds. `mix_editions` allows a leaderboard of runs that follow several editions.
+    """
+
+    out: str
+    measure: str | None = None
+    resume: bool = False
+    force: bool = False
+    jobs: int | None = 1
+    dask: str | None = None
+    ships: bool = False
+    problems: str | None = None
+    runs_from: str | None = None
+    progress: Callable[[str], None] | None = None
+    every: float = 60.0
+    mix_editions: bool = False
+
+
+class Plan(Record, kw_only=True):
+    """The inputs and options with which a worker reads gold and scores runs. A plan can be pickled.
+
+    `resampling` has the settings of intervals, None for no intervals. `page` is the function that makes the page of a
+    run from its analysis and that of the batch from its overview; None for no pages.
+    """
+
+    task: str
+    resampling: Resampling | None = None
+    page: Callable[[Any], str] | None = None
+
+    @abstractmethod
+    def prepare(self) -> Prepared:
+        """Read and index gold. Raises CsScoreError if that fails; no run can be scored then."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> Sequence[InputFile]:
+        """The files that all runs share."""
+
+    def measures(self) -> list[str]:
+        """Return the measures that the options allow, the headline measure first."""
+        return [str(measure) for measure in rankable(self.task)]
+
+    def headline(self) -> Sequence[str]:
+        """Return the measures that readable leaderboards show."""
+        return headline(self.task)
+
+    @property
+    def policy_names(self) -> Sequence[str]:
+        """The names of the policies, in order; one empty name if the task has none or there is only the default."""
+        return ("",)
+
+    @property
+    def edition(self) -> str:
+        """The edition of the reference scorer by which runs are scored; empty for a task without editions."""
+        return ""
+
+    def for_remote_worker(self, *, ships: bool) -> Plan:
+        """Return the plan for a worker on another machine.
+
+        Its inputs have absolute paths or, if `ships`, their bytes. Raises InputError for an input that cannot be read.
+        """
+        fields = {name: _with_remote_inputs(value, ships=ships) for name, value in asdict(self).items()}
+        return replace(self, **fields)
+
+
+def _with_remote_inputs(value: Any, *, ships: bool) -> Any:
+    """Return the value of a field of a plan, with each input in it, also in a collection, made for a remote worker."""
+    if isinstance(value, tuple):
+        return tuple([_with_remote_inputs(item, ships=ships) for item in value])
+    if isinstance(value, dict):
+        return {key: _with_remote_inputs(item, ships=ships) for key, item in value.items()}
+    if isinstance(value, InputFile | Plan):
+        return value.for_remote_worker(ships=ships)
+    return value
+
+
+class Prepared:
+    """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
+
+    `digests` are those of the inputs that all runs share. `occurrences` are the problems of these inputs with details,
+    if the plan wants them.
+    """
+
+    plan: Any
+    digests: Sequence[InputDigest]
+    occurrences: Sequence[Occurrence] = ()
+
+    @property
+    @abstractmethod
+    def evaluation(self) -> Evaluation:
+        """The properties of gold that the tables over all runs need."""
+
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
+        return dict.fromkeys(self.plan.measures(), ())
+
+    @abstractmethod
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
+        """Score a run independently of all others, and yield its outcome under each policy.
+
+        The outcome of a run that cannot be scored is a failed one.
+        """
+
+    @abstractmethod
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        """Return the inputs and options from which the scores and files of a run are made; `digest` is its file's."""
+
+    def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
+        """Return an origin together with the resampling and the `choices` on which the files of a run depend."""
+        resampling = self.plan.resampling
+        if resampling is not None:
+            resampling = replace(resampling, unit=unit)
+        return RunOrigin(**asdict(origin), bootstrap=resampling, **choices)

@@ -1,0 +1,288 @@
+"""The tables of a batch beside its leaderboard: answers, agreement, stability and problems, and `batch.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cs_score.analysis.rankings import RankingLimits
+from cs_score.base.display import spreadsheet_cell
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import asdict, replace
+from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
+from cs_score.problems.reports import write_occurrences
+from cs_score.statistics.options import Note
+from cs_score.tables.layout import Layout, Table, columns, tsv
+from cs_score.verbs.batch import documents
+from cs_score.verbs.batch import overview as many
+from cs_score.verbs.batch.documents import LeaderboardDocument, LeaderboardRow, Outcome
+from cs_score.verbs.batch.leaderboard import WRITERS, distinct_labels
+
+# ---- The overview of all runs
+
+
+def overview_of(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: many.Evaluation) -> many.Overview:
+    """Return the overview of the runs of one edition: the answers of each run, and how much they agree.
+
+    Rankings in it are by the headline measures of the leaderboard.
+    """
+    systems: dict[many.System, None] = {}
+    result_by_key: dict[tuple[str, many.System], many.SystemResult] = {}
+    for outcome in outcomes:
+        for run in outcome.runs:
+            system = many.System(outcome.run, run.run_id)
+            systems[system] = None
+            if run.findings:
+                result_by_key[outcome.policy, system] = many.SystemResult(run.scores, run.findings)
+    results_by_policy = {}
+    for policy in dict.fromkeys([outcome.policy for outcome in outcomes]):
+        results_by_policy[policy] = [result_by_key.get((policy, system)) for system in systems]
+    resampling = None
+    for row in board.rows:
+        if row.intervals:
+            resampling = row.intervals.resampling
+            break
+    return many.make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
+
+
+def document_of(overview: many.Overview, board: LeaderboardDocument, *, pages: bool) -> documents.BatchOverview:
+    """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
+    evaluation = overview.evaluation
+    notes: list[Note] = []
+    for row in board.rows:
+        if row.intervals:
+            notes += row.intervals.notes
+    notes += board.notes
+    units: list[many.UnitScores] = []
+    answers: list[many.Difficulty] = []
+    for policy_overview in overview.policies:
+        units += policy_overview.unit_scores
+        answers += policy_overview.difficulties
+    resampling = overview.resampling
+    if resampling is not None:
+        resampling = replace(resampling, unit=evaluation.unit)
+    return documents.BatchOverview(
+        task=evaluation.mode,
+        measure=board.measure,
+        unit=evaluation.unit,
+        unit_measure=evaluation.measure,
+        policies=tuple([policy_overview.policy for policy_overview in overview.policies]),
+        bootstrap=resampling,
+        families=board.families,
+        verdicts=board.verdicts,
+        notes=tuple(dict.fromkeys(notes)),
+        pages=pages,
+        runs=tuple(overview.systems),
+        leaderboard=tuple([_ranked_row(row, board.measure) for row in board.rows]),
+        queries=tuple(units),
+        answers=tuple(answers),
+        agreement=tuple([policy_overview.agreement for policy_overview in overview.policies]),
+        stability=overview.stability,
+    )
+
+
+def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
+    """Return a row of the leaderboard for `batch.json`, which has only the score by `measure`."""
+    interval = None
+    if row.intervals and measure in row.scores:
+        interval = RankingLimits(*row.limits(measure))
+    return documents.RankedRow(
+        policy=row.policy,
+        rank=row.rank,
+        run=row.run,
+        run_id=row.run_id,
+        score=row.scores.get(measure),
+        interval=interval,
+        tier=row.tier or None,
+        p_above=row.p_above or None,
+        p_baseline=row.p_baseline,
+        undefined=row.undefined,
+    )
+
+
+# ---- Tables of the overview
+
+
+def _answers_table(overview: many.Overview) -> Table:
+    """Return the table `answers.tsv`: a row for each policy and each target, which gold wants found.
+
+    A row says how many runs found it, which run if only one did, and then for every run 1 or 0: found or not. The cell
+    of a run that was not scored is empty.
+    """
+    labels = distinct_labels(overview.systems)
+    rows: list[tuple[Any, ...]] = []
+    for policy_overview in overview.policies:
+        marks_of_systems = policy_overview.marks_of_systems
+        for position, target in enumerate(overview.targets):
+            count = policy_overview.finder_counts[position]
+            marks = ["" if system_marks is None else system_marks[position] for system_marks in marks_of_systems]
+            only_finder = labels[marks.index(many.FOUND)] if count == 1 else ""
+            names = (target.part, target.unit, target.place, target.name, target.value)
+            rows.append((policy_overview.policy, *names, count, only_finder, *marks))
+    keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
+    keys += [spreadsheet_cell(label) for label in labels]
+    layout = Layout("answers", "", columns(*keys), lambda rows: rows)
+    return Table(layout, rows, len(rows))
+
+
+_AGREEMENT_COLUMNS: Final = columns(
+    "policy",
+    "what",
+    "run",
+    "run_id",
+    "other_run",
+    "other_run_id",
+    "right_shared",
+    "right_either",
+    "right_jaccard",
+    "wrong_shared",
+    "wrong_either",
+    "wrong_jaccard",
+    "part",
+    "systems",
+    "recall",
+    "agreed",
+    "measure",
+    "score",
+)
+
+
+def _agreement_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `agreement.tsv` for each policy.
+
+    First the pairs of runs with the answers that they share, then what one, two ... runs find together, then the scores
+    of all right answers of all runs together.
+    """
+    for policy_overview in overview.policies:
+        policy = policy_overview.policy
+        for right, wrong in zip(policy_overview.right_answers, policy_overview.wrong_answers):
+            run = overview.systems[right.a]
+            other_run = overview.systems[right.b]
+            yield {
+                "policy": policy,
+                "what": "pair",
+                "run": run.run,
+                "run_id": run.run_id,
+                "other_run": other_run.run,
+                "other_run_id": other_run.run_id,
+                "right_shared": right.shared,
+                "right_either": right.either,
+                "right_jaccard": right.jaccard,
+                "wrong_shared": wrong.shared,
+                "wrong_either": wrong.either,
+                "wrong_jaccard": wrong.jaccard,
+                "part": right.part,
+            }
+        for found_together in policy_overview.agreement.systems:
+            yield {"policy": policy, "what": "systems", **asdict(found_together)}
+        for measure, score in policy_overview.agreement.union.scores.items():
+            yield {"policy": policy, "what": "union", "measure": measure, "score": score}
+
+
+_STABILITY_COLUMNS: Final = columns(
+    "what",
+    "measure",
+    "policy",
+    "run",
+    "run_id",
+    "is_first",
+    "first",
+    "other_measure",
+    "other_policy",
+    "runs",
+    "tau_b",
+    "tau_b:low",
+    "tau_b:high",
+)
+
+
+def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `stability.tsv`.
+
+    First a row for each run of each ranking, with the share of resamples in which it is first, then one for each pair
+    of rankings with their correlation.
+    """
+    for ranking in overview.stability.first:
+        for position, share in enumerate(ranking.shares):
+            system = overview.systems[position]
+            yield {
+                "what": "run",
+                "measure": ranking.measure,
+                "policy": ranking.policy,
+                "run": system.run,
+                "run_id": system.run_id,
+                "is_first": int(position in ranking.runs),
+                "first": share,
+            }
+    for pair in overview.stability.pairs:
+        shared_runs = overview.ranked[pair.a] & overview.ranked[pair.b]
+        yield {
+            "what": "pair",
+            "measure": pair.a.measure,
+            "policy": pair.a.policy,
+            "other_measure": pair.b.measure,
+            "other_policy": pair.b.policy,
+            "runs": len(shared_runs),
+            "tau_b": pair.tau,
+            "tau_b:low": None if pair.interval is None else pair.interval.low,
+            "tau_b:high": None if pair.interval is None else pair.interval.high,
+        }
+
+
+TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
+    "answers.tsv": _answers_table,
+    "agreement.tsv": Layout("agreement", "", _AGREEMENT_COLUMNS, _agreement_rows).table,
+    "stability.tsv": Layout("stability", "", _STABILITY_COLUMNS, _stability_rows).table,
+}
+"""The functions that make the tables of an overview, by the name of the file."""
+
+
+def files_of(board: LeaderboardDocument, overview: many.Overview) -> dict[str, Iterator[bytes]]:
+    """Return the content of the tables of a batch by the name of the file; JSON and problems are not among them."""
+    blocks_by_name: dict[str, Iterator[bytes]] = {}
+    for ending, text_of in WRITERS.items():
+        if ending != "json":
+            blocks_by_name[f"leaderboard.{ending}"] = encoded([text_of(board)])
+    for name, table_of in TABLES.items():
+        blocks_by_name[name] = tsv(table_of(overview))
+    return blocks_by_name
+
+
+# ---- Problems
+
+
+def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
+    """Yield the rows of `problems.tsv`: for each run its problems, its remarks, and why it failed if it did."""
+    for outcome in outcomes:
+        run = {"run": outcome.run, "policy": outcome.policy}
+        for problem in outcome.problems:
+            yield {**run, **problem._asdict(), "message": problem.message.strip()}
+        for remark in outcome.remarks:
+            yield {**run, "severity": "NOTE", "code": "REMARK", "message": remark}
+        if outcome.failure is not None:
+            yield {**run, "severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+
+
+_PROBLEM_LAYOUT: Final = Layout(
+    "problems", "", columns("run", "policy", "severity", "code", "file", "line", "message"), _problem_rows
+)
+
+
+def problem_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
+    """Return the lines of `problems.tsv`, the header first."""
+    return list(tsv(_PROBLEM_LAYOUT.table(outcomes)))
+
+
+def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
+    """Write a report of the problems of gold and of all runs, with their details, each problem once.
+
+    Of a run whose worker died only the reason of the failure is known. Raises OutputError if it cannot be written.
+    """
+    problems = list(gold_problems)
+    for outcome in outcomes:
+        if outcome.occurrences is not None:
+            problems += outcome.occurrences
+        elif outcome.failure is not None:
+            problems.append(occurrence_of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merge_occurrences(problems), path)

@@ -1,0 +1,330 @@
+"""The workers that score the runs of a batch: processes of this machine, or those of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import traceback
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from typing import Any, Final, TypeAlias
+
+from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
+from cs_score.base.processes import ProcessPool, WorkerDiedError
+from cs_score.base.records import Record
+from cs_score.base.runtime import paused_collector
+from cs_score.base.version import VERSION
+from cs_score.verbs.batch import store
+from cs_score.verbs.batch.inputs import BatchRunFile
+from cs_score.verbs.batch.plan import Plan, Prepared, ScoredInBatch, outcome_of
+from cs_score.verbs.batch.progress import Progress
+
+CONNECT_SECONDS: Final = 8
+"""How long to wait for an answer of a Dask scheduler."""
+
+WORKER_SECONDS: Final = 15
+"""How long to wait for the first worker of a Dask cluster."""
+
+_TICK_SECONDS: Final = 0.5
+"""How long to wait for a finished run before the progress is looked at again."""
+
+# ---- One run in a worker
+
+
+class Job(Record):
+    """A run that a worker scores under some policies, and the folder for its files under each of them.
+
+    The folder is None if the worker cannot write to it: the files are then returned with the outcome.
+    """
+
+    task: str
+    run: BatchRunFile
+    folder_by_policy: dict[str, str | None]
+
+    def fail(self, reason: str) -> list[ScoredInBatch]:
+        """Return a failed outcome of the run under each of its policies."""
+        return [
+            ScoredInBatch(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folder_by_policy
+        ]
+
+
+class Scorer:
+    """Scores runs in a worker.
+
+    A scorer that is sent to another process prepares gold there, when the first run comes.
+    """
+
+    def __init__(self, plan: Plan, prepared: Prepared | None = None) -> None:
+        """Prepare to score by `plan`; `prepared` is its gold if that has been read already."""
+        self._plan = plan
+        self._prepared = prepared
+        self._preparation_lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[Scorer], tuple[Plan]]:
+        """Return the values from which pickle makes a scorer: only the plan, as gold is large and locks are local."""
+        return Scorer, (self._plan,)
+
+    def __call__(self, job: Job) -> list[ScoredInBatch]:
+        """Score a run under its policies, and return an outcome for each policy.
+
+        Any error becomes a failed outcome, so that no exception is raised.
+        """
+        try:
+            with paused_collector():
+                return self._score(job)
+        except CsScoreError as error:  # gold as this worker reads it, or a full disk
+            return job.fail(str(error))
+        except Exception as error:  # a defect of cs-score fails one run, not the batch
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            module = place.filename.rpartition("/")[2]
+            text = f"{type(error).__name__}: {error} ({module} line {place.lineno})"
+            return job.fail(f"defect of cs-score: {text}; please report it")
+
+    def _score(self, job: Job) -> list[ScoredInBatch]:
+        """Score a run, and write its files or return them with the outcome if the job names no folder.
+
+        Raises CsScoreError if gold cannot be read or a file cannot be written.
+        """
+        with self._preparation_lock:
+            if self._prepared is None:
+                self._prepared = self._plan.prepare()
+        results = []
+        for scored in self._prepared.score(job.run, list(job.folder_by_policy)):
+            folder = job.folder_by_policy[scored.outcome.policy]
+            if folder is None:
+                files = [(name, [b"".join(blocks)]) for name, blocks in scored.files]
+                results.append(ScoredInBatch(scored.outcome, files))
+            else:
+                outcome = store.write_run(folder, scored.outcome, scored.files)
+                results.append(ScoredInBatch(outcome))
+        return results
+
+
+# ---- All runs
+
+Scores: TypeAlias = Future[list[ScoredInBatch]]
+"""The future outcomes of a run under its policies, with its files if the worker does not write them."""
+
+
+class Backend:
+    """The processes that score runs.
+
+    `width` is the number of runs that are handed out at the same time. `death_errors` are the exceptions of a future
+    whose worker died. With `retries` the backend itself tries such a run again before it reports the error.
+    """
+
+    width: int
+    death_errors: tuple[type[BaseException], ...] = ()
+    retries: bool = False
+
+    @abstractmethod
+    def submit(self, job: Job) -> Scores:
+        """Hand a run to a worker, and return the future of its outcomes."""
+
+    @abstractmethod
+    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
+        """Wait until one of the futures is done, at most `seconds`. Return all futures that are done."""
+
+
+def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[ScoredInBatch]:
+    """Score runs, and yield their outcomes as soon as they are known, in any order.
+
+    A run whose worker dies is scored once more after all others, without other runs at the same time: the memory may
+    suffice for one large run but not for two. If the worker dies again, the run has failed.
+    """
+    crashed_jobs: list[Job] = []
+    for job, future in _completed_jobs(jobs, backend, backend.width, progress):
+        if not backend.retries and _has_crashed(future, backend):
+            crashed_jobs.append(job)
+            continue
+        progress.finished()
+        yield from _outcomes(job, future, backend)
+    for job, future in _completed_jobs(crashed_jobs, backend, 1, progress):
+        progress.finished()
+        yield from _outcomes(job, future, backend)
+
+
+def _completed_jobs(
+    jobs: Sequence[Job], backend: Backend, width: int, progress: Progress
+) -> Iterator[tuple[Job, Scores]]:
+    """Hand jobs to the workers, `width` at a time, and yield each job with its future when that is done."""
+    waiting = deque(jobs)
+    job_by_future: dict[Scores, Job] = {}
+    while waiting or job_by_future:
+        while waiting and len(job_by_future) < width:
+            job = waiting.popleft()
+            progress.starts(job.run.name)
+            job_by_future[backend.submit(job)] = job
+        completed = backend.wait(job_by_future, _TICK_SECONDS)
+        progress.tick()
+        for future in completed:
+            yield job_by_future.pop(future), future
+
+
+def _has_crashed(future: Scores, backend: Backend) -> bool:
+    """Return whether the worker of a future died."""
+    return not future.cancelled() and isinstance(future.exception(), backend.death_errors)
+
+
+def _outcomes(job: Job, future: Scores, backend: Backend) -> list[ScoredInBatch]:
+    """Return the outcomes of a job whose future is done; failed ones if the future has an exception."""
+    try:
+        return future.result()
+    except CancelledError:
+        return job.fail("the executor gave the run up: the connection to it was lost")
+    except backend.death_errors as error:
+        name = type(error).__name__
+        return job.fail(f"the worker died at it each time it was tried (out of memory?): {name}")
+    except Exception as error:
+        return job.fail(f"the executor could not run it: {type(error).__name__}: {error}")
+
+
+# ---- Processes of this machine
+
+
+class _LocalBackend(Backend):
+    """Processes of this machine."""
+
+    death_errors = (WorkerDiedError,)
+
+    def __init__(self, pool: ProcessPool[Job, list[ScoredInBatch]], width: int) -> None:
+        self.width = width
+        self._pool = pool
+
+    def submit(self, job: Job) -> Scores:
+        return self._pool.submit(job)
+
+    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
+        return self._pool.wait(seconds)
+
+
+@contextlib.contextmanager
+def local_backend(scorer: Scorer, process_count: int) -> Iterator[Backend]:
+    """Yield a backend with `process_count` processes on this machine; they are ended when the context is left."""
+    with ProcessPool[Job, list[ScoredInBatch]](process_count, scorer) as pool:
+        yield _LocalBackend(pool, process_count)
+
+
+# ---- A Dask cluster
+
+
+class _DaskBackend(Backend):
+    """The workers of a Dask cluster, which hold the scorer of the batch as a plugin."""
+
+    retries = True
+
+    def __init__(self, executor: Any, batch_id: str, width: int, death_error: type[BaseException]) -> None:
+        self.width = width
+        self.death_errors = (death_error,)
+        self._executor = executor
+        self._batch_id = batch_id
+
+    def submit(self, job: Job) -> Scores:
+        future: Scores = self._executor.submit(_score_on_dask, self._batch_id, job)
+        return future
+
+    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
+        return wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done
+
+
+@contextlib.contextmanager
+def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
+    """Yield a backend of the workers of the Dask cluster whose scheduler answers at `address`.
+
+    Each worker receives the plan once, also a worker that joins later. Raises MissingExtraError without the package
+    distributed (extra `dask`), InputError if no scheduler answers, if it has no worker, or if a worker lacks this
+    version of cs-score.
+    """
+    try:
+        import distributed as distributed_package
+    except ModuleNotFoundError:
+        raise MissingExtraError("distributed", "dask") from None
+    distributed: Any = distributed_package
+    for name in ("distributed", "tornado"):  # errors are reported in one line of our own
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    batch_id = os.urandom(16).hex()
+    with _connect(distributed, address) as client:
+        _check_workers(client, address)
+        client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
+        executor = client.get_executor(pure=False)
+        thread_count = sum(client.nthreads().values())
+        try:
+            yield _DaskBackend(
+                executor,
+                batch_id,
+                width=2 * max(1, thread_count),  # so that no worker waits for its next run
+                death_error=distributed.scheduler.KilledWorker,
+            )
+        finally:
+            executor.shutdown(wait=False)
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                client.unregister_worker_plugin(batch_id)
+
+
+def _connect(distributed: Any, address: str) -> Any:
+    """Return a client of the Dask scheduler at `address`. Raises InputError if none answers."""
+    try:
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except Exception as error:  # whatever the transport raises
+        raise InputError(
+            f"no Dask scheduler answers at {address} ({_last_line(error)})",
+            remedy="start one (dask scheduler) and check address, port and firewall",
+        ) from None
+
+
+def _plugin_with_scorer(distributed: Any, scorer: Scorer) -> Any:
+    """Return a plugin for Dask workers that holds the scorer.
+
+    Its class is defined in this function since the package is imported only if a batch uses Dask.
+    """
+
+    class ScorerPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
+        """Holds the scorer of a batch in a Dask worker."""
+
+    plugin = ScorerPlugin()
+    plugin.scorer = scorer
+    return plugin
+
+
+def _score_on_dask(batch_id: str, job: Job) -> list[ScoredInBatch]:
+    """Score a run in a Dask worker, with the scorer that the plugin of this batch holds there."""
+    from distributed import get_worker
+
+    plugin: Any = get_worker().plugins[batch_id]
+    results: list[ScoredInBatch] = plugin.scorer(job)
+    return results
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Raise InputError if the Dask cluster has no worker, or one without this version of cs-score."""
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except Exception:
+        raise InputError(
+            f"the Dask scheduler at {address} has no worker", remedy=f"start one: dask worker {address} --nthreads 1"
+        ) from None
+    try:
+        version_by_worker: dict[str, str] = client.run(_version_of_worker)
+    except Exception as error:
+        raise InputError(
+            f"a Dask worker at {address} cannot run cs-score ({_last_line(error)})",
+            remedy=f"install cs-score {VERSION} and the same Python for all workers",
+        ) from None
+    for worker, version in version_by_worker.items():
+        if version != VERSION:
+            raise InputError(f"the Dask worker {worker} has cs-score {version}, this is {VERSION}")
+
+
+def _version_of_worker() -> str:
+    """Return the version of cs-score in the process that calls this function, which is a worker."""
+    return VERSION
+
+
+def _last_line(error: Exception) -> str:
+    """Return the last line of an error's text, or its class if it has no text."""
+    lines = str(error).strip().splitlines()
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,1 @@
+"""Bundles: a scorer for Codabench or EvalAI."""

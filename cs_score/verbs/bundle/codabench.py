@@ -1,0 +1,105 @@
+"""The bundle of a competition on Codabench: the description, and archives of gold, scoring program and starting kit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
+from cs_score.verbs.bundle.archives import zip_archive
+from cs_score.verbs.bundle.settings import Bundle
+from cs_score.verbs.bundle.yaml_text import Value, yaml_text
+
+LONGEST_KEY: Final = 36
+"""Characters that Codabench allows for the key and the title of a column."""
+
+_DECIMALS: Final = 4
+_COMMAND: Final = "python3 /app/program/scoring.py /app/input/ /app/output/"
+_TERMS: Final = "Terms of participation, to be written by the organisers.\n"
+
+SCRIPT: Final = "scoring.py"
+"""The script of the scoring program."""
+
+UPLOADED: Final = "bundle.zip"
+"""The archive to upload, which has all other files of the bundle."""
+
+
+class Competition(Record):
+    """A competition: the title, the day on which it starts, and the version of Python that scores."""
+
+    title: str
+    start: str
+    python: str
+
+
+def codabench_files(
+    competition: Competition,
+    settings: Bundle,
+    reference: Mapping[str, bytes],
+    program: Mapping[str, bytes],
+    kit: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """Return the files of a bundle by name.
+
+    `reference` holds the files of gold by name, `program` the scoring program, `kit` the starting kit. Raises
+    UsageError for a measure whose name is too long for a column.
+    """
+    metadata = yaml_text({"command": _COMMAND})
+    return {
+        "competition.yaml": yaml_text(_description(competition, settings)).encode(),
+        "overview.md": kit["README.md"],
+        "terms.md": _TERMS.encode(),
+        "reference_data.zip": zip_archive(reference),
+        "scoring_program.zip": zip_archive({**program, "metadata.yaml": metadata.encode()}),
+        "starting_kit.zip": zip_archive(kit),
+    }
+
+
+def _description(competition: Competition, settings: Bundle) -> dict[str, Value]:
+    """Return what Codabench has to know of a competition."""
+    task: dict[str, Value] = {
+        "index": 0,
+        "name": settings.task,
+        "description": f"{settings.task}, scored by cs-score {settings.origin.version}",
+        "is_public": False,
+        "reference_data": "reference_data.zip",
+        "scoring_program": "scoring_program.zip",
+    }
+    phase: dict[str, Value] = {
+        "index": 0,
+        "name": "Evaluation",
+        "description": "Each submission is scored against gold that is not shown.",
+        "start": competition.start,
+        "max_submissions_per_day": 3,
+        "max_submissions": 30,
+        "execution_time_limit": 3600,
+        "starting_kit": "starting_kit.zip",
+        "tasks": [0],
+    }
+    return {
+        "version": 2,
+        "title": competition.title,
+        "description": f"{settings.task}, scored by cs-score",
+        "image": "logo.png",
+        "terms": "terms.md",
+        "registration_auto_approve": False,
+        "docker_image": f"python:{competition.python}",
+        "make_programs_available": False,
+        "make_input_data_available": False,
+        "enable_detailed_results": True,
+        "pages": [{"title": "Overview", "file": "overview.md"}],
+        "tasks": [task],
+        "phases": [phase],
+        "leaderboards": [_leaderboard(settings)],
+    }
+
+
+def _leaderboard(settings: Bundle) -> dict[str, Value]:
+    """Return the leaderboard: a column for each measure, the one first that ranks."""
+    columns: list[Value] = []
+    for index, measure in enumerate(settings.measures):
+        if len(measure) > LONGEST_KEY:
+            raise UsageError(f"{measure} is longer than the {LONGEST_KEY} characters of a column: choose --measure")
+        columns.append({"title": measure, "key": measure, "index": index, "sorting": "desc", "precision": _DECIMALS})
+    return {"title": "Results", "key": "main", "submission_rule": "Force_Last", "columns": columns}

@@ -1,0 +1,120 @@
+"""The bundle of a challenge on EvalAI: its configuration, gold as an annotation file, and the evaluation script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Final
+
+from cs_score.base.records import Record
+from cs_score.verbs.bundle.archives import zip_archive
+from cs_score.verbs.bundle.settings import Bundle
+from cs_score.verbs.bundle.yaml_text import Value, yaml_text
+
+SCRIPT: Final = "main.py"
+"""The module of the evaluation script that EvalAI calls."""
+
+UPLOADED: Final = "challenge.zip"
+"""The archive to upload, which has all other files of the bundle."""
+
+PHASE: Final = "evaluation"
+"""The code name of the only phase."""
+
+_DECIMALS: Final = 4
+_ANNOTATIONS: Final = "annotations/reference.zip"
+_PROGRAM: Final = "evaluation_script.zip"
+_END: Final = "2099-12-31 23:59:59"
+_PAGES: Final = {
+    "templates/description.html": "<p>{title}</p>\n",
+    "templates/evaluation_details.html": "<p>Each submission is scored by cs-score. {measure} ranks.</p>\n",
+    "templates/phase_description.html": "<p>Each submission is scored against gold that is not shown.</p>\n",
+    "templates/submission_guidelines.html": "<p>Hand in one file in the form of the starting kit.</p>\n",
+    "templates/terms_and_conditions.html": "<p>Terms of participation, to be written by the organisers.</p>\n",
+}
+"""Pages of a challenge, to be completed by the organisers."""
+
+
+class Challenge(Record):
+    """A challenge: the title, the day on which it starts, and the endings of files that participants may hand in."""
+
+    title: str
+    start: str
+    endings: str
+
+
+def evalai_files(
+    challenge: Challenge,
+    settings: Bundle,
+    reference: Mapping[str, bytes],
+    program: Mapping[str, bytes],
+    kit: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """Return the files of a bundle by name.
+
+    `reference` holds the files of gold by name, `program` the evaluation script, `kit` the starting kit.
+    """
+    package = {**program, "__init__.py": b"from .main import evaluate\n"}
+    files = {
+        "challenge_config.yaml": yaml_text(_description(challenge, settings)).encode(),
+        _ANNOTATIONS: zip_archive(reference),
+        _PROGRAM: zip_archive(package),
+        "starting_kit.zip": zip_archive(kit),
+    }
+    for name, text in _PAGES.items():
+        files[name] = text.format(title=escape(challenge.title), measure=escape(settings.measure)).encode()
+    return files
+
+
+def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
+    """Return what EvalAI has to know of a challenge."""
+    first_moment = f"{challenge.start} 00:00:00"
+    metadata: dict[str, Value] = {
+        measure: {"sort_ascending": False, "description": measure} for measure in settings.measures
+    }
+    schema: dict[str, Value] = {
+        "labels": list(settings.measures),
+        "default_order_by": settings.measure,
+        "metadata": metadata,
+    }
+    phase: dict[str, Value] = {
+        "id": 1,
+        "name": "Evaluation",
+        "description": "templates/phase_description.html",
+        "leaderboard_public": True,
+        "is_public": True,
+        "is_submission_public": False,
+        "start_date": first_moment,
+        "end_date": _END,
+        "test_annotation_file": _ANNOTATIONS,
+        "codename": PHASE,
+        "max_submissions_per_day": 3,
+        "max_submissions_per_month": 30,
+        "max_submissions": 30,
+        "allowed_submission_file_types": challenge.endings,
+    }
+    return {
+        "title": challenge.title,
+        "short_description": f"{settings.task}, scored by cs-score",
+        "description": "templates/description.html",
+        "evaluation_details": "templates/evaluation_details.html",
+        "terms_and_conditions": "templates/terms_and_conditions.html",
+        "submission_guidelines": "templates/submission_guidelines.html",
+        "image": "logo.png",
+        "evaluation_script": _PROGRAM,
+        "published": False,
+        "start_date": first_moment,
+        "end_date": _END,
+        "leaderboard": [{"id": 1, "schema": schema}],
+        "challenge_phases": [phase],
+        "dataset_splits": [{"id": 1, "name": settings.split, "codename": settings.split}],
+        "challenge_phase_splits": [
+            {
+                "challenge_phase_id": 1,
+                "leaderboard_id": 1,
+                "dataset_split_id": 1,
+                "visibility": 3,
+                "leaderboard_decimal_precision": _DECIMALS,
+                "is_leaderboard_order_descending": True,
+            }
+        ],
+    }

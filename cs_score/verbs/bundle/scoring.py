@@ -1,0 +1,146 @@
+"""Scoring a submission so that its participant learns the scores and nothing of gold, neither from errors.
+
+What is wrong with a submission by itself is said in full: that message is made before gold is read. What only shows
+beside gold is said in a line that is the same for all submissions.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from cs_score.analysis.aggregate import Aggregate, aggregate_of_predictions, aggregate_of_run
+from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.analysis.recorded import cold_start_options, evidence_arguments
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
+from cs_score.base.sources import Input
+from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold
+from cs_score.coldstart.layouts import FileKind
+from cs_score.coldstart.linking import kind_of
+from cs_score.coldstart.options import Options
+from cs_score.evidence.mode import ScoredPredictions
+from cs_score.evidence.reading import read_input
+from cs_score.statistics.options import Resampling
+from cs_score.tasks import COLD_START, mode_named
+from cs_score.verbs.bundle.settings import Bundle
+from cs_score.verbs.bundle.submission import SubmissionError
+
+_DOES_NOT_FIT: Final = (
+    "the submission can be read, but not scored against the reference data: see that it answers what was asked, once "
+    "each, in the form of the starting kit"
+)
+_DEFECT: Final = "the submission could not be scored because of a fault of the scoring program: tell the organisers"
+
+
+def score_submission(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score a submission, and return what its participant may see.
+
+    `reference` is the folder with the files of gold, `submission` the path of the file that was handed in. Raises
+    SubmissionError, whose line the participant may see, for everything that goes wrong.
+    """
+    try:
+        if bundle.task == COLD_START:
+            return _score_run(bundle, reference, submission)
+        return _score_predictions(bundle, reference, submission)
+    except CsScoreError:
+        raise SubmissionError(_DOES_NOT_FIT) from None
+    except (SubmissionError, MemoryError):
+        raise
+    except Exception:
+        # Whatever it is, its text could quote gold.
+        raise SubmissionError(_DEFECT) from None
+
+
+def defined_scores(bundle: Bundle, aggregate: Aggregate) -> dict[str, float]:
+    """Return the scores of the leaderboard by measure, without measures that have no value for the submission."""
+    score_by_measure = {row.measure: row.score for row in aggregate.scores}
+    scores = {}
+    for measure in bundle.measures:
+        score = score_by_measure.get(measure)
+        if score is not None:
+            scores[measure] = score
+    return scores
+
+
+def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
+    """Return the paths of the files of gold with a role, such as the query files."""
+    return [os.path.join(folder, file.name) for file in origin.inputs if file.role == role]
+
+
+# ---- Evidence tasks
+
+
+def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score predictions. Raises SubmissionError for what cannot be read, CsScoreError for what cannot be scored."""
+    arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
+    read_alone(bundle.task, arguments, submission)
+    (gold,) = gold_paths(bundle.origin, reference, GOLD)
+    result: ScoredPredictions = mode_named(bundle.task).score(gold, submission, **arguments)
+    return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
+
+
+def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
+    """Read predictions without gold.
+
+    Raises SubmissionError for every fault of their form, which it names in full, and for several systems in one file.
+    """
+    mode = mode_named(task).with_options(arguments)
+    try:
+        predictions = read_input(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        systems = mode.systems(predictions)
+    except InputError as error:
+        raise _with_short_name(error, submission) from None
+    if len(systems) > 1:
+        raise SubmissionError(f"{os.path.basename(submission)} has {len(systems)} systems: hand in one")
+
+
+def _with_short_name(error: InputError, submission: str) -> SubmissionError:
+    """Return an error about a submission for its participant, who knows the file by its name without a folder."""
+    error.file = os.path.basename(submission)
+    return SubmissionError(str(error).replace(submission, error.file))
+
+
+# ---- Cold Start
+
+
+def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score a run. Raises SubmissionError for what cannot be read, CsScoreError for what cannot be scored."""
+    options = cold_start_options(bundle.origin.options, "the bundle", "options")
+    with paused_collector():
+        queries = open_queries(options, bundle.origin, reference)
+        run_id = _check_run(queries, submission)
+        pool = gold_paths(bundle.origin, reference, POOL)
+        run = load_run(queries, [*pool, submission])
+        scored = score_for_analysis(run, options.policy, run_id)
+    return aggregate_of_run(scored, bundle.measure, Resampling(can_grow=True))
+
+
+def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
+    """Return the queries of a bundle, without assessments."""
+    named_files: dict[str, Input] = {}
+    for role in (QUERY_LIST, SAMPLES):
+        for path in gold_paths(origin, folder, role):
+            named_files[role] = path
+    return open_gold(gold_paths(origin, folder, QUERIES), options, file_by_role=named_files)
+
+
+def _check_run(queries: ColdStartGold, submission: str) -> str:
+    """Return the id of the only run in a submission, which is read beside the queries that participants have.
+
+    Raises SubmissionError for another kind of file, for lines that cannot be read, and for several runs.
+    """
+    name = os.path.basename(submission)
+    try:
+        if kind_of(submission) is not FileKind.RUN:
+            raise SubmissionError(f"{name} is no run: its lines have another number of columns")
+        run = load_run(queries, [submission])
+    except InputError as error:
+        raise _with_short_name(error, submission) from None
+    run_ids = sorted(run.lines)
+    if not run_ids:
+        raise SubmissionError(f"{name} has no line that answers a query")
+    if len(run_ids) > 1:
+        raise SubmissionError(f"{name} has {len(run_ids)} run ids: hand in one run")
+    return run_ids[0]

@@ -1,0 +1,1 @@
+"""Checks: scores against limits, a baseline or a lock."""

@@ -1,0 +1,726 @@
+"""Checks of a run against limits, for `cs-score check`: minimum scores, and maximum drops below a baseline."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.rankings import measure_formula
+from cs_score.analysis.recorded import any_scores_in
+from cs_score.base.display import number_with_noun, one_line, wrap_lines
+from cs_score.base.documents import Document, json_text, read_document, record_in
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.numbers import is_decimal_number
+from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.signature import ANY_MEASURE, Origin
+from cs_score.coldstart.documents import RunScoresDocument
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.unit_statistics import unit_name, unit_table
+from cs_score.evidence.mode import ScoredPredictions
+from cs_score.measures.registry import (
+    COLD_START_MODE,
+    LDC_MEAN,
+    chosen,
+    headlines_among,
+    substitute_remark,
+    usual,
+    usual_among,
+)
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
+from cs_score.statistics.planning import Aim, design_of
+from cs_score.statistics.units import Units, UnitTable, units_of
+from cs_score.tables.layout import Layout, columns, tsv
+
+ROUNDING: Final = Decimal("1e-12")
+"""A score that is nearer to a limit than this counts as equal to it, since scores are sums of rounded numbers."""
+
+
+class Limit(Record):
+    """A measure by name or pattern, and a number of at least 0."""
+
+    measure: str
+    value: Decimal
+
+
+def read_limit(option: str, text: str) -> Limit:
+    """Return the limit that a text such as `SF-AP=0.4` means. Raises UsageError, with `option`, for other texts."""
+    measure, equals, number = text.rpartition("=")
+    if not (measure and equals and is_decimal_number(number)):
+        raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
+    value = Decimal(number)
+    if value > 1:
+        suggestion = f": did you mean {value / 100:.2f}?" if value <= 100 else ""
+        raise UsageError(f"{option} {text}: scores lie between 0 and 1{suggestion}")
+    return Limit(measure.strip(), value)
+
+
+class Measured(Record):
+    """The scores of a run or a baseline by measure, their origin, and the statistics of its units if these are known.
+
+    `name` is used in messages: a run id, or the file of a baseline. `undefined` has the measures without a value for
+    the run, with the reasons.
+    """
+
+    name: str
+    origin: Origin
+    scores: Mapping[str, float]
+    units: Units | None
+    undefined: Mapping[str, str] = {}
+
+
+def scores_of_result(result: Result | ScoredPredictions) -> Measured:
+    """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
+    if isinstance(result, Result):
+        if len(result.runs) != 1:
+            run_ids = ", ".join([run.run_id for run in result.runs])
+            problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
+            raise InputError(problem, remedy="choose it with --run ID")
+        (run,) = result.runs
+        table = unit_table(run, run.measures)
+        units = Units(table.ids, table.columns, table.rows, unit_name(result))
+        return Measured(run.run_id, result.origin, run.scores, units, run.undefined)
+    table = result.table
+    units = Units(table.ids, table.columns, table.rows, result.mode.unit)
+    return Measured(result.origin.task, result.origin, result.scores, units)
+
+
+def read_baseline(path: str, run_id: str) -> Measured:
+    """Return the scores that an earlier call has stored; if it stored several runs, those of the run `run_id`.
+
+    `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
+    else.
+    """
+    file = os.path.join(path, _IN_FOLDER) if os.path.isdir(path) else path
+    if file != path and not os.path.exists(file):
+        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    value = read_document(file, stdin_as_dash=False)
+    kind = value.get("kind")
+    if kind == "check":
+        return _scores_of_check(record_in(value, Checked, file), file)
+    if kind not in (None, "score"):
+        raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
+    scores = any_scores_in(value, file)
+    if not isinstance(scores, RunScoresDocument):
+        return Measured(file, scores.origin, scores.scores, scores.units or None)
+    runs = list(scores.runs)
+    if len(runs) > 1:
+        runs = [run for run in runs if run.run_id == run_id]
+    if len(runs) != 1:
+        stored_ids = ", ".join([run.run_id for run in scores.runs])
+        raise InputError(f"no run {run_id}: there are {stored_ids}", file=file, place="runs")
+    run = runs[0]
+    return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
+
+
+def _scores_of_check(checked: Checked, file: str) -> Measured:
+    """Return the scores that an earlier check has stored.
+
+    It stores only the measures with limits, and no statistics of units.
+    """
+    scores = {check.measure: check.score for check in checked.checks if check.score is not None}
+    return Measured(file, checked.origin, scores, None)
+
+
+_IN_FOLDER: Final = "out.json"
+"""The name of the result in a folder that `score -o FOLDER` has made."""
+
+_MAKE_BASELINE: Final = "make a baseline with cs-score score ... -o FOLDER, for a task of evidence with -o FILE.json"
+
+
+class Check(Record):
+    """One limit and what became of it.
+
+    `name` is what is asked, `message` what was found. `score` is None where the measure has no value for the run, which
+    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None where nothing
+    is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test `tests` is how
+    many were made together, each uncorrected, and `detectable` the smallest drop that so many units show with a
+    probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is kept only
+    because the test does not call the drop significant.
+    """
+
+    name: str
+    kind: Literal["min", "max-drop"]
+    measure: str
+    limit: float
+    score: float | None
+    baseline: float | None
+    difference: float | None
+    drop: float | None
+    p: float | None
+    passed: bool
+    message: str
+    tests: int | None = None
+    detectable: float | None = None
+    undecided: bool = False
+    undefined: str | None = None
+
+
+class Baseline(Record):
+    """What a run was held against: the file, and the signature of its scores."""
+
+    file: str
+    signature: str
+
+
+class LockChange(Record):
+    """What is no longer as a lock has it: the gold, the policy, the limits; what was locked, and what there is now."""
+
+    what: str
+    locked: str
+    now: str
+
+    @property
+    def message(self) -> str:
+        """The change in a sentence without full stop."""
+        return f"{self.what} changed since the lock: {self.locked} then, {self.now} now"
+
+
+class LockState(Record):
+    """The lock that a run was held against: its file, the SHA-256 of this, and what has changed since it was written.
+
+    Where anything has changed the run was not scored, and there are no checks.
+    """
+
+    file: str
+    sha256: str
+    changes: tuple[LockChange, ...]
+
+
+class Checked(Document, frozen=True, kw_only=True, tag="check"):
+    """All limits of a run, those of a kind in the order of its measures, and what a reader must know of them."""
+
+    schema_version: Literal[3] = 3
+    signature: str
+    origin: Origin
+    passed: bool
+    checks: tuple[Check, ...]
+    notes: tuple[Note, ...] = ()
+    baseline: Baseline | None = None
+    lock: LockState | UnsetType = UNSET
+
+    @property
+    def changes(self) -> tuple[LockChange, ...]:
+        """The changes since the lock was written; none without a lock."""
+        return self.lock.changes if self.lock else ()
+
+
+NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH"
+
+
+class Gate(Record):
+    """The limits for a run: minimum scores, how far measures may drop below a baseline, and how a drop is tested.
+
+    If there are no limits, the headline measure must not drop. With `significance`, the settings of a paired test, a
+    drop counts only if the test calls it significant. With `any_baseline` the baseline may be of other gold or options.
+    """
+
+    minima: Sequence[Limit] = ()
+    drops: Sequence[Limit] = ()
+    significance: Resampling | None = None
+    any_baseline: bool = False
+
+    def judge(self, run: Measured, baseline: Measured | None) -> Checked:
+        """Compare a run with the limits. Return a document with a check of each limit.
+
+        Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
+        compared.
+        """
+        measures = [*run.scores, *run.undefined]
+        minimum_by_measure = _limit_by_measure(self.minima, measures)
+        drop_by_measure = _limit_by_measure(self.drops, measures)
+        checks = []
+        for measure, minimum in minimum_by_measure.items():
+            checks.append(_check_minimum(measure, run, minimum))
+        notes: tuple[Note, ...] = ()
+        if baseline is not None:
+            if not self.any_baseline:
+                _check_comparable(run, baseline)
+            if not minimum_by_measure and not drop_by_measure:
+                drop_by_measure = _default_drop_limits(run, baseline)
+            _require_scores_of_baseline(drop_by_measure, run, baseline)
+            defined_measures = [measure for measure in drop_by_measure if measure in run.scores]
+            test_by_measure, notes = self._test_differences(defined_measures, run, baseline)
+            for measure, limit in drop_by_measure.items():
+                checks.append(_check_drop(measure, run, baseline, limit, test_by_measure.get(measure)))
+        measures_of_checks = {check.measure for check in checks}
+        measure = measures_of_checks.pop() if len(measures_of_checks) == 1 else ANY_MEASURE
+        origin = replace(run.origin, measure=measure)
+        baseline_of_document = None
+        if baseline is not None:
+            baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
+        return Checked(
+            task=origin.task,
+            measure=measure,
+            signature=str(origin.signature),
+            origin=origin,
+            passed=all(check.passed for check in checks),
+            checks=tuple(checks),
+            notes=notes,
+            baseline=baseline_of_document,
+        )
+
+    def _test_differences(
+        self, measures: Sequence[str], run: Measured, baseline: Measured
+    ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
+        """Test the difference between run and baseline under each measure. Return the tests by measure, and notes.
+
+        Both are empty if no tests are wanted (`significance`) or if there are no measures. Raises InputError if the
+        baseline has no statistics of its units, or was scored on other units.
+        """
+        settings = self.significance
+        if settings is None or not measures:
+            return {}, ()
+        if baseline.units is None or run.units is None:
+            raise InputError(
+                "it has no statistics of its units, by which a drop could be tested",
+                file=baseline.name,
+                remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
+            )
+        formula = measure_formula(run.origin.task, measures)
+        table_by_name = {}
+        for name, units_of_system in (("the run", run.units), ("the baseline", baseline.units)):
+            rows = formula.rows(units_of_system, units_of(units_of_system.ids))
+            table_by_name[name] = UnitTable(units_of_system.ids, formula.columns, rows)
+        try:
+            comparison = compare_tables(
+                table_by_name, measures, formula.formula, replace(settings, unit=run.units.unit)
+            )
+        except InputError as error:
+            raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
+        aim = Aim(alpha=settings.level)
+        unit_count = comparison.primary.family.clusters or comparison.units
+        noun = run.units.unit if unit_count == comparison.units else "cluster"
+        test_by_measure = {}
+        for comparison_of_measure in comparison.measures:
+            (pair,) = comparison_of_measure.pairs
+            design = design_of(pair)
+            test_by_measure[comparison_of_measure.measure] = _Test(
+                p=pair.p,
+                level=settings.level,
+                tests=len(measures),
+                units=number_with_noun(unit_count, noun),
+                detectable=None if design is None or unit_count < 2 else design.detectable_difference(unit_count, aim),
+                has_differences=design is not None,
+            )
+        # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
+        # the same is expected here.
+        notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
+        if unit_count < FEW:
+            text = f"{number_with_noun(unit_count, 'unit')} only: on so few a drop has to be large to be significant"
+            notes.append(Note("FEW_UNITS", text))
+        notes += _notes_on_several_tests(len(measures), settings.level)
+        return test_by_measure, tuple(notes)
+
+
+def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[str, Decimal]:
+    """Return the limit of each measure that a name or a pattern chooses, in the order of `measures`.
+
+    If a measure has several limits, the last one is used. Raises UsageError for a name or a pattern without a measure.
+    """
+    limit_by_measure = {}
+    for limit in limits:
+        for measure in chosen(measures, [limit.measure]):
+            limit_by_measure[measure] = limit.value
+    return {measure: limit_by_measure[measure] for measure in measures if measure in limit_by_measure}
+
+
+def _default_drop_limits(run: Measured, baseline: Measured) -> dict[str, Decimal]:
+    """Return the limits that are used if the user gave none: a drop of 0 for each of the most important measures.
+
+    Raises InputError if run and baseline have no measure in common.
+    """
+    measures = _measures_of_both(run, baseline)
+    if not measures:
+        raise InputError("it has no score of a measure of the run", file=baseline.name)
+    return dict.fromkeys(measures, Decimal(0))
+
+
+def _require_scores_of_baseline(drop_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> None:
+    """Raise InputError if a limit is for a measure that has a score in the run but not in the baseline."""
+    for measure in drop_by_measure:
+        if measure not in baseline.scores and measure not in run.undefined:
+            raise _missing_in_baseline(baseline, measure)
+
+
+def headline_remark(run: Measured, baseline: Measured) -> str | None:
+    """Return a remark if another measure replaces average precision as the headline measure; None otherwise.
+
+    This happens if the baseline has no average precision; the remark says why.
+    """
+    measure = usual_among(run.origin.task, baseline.scores)
+    with_ldc = measure.table == LDC_MEAN
+    if run.origin.task != COLD_START_MODE or measure == usual(with_ldc=with_ldc):
+        return None
+    for reason in baseline.undefined.values():
+        return substitute_remark(with_ldc, f"{baseline.name}: {reason}")
+    return substitute_remark(with_ldc, f"{baseline.name} has no average precision")
+
+
+class _Test(NamedTuple):
+    """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
+
+    `units` is a text such as `"40 queries"`. `detectable` is the smallest drop that so many units detect with a
+    probability of 0.8; None if they detect none, or if no unit differs between run and baseline (`has_differences`).
+    """
+
+    p: float
+    level: float
+    tests: int
+    units: str
+    detectable: float | None
+    has_differences: bool
+
+    @property
+    def reach(self) -> str:
+        """A clause about the drop that the test can detect: `40 queries show a drop of 0.0312 with probability 0.8`."""
+        if not self.has_differences:
+            return f"the scores do not differ from unit to unit on {self.units}"
+        if self.detectable is None:
+            return f"no drop could be significant on {self.units}"
+        return f"{self.units} show a drop of {self.detectable:.4f} with probability 0.8"
+
+
+def _notes_on_several_tests(tests: int, level: float) -> tuple[Note, ...]:
+    """Return a note if several drops are tested without correction; none otherwise."""
+    if tests < 2:
+        return ()
+    text = (
+        f"{tests} drops are tested, each by itself at the level of {level:g}: the more there are, the likelier is a "
+        "false alarm"
+    )
+    return (Note("SEVERAL_TESTS", text),)
+
+
+_MOST_NAMED: Final = 5
+"""How many measures of a baseline a message names."""
+
+
+def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
+    """Return the error for a limit of a measure that has no score in the baseline."""
+    if measure in baseline.undefined:
+        return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
+    stored = ", ".join(list(baseline.scores)[:_MOST_NAMED]) or "no score"
+    remedy = f"store it with score --measure {measure}, or make the baseline with score -o FOLDER"
+    return InputError(f"it has no {measure}; it has {stored}", file=baseline.name, remedy=remedy)
+
+
+def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
+    """Return the measures that must not drop if the user gave no limit; run and baseline have all of them.
+
+    Usually this is the headline measure of the baseline alone, so that a run that has lost its average precision does
+    not pass by another measure. If the baseline stores chosen scores without the headline measure, they are the other
+    measures that are shown first, or else all measures. A measure may be undefined for the run.
+    """
+    common_measures = [measure for measure in (*run.scores, *run.undefined) if measure in baseline.scores]
+    return headlines_among([run.origin.task], common_measures, baseline.scores)
+
+
+def _check_comparable(run: Measured, baseline: Measured) -> None:
+    """Raise InputError if the baseline was computed for another task, from other gold or with other options."""
+    ours = run.origin.signature
+    theirs = baseline.origin.signature
+    if run.origin.task != baseline.origin.task:
+        problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
+    elif ours.gold != theirs.gold:
+        problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
+    elif ours.settings != theirs.settings:
+        problem = f"it was scored with other options ({_options_in(str(theirs))}, now {_options_in(str(ours))})"
+    else:
+        return
+    raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
+
+
+def _options_in(signature: str) -> str:
+    """Return the part of a signature with the options of scoring, which is between the measure and the gold."""
+    return signature.partition("|")[2].partition("|gold:")[0]
+
+
+def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
+    """Return the failed check of a limit whose measure has no value for the run, for the given reason."""
+    if kind == "min":
+        name = _name_of_minimum(measure, limit)
+        requirement = f"at least {limit} is asked"
+    else:
+        name = _name_of_drop(measure, limit)
+        requirement = f"at most {limit} below the baseline is allowed"
+    return Check(
+        name=name,
+        kind=kind,
+        measure=measure,
+        limit=float(limit),
+        score=None,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=False,
+        message=f"{measure} has no value ({reason}); {requirement}",
+        undefined=reason,
+    )
+
+
+def _name_of_minimum(measure: str, limit: Decimal) -> str:
+    """Return the name of the check of a minimum score: `SF-AP at least 0.4`."""
+    return f"{measure} at least {limit}"
+
+
+def _name_of_drop(measure: str, limit: Decimal) -> str:
+    """Return the name of the check of a drop: `SF-AP at most 0.01 below the baseline`."""
+    return f"{measure} at most {limit} below the baseline"
+
+
+def _check_minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+    """Return the check of a minimum score of a run under a measure."""
+    if measure in run.undefined:
+        return _without_value("min", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
+    return Check(
+        name=_name_of_minimum(measure, limit),
+        kind="min",
+        measure=measure,
+        limit=float(limit),
+        score=score,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=_to_decimal(score) >= limit - ROUNDING,
+        message=f"{measure} is {_number_text(score, limit)}; at least {limit} is asked",
+    )
+
+
+def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
+    """Return the check of a drop below the baseline under a measure.
+
+    A drop beyond the limit passes as undecided if there is a `test` that does not call it significant.
+    """
+    if measure in run.undefined:
+        return _without_value("max-drop", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
+    baseline_score = baseline.scores[measure]
+    drop = _to_decimal(baseline_score) - _to_decimal(score)
+    is_beyond = drop > limit + ROUNDING
+    is_excused = is_beyond and test is not None and test.p > test.level
+    if drop:
+        side = "below" if drop > 0 else "above"
+        position = f"{_number_text(abs(drop), limit)} {side}"
+    else:
+        position = "equal to"
+    message = f"{measure} is {score:.4f}, {position} the baseline's {baseline_score:.4f}"
+    if test is not None:
+        number_of_tests = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
+        verdict = ", not significant" if is_excused else ""
+        message += f" (p = {test.p:.4f}{number_of_tests}{verdict}; {test.reach})"
+    return Check(
+        name=_name_of_drop(measure, limit),
+        kind="max-drop",
+        measure=measure,
+        limit=float(limit),
+        score=score,
+        baseline=baseline_score,
+        difference=float(-drop),
+        drop=float(drop),
+        p=None if test is None else test.p,
+        passed=not is_beyond or is_excused,
+        message=f"{message}; at most {limit} below is allowed",
+        tests=None if test is None else test.tests,
+        detectable=None if test is None else test.detectable,
+        undecided=is_excused,
+    )
+
+
+def _to_decimal(score: float) -> Decimal:
+    """Return a score as a decimal number with the digits that Python prints: 0.1 -> `Decimal("0.1")`."""
+    return Decimal(repr(score))
+
+
+def _number_text(number: float | Decimal, limit: Decimal) -> str:
+    """Return a number with four decimals, or with all of them if rounding would move it across the limit."""
+    short = f"{number:.4f}"
+    is_on_other_side = Decimal(short).compare(limit) != Decimal(number).compare(limit)
+    return str(number) if is_on_other_side else short
+
+
+# ---- Formats
+
+_TITLE: Final = "cs-score check"
+
+# Characters that XML 1.0 cannot hold; other invisible characters are escaped as for a terminal.
+_NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_FLAGS: Final = ("undecided", "passed")
+
+
+def _cells_of_check(check: Check) -> dict[str, object]:
+    """Return the cells of a check by column, with flags as `true` and `false`."""
+    cells: dict[str, object] = to_builtins(check)
+    for name in _FLAGS:
+        cells[name] = str(cells[name]).lower()
+    return cells
+
+
+def _rows(checked: Checked) -> list[dict[str, object]]:
+    """Return a row of cells for each check, and for each change since a lock was written."""
+    rows = []
+    for check in checked.checks:
+        rows.append({**_cells_of_check(check), "answered": checked.origin.answered_count_text})
+    for change in checked.changes:
+        rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
+    return rows
+
+
+CHECKS: Final = Layout(
+    "checks",
+    "Limits",
+    columns(*[name for name in Check.__struct_fields__ if name not in _FLAGS], *_FLAGS, "answered"),
+    _rows,
+)
+
+
+def _label(check: Check) -> str:
+    """Return the first word of the line of a check: `FAIL`, `ok`, or `ok?` for an undecided check."""
+    if not check.passed:
+        return "FAIL"
+    return "ok? " if check.undecided else "ok  "
+
+
+def checked_text(checked: Checked) -> str:
+    """Return the text for people: a line for each limit, how many limits are kept, and the signatures."""
+    sentences = [f"{_label(check)}  {check.message}" for check in checked.checks]
+    sentences += [f"FAIL  {change.message}" for change in checked.changes]
+    sentences += note_sentences(checked.notes)
+    lines: list[str] = []
+    for sentence in sentences:
+        lines += wrap_lines(one_line(sentence), " " * 6)
+    if checked.origin.answered_count_text is not None:
+        lines.append(f"scored on {checked.origin.answered_count_text}, those that were predicted")
+    lines += [_summary(checked), "", f"signature  {checked.signature}"]
+    if checked.baseline is not None:
+        lines.append(f"baseline   {checked.baseline.signature}")
+    if checked.lock:
+        lines.append(f"lock       {checked.lock.file}, SHA-256 {checked.lock.sha256}")
+    return "".join([f"{one_line(line)}\n" for line in lines])
+
+
+def checked_junit(checked: Checked) -> str:
+    """Return JUnit XML: a suite with a test case for each limit."""
+    properties = {"signature": checked.signature}
+    if checked.origin.answered_count_text is not None:
+        properties["answered"] = checked.origin.answered_count_text
+    if checked.baseline is not None:
+        properties["baseline"] = checked.baseline.signature
+    if checked.lock:
+        properties["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
+    body = [" <properties>"]
+    body += [f'  <property name="{name}" value="{_escape_for_xml(value)}"/>' for name, value in properties.items()]
+    body.append(" </properties>")
+    for check in checked.checks:
+        message = _escape_for_xml(check.message)
+        element = ""
+        if not check.passed:
+            element = f'failure type="{check.kind}" message="{message}">{message}</failure'
+        elif check.undecided:
+            element = f"system-out>{message}</system-out"
+        body += _case(check.name, element)
+    for change in checked.changes:
+        message = _escape_for_xml(change.message)
+        body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
+    failures = sum(not check.passed for check in checked.checks) + len(checked.changes)
+    return _suite(body, len(checked.checks) + len(checked.changes), failures=failures)
+
+
+def _case(name: str, element: str) -> list[str]:
+    """Return the lines of a test case in JUnit XML.
+
+    `element` is an element in the test case without the outer brackets, `"system-out>text</system-out"`, or empty.
+    """
+    head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
+    if not element:
+        return [f"{head}/>"]
+    return [f"{head}>", f"  <{element}>", " </testcase>"]
+
+
+def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) -> str:
+    """Return a document of JUnit XML with one test suite; `body` has the lines in the suite."""
+    head = f'<testsuite name="{_TITLE}" tests="{tests}" failures="{failures}" errors="{errors}">'
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuite>", ""])
+
+
+def checked_annotations(checked: Checked) -> str:
+    """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice with a summary.
+
+    An undecided limit is a warning.
+    """
+    lines = []
+    for check in checked.checks:
+        if check.passed and not check.undecided:
+            continue
+        level = "warning" if check.passed else "error"
+        title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{_escape_for_github(check.message)}")
+    for change in checked.changes:
+        lines.append(f"::error title=lock%3A {_escape_for_github(change.what)}::{_escape_for_github(change.message)}")
+    summary = _escape_for_github(f"{_summary(checked)} {checked.signature}")
+    return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
+
+
+def error_text(format_: str, message: str) -> str:
+    """Return the message of an error that prevented the check, in the format called `format_`.
+
+    It is empty for the formats `text` and `tsv`: their message is on standard error.
+    """
+    message = one_line(message)
+    if format_ == "json":
+        return json_text({"kind": "error", "error": message})
+    if format_ == "junit":
+        xml_message = _escape_for_xml(message)
+        element = f'error type="input" message="{xml_message}">{xml_message}</error'
+        return _suite(_case("the inputs", element), 1, errors=1)
+    if format_ == "github":
+        return f"::error title={_TITLE}::{_escape_for_github(message)}\n"
+    return ""
+
+
+def _summary(checked: Checked) -> str:
+    """Return a sentence with the number of limits that are kept, and of those among them that are undecided."""
+    if checked.changes:
+        return "The lock does not fit: the run was not scored, and no limit is kept."
+    number = len(checked.checks)
+    kept = sum(check.passed for check in checked.checks)
+    undecided = sum(check.undecided for check in checked.checks)
+    text = f"{kept} of {number} limit{'' if number == 1 else 's'} kept"
+    if not undecided:
+        return f"{text}."
+    return f"{text}, {undecided} undecided: the drop is beyond the limit, and not significant."
+
+
+def _escape_for_xml(text: str) -> str:
+    """Return a text in one line, escaped for an attribute or an element of XML."""
+    text = _NO_XML.sub("\ufffd", one_line(text))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def _escape_for_github(text: str) -> str:
+    """Return a text in one line, escaped for a workflow command of GitHub."""
+    return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _checked_tsv(checked: Checked) -> str:
+    """Return a table with a row for each limit and tabs between the cells."""
+    return b"".join(tsv(CHECKS.table(checked))).decode()
+
+
+WRITERS: Final[dict[str, Callable[[Checked], str]]] = {
+    "text": checked_text,
+    "json": json_text,
+    "tsv": _checked_tsv,
+    "junit": checked_junit,
+    "github": checked_annotations,
+}
+"""The functions that write a check, by format; every text ends with a line feed."""

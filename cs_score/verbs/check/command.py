@@ -1,0 +1,125 @@
+"""The command `check`, which compares scores with limits, a baseline or a lock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.errors import UsageError
+from cs_score.base.runtime import Late
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, read_resampling
+from cs_score.cli.output import print_text, remark
+from cs_score.cli.scoring import score_inputs
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.verbs.check import locking
+from cs_score.verbs.check.locking import LOCK_OPTIONS
+
+if TYPE_CHECKING:
+    from cs_score.verbs.check import checking, locks
+else:
+    checking = Late("cs_score.verbs.check.checking")
+    locks = Late("cs_score.verbs.check.locks")
+
+_TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
+
+
+def _gate_of(line: Line) -> checking.Gate:
+    """Return the limits that the options name. Raises UsageError for an option that needs another, missing one."""
+    baseline_option = line.first("--max-drop --significant --any-baseline")
+    if baseline_option is not None and "--baseline" not in line:
+        raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
+    resampling = read_resampling(line, always=True)
+    test_option = line.first(_TEST_OPTIONS)
+    if test_option is not None and "--significant" not in line:
+        raise UsageError(f"{test_option} is about the test: give --significant, too")
+    if line.first("--min --baseline") is None:
+        raise UsageError(checking.NOTHING_TO_CHECK)
+    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    drops = [checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")]
+    resampling_of_test = resampling if "--significant" in line else None
+    return checking.Gate(tuple(minima), tuple(drops), resampling_of_test, "--any-baseline" in line)
+
+
+def _failure_text(format_: str, message: str) -> str:
+    """Return an error of the command `check` in one of its formats, such as `junit`."""
+    return checking.error_text(format_, message)
+
+
+CHECK_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES,
+        sections=[POLICIES],
+        example="--min SF-AP=0.4 $ONE",
+    ),
+    evidence=VerbForm(
+        options=f"--gold --predictions {_LIMITS}",
+        formats="text json tsv junit github",
+        files=FILES_OF_EVIDENCE,
+        example="--min $MEASURE=0.1 $ONE",
+    ),
+    own_options=(
+        Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
+        Option("--significant", "A drop counts only if the paired test calls it significant"),
+        Option("--any-baseline", "Accept a baseline of other gold or other options"),
+        *LOCK_OPTIONS,
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
+            "cannot be scored, or the baseline cannot be compared.",
+        )
+    ],
+    failure=_failure_text,
+    summary="Hold {task} predictions against limits and a baseline",
+)
+
+
+@CHECK_VERB.command
+def check(task: str, line: Line) -> int:
+    """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
+
+    Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
+    """
+    if "--write-lock" in line:
+        return locking.write_lock(task, line)
+    if "--lock" in line:
+        return _check_lock(task, line)
+    gate = _gate_of(line)
+    with score_inputs(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
+        run = checking.scores_of_result(scored.result)
+    baseline = None
+    baseline_path = line.get("--baseline")
+    if baseline_path is not None:
+        baseline = checking.read_baseline(baseline_path, run.name)
+    judgement = gate.judge(run, baseline)
+    if baseline is not None and not gate.minima and not gate.drops:
+        headline_remark = checking.headline_remark(run, baseline)
+        if headline_remark is not None:
+            remark(headline_remark)
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+def _check_lock(task: str, line: Line) -> int:
+    """Check a run against the limits of a lock, and print the result. Return the exit status.
+
+    If options or gold have changed since the lock was written, the check fails and the run is not scored. Raises
+    CsScoreError if the lock cannot be read or the run cannot be scored.
+    """
+    locking.refuse_other_limits(line)
+    lock = locks.read_lock(line.text("--lock", ""))
+    conditions = locking.conditions_of(task, line)
+    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    changes = locks.changes_since(lock, conditions, typed_limits)
+    if changes:
+        judgement = locks.failed_judgement(lock, conditions, changes)
+    else:
+        with score_inputs(task, line) as scored:
+            run = checking.scores_of_result(scored.result)
+        judgement = locks.add_lock_to_judgement(lock, checking.Gate(lock.limits).judge(run, None))
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT

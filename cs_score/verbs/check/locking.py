@@ -1,0 +1,112 @@
+"""Locks of `check`: `--write-lock` fixes limits before there is a run, `--lock` checks a run against them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.documents import json_text
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import Existing, OwnOption, write_packed
+from cs_score.base.records import asdict, replace
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.signature import Origin
+from cs_score.base.sources import name_of
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.inputs import optional_gold_and_predictions
+from cs_score.cli.output import print_text
+from cs_score.cli.runs import Runs
+from cs_score.cli.task_options import own_arguments
+from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.options import origin_of
+from cs_score.coldstart.scorer import run_files
+from cs_score.tasks import COLD_START, mode_named
+from cs_score.tasks.scoring import read_gold
+
+if TYPE_CHECKING:
+    from cs_score.verbs.check import checking, locks
+else:
+    checking, locks = Late("cs_score.verbs.check.checking"), Late("cs_score.verbs.check.locks")
+
+LOCK_OPTIONS: Final = (
+    Option(
+        "--write-lock FILE",
+        "Fix the bar before there is a run: write limits, options and the hashes of gold into a new FILE (.json)",
+    ),
+    Option("--lock FILE", "Hold the run against the limits of this lock; whatever has changed since fails"),
+)
+"""The options of `check` about locks."""
+
+_WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
+
+
+def write_lock(task: str, line: Line) -> int:
+    """Write the file of --write-lock, and print its content: the smallest scores that a later run must have. Return 0.
+
+    Raises UsageError if a run is among the files, if there is no limit, and if the file exists already.
+    """
+    unsuitable_option = line.first(
+        "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
+    )
+    if unsuitable_option is not None:
+        raise UsageError(f"--write-lock fixes least scores before there is a run: leave out {unsuitable_option}")
+    if line.format not in ("text", "json"):
+        raise UsageError(f"--write-lock prints text or json, not {line.format}")
+    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    if not minima:
+        raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
+    path = line.text("--write-lock", "")
+    planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
+    line.plan(planned_outputs)
+    lock = locks.make_lock(conditions_of(task, line, refusal="--write-lock comes before there is a run"), minima)
+    write_packed(path, [json_text(lock).encode()])
+    print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
+    return Status.DONE
+
+
+def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
+    """Return the conditions under which runs are scored: the options of scoring, and the hashes of gold.
+
+    If there must be no run, `refusal` says so: UsageError is raised for a run among the files, and its message begins
+    with this text. Raises InputError if gold cannot be read.
+    """
+    if task == COLD_START:
+        return _conditions_of_runs(line, refusal=refusal)
+    mode = mode_named(task).with_options(own_arguments(task, line))
+    gold_file, words = optional_gold_and_predictions(mode, line, is_single_file=not refusal)
+    if gold_file is None:
+        raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
+    if words and refusal:
+        raise UsageError(f"{refusal}: leave out {' '.join(words)}")
+    gold = read_gold(mode, gold_file)
+    assert gold is not None  # it is None only without a gold file
+    # There are no predictions yet: gold takes their place, and is then the only input.
+    origin = mode.origin(asdict(mode.chosen_options), gold.digest, gold.digest)
+    return replace(origin, inputs=(gold.digest,))
+
+
+def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
+    """Return the conditions for Cold Start runs: the options, and the hashes of queries and assessments."""
+    runs = Runs(line)
+    if "-" in (*runs.queries, *runs.files):
+        raise UsageError("gold has to be read again later, which standard input cannot: name a file")
+    options = runs.options_per_run
+    options.check()
+    if not runs.queries:
+        raise UsageError("no query file (*.xml) among the files; name queries and assessments")
+    files, assessments = run_files(runs.files, runs.knowledge_bases)
+    if files and refusal:
+        raise UsageError(f"{refusal}: leave out {name_of(files[0])}")
+    if not assessments:
+        raise UsageError("no assessments (pool) among the files; name queries and assessments")
+    with paused_collector():
+        gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
+    return origin_of(options, gold.digests, bool(gold.table.ldc_id_by_query), validated=gold.validates)
+
+
+def refuse_other_limits(line: Line) -> None:
+    """Raise UsageError for options and files that cannot be used together with --lock."""
+    unsuitable_option = line.first("--baseline --max-drop --significant --any-baseline")
+    if unsuitable_option is not None:
+        raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
+    if "-" in (*line.words, line.get("--gold")):
+        raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

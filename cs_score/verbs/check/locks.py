@@ -1,0 +1,166 @@
+"""Locks: files that fix limits and conditions for a run before it exists, and the changes since they were written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final, Literal
+
+from cs_score.base.documents import Document, document_in, json_text, record_in
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
+from cs_score.base.sources import InputDigest, open_source
+from cs_score.measures.registry import chosen, names
+from cs_score.statistics.options import Note
+from cs_score.verbs.check.checking import Checked, Limit, LockChange, LockState
+
+SHOWN_DIGITS: Final = 12
+"""How many digits of a SHA-256 a sentence shows; the lock has all of them."""
+
+
+class LockedLimit(Record):
+    """The least score of a measure, or of all measures that match a pattern such as `*F1`."""
+
+    measure: str
+    minimum: float
+
+
+class Lock(Document, frozen=True, kw_only=True, tag="lock"):
+    """The bar for a run that nobody has scored yet: the least scores, the options of scoring, and the hashes of gold.
+
+    `origin` has the options and the SHA-256 of every input but the run; `signature` is its citable line.
+    """
+
+    schema_version: Literal[1] = 1
+    signature: str
+    origin: Origin
+    limits: tuple[LockedLimit, ...]
+
+
+class LockFile(Record):
+    """A lock that was read, the name of its file, and the SHA-256 of the file, by which others can identify it."""
+
+    name: str
+    sha256: str
+    lock: Lock
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits of the lock in the form that a gate takes."""
+        return tuple([Limit(limit.measure, Decimal(repr(limit.minimum))) for limit in self.lock.limits])
+
+
+def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
+    """Return the lock that fixes minimum scores and the conditions of scoring: options, and inputs without a run.
+
+    Raises UsageError for a limit on a measure that the task lacks.
+    """
+    measures_of_task = names(conditions.task)
+    limits = []
+    for limit in minima:
+        name, at_sign, hop = limit.measure.partition("@")  # "SF-AP@0"
+        matches = chosen(measures_of_task, [name])
+        if len(matches) == 1:
+            name = matches[0]  # in the letter case of the table of measures
+        limits.append(LockedLimit(f"{name}{at_sign}{hop}", float(limit.value)))
+    measure = limits[0].measure if len(limits) == 1 else ANY_MEASURE
+    origin = replace(conditions, measure=measure)
+    return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=tuple(limits))
+
+
+def lock_report(path: str, lock: Lock) -> str:
+    """Return the text that is printed after a lock was written: its limits, signature, and the SHA-256 to publish."""
+    lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
+    lines += ["", f"signature  {lock.signature}", f"lock       {path}, SHA-256 {digest_of_text(json_text(lock))}"]
+    return "".join([f"{line}\n" for line in lines])
+
+
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_lock(path: str) -> LockFile:
+    """Read a lock. Raises InputError if the file is missing, or was not written by `check --write-lock`."""
+    with open_source(path) as source:
+        data = source.read_bytes()
+        name = source.name
+    value = document_in(data, name)
+    if value.get("kind") != "lock":
+        remedy = "write one with cs-score check --write-lock FILE.json, before there is a run"
+        raise InputError("no lock of cs-score", file=name, remedy=remedy)
+    return LockFile(name, hashlib.sha256(data).hexdigest(), record_in(value, Lock, name))
+
+
+def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
+    """Return the changes of task, gold, options of scoring and limits since the lock was written.
+
+    `conditions` are the present ones, without a run. `minima` are limits that the user typed in addition to the lock;
+    if there are none, those of the lock are meant.
+    """
+    locked = lock.lock.origin
+    if locked.task != conditions.task:
+        return (LockChange("task", locked.task, conditions.task),)
+    changes = []
+    for role in ROLES:
+        if role != RUN and _contents(locked.inputs, role) != _contents(conditions.inputs, role):
+            changes.append(LockChange(role, _files(locked.inputs, role), _files(conditions.inputs, role)))
+    if locked.settings != conditions.settings:
+        changes.append(
+            LockChange(
+                "policy or options", "|".join(locked.settings) or "none", "|".join(conditions.settings) or "none"
+            )
+        )
+    if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
+        changes.append(LockChange("limits", _limit_texts(lock.limits), _limit_texts(minima)))
+    return tuple(changes)
+
+
+def _contents(inputs: Iterable[InputDigest], role: str) -> list[str]:
+    """Return the SHA-256 of all inputs with a role, sorted, so that names and order of the files do not matter."""
+    return sorted([file.sha256 for file in inputs if file.role == role])
+
+
+def _files(inputs: Iterable[InputDigest], role: str) -> str:
+    """Return the files with a role and the first digits of their SHA-256, such as `pool.tab (SHA-256 1f0c5aae33d1)`."""
+    texts = [f"{file.name} (SHA-256 {file.sha256[:SHOWN_DIGITS]})" for file in inputs if file.role == role]
+    return ", ".join(texts) or "none"
+
+
+def _limits_by_measure(limits: Sequence[Limit]) -> dict[str, Decimal]:
+    """Return the limits by measure in lower case; the last limit of a measure counts."""
+    return {limit.measure.casefold(): limit.value for limit in limits}
+
+
+def _limit_texts(limits: Sequence[Limit]) -> str:
+    """Return limits in words: `SF-AP at least 0.4, SF-F1 at least 0.3`."""
+    return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
+
+
+def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
+    """Return the judgement if conditions have changed since the lock: the run was not scored, and has not passed."""
+    return Checked(
+        task=conditions.task,
+        measure=ANY_MEASURE,
+        signature=str(replace(conditions, measure=ANY_MEASURE).signature),
+        origin=replace(conditions, measure=ANY_MEASURE),
+        passed=False,
+        checks=(),
+        lock=LockState(lock.name, lock.sha256, changes),
+    )
+
+
+def add_lock_to_judgement(lock: LockFile, judgement: Checked) -> Checked:
+    """Return a judgement with the name and hash of the lock that has its limits.
+
+    If another version of cs-score wrote the lock, a note says so.
+    """
+    notes = judgement.notes
+    locked_version = lock.lock.origin.version
+    version = judgement.origin.version
+    if locked_version != version:
+        text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {version}"
+        notes = (*notes, Note("OTHER_VERSION", text))
+    return replace(judgement, notes=notes, lock=LockState(lock.name, lock.sha256, ()))

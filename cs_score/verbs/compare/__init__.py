@@ -1,0 +1,1 @@
+"""Comparisons: which of several systems differ."""

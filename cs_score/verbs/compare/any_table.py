@@ -1,0 +1,370 @@
+"""Compare systems by the scores that any table has of them, in the way in which the tasks compare their runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.comparison import compare
+from cs_score.analysis.systems import system_names
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import GOLD, Origin
+from cs_score.base.sources import Delimited, Input, InputDigest, open_source
+from cs_score.measures.registry import SumsFormula
+from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.results import SystemComparison
+from cs_score.statistics.units import Clusters, UnitTable, clusters_of_table
+from cs_score.tasks.task import UnitStatistics
+from cs_score.verbs.compare.exported import is_of_samples, read_exported
+
+TASK: Final = "table"
+"""The name of the task in documents about such a table."""
+
+SCORE: Final = "score"
+"""The measure of all scores in a table that names no measures."""
+
+_UNIT_COLUMNS: Final = ("unit", "cluster", "stratum")
+"""The columns of a wide table that describe its units; each other column has the scores of a system."""
+
+_SUMMARY_ROW: Final = "all"
+"""The unit of the rows in which trec_eval writes the means over all units."""
+
+_LARGEST_NUMBER: Final = 1e60
+"""The largest number of a table. Numbers are squared and divided by denominators, and the sums must stay finite."""
+
+_SMALLEST_DENOMINATOR: Final = 1 / _LARGEST_NUMBER
+"""The smallest denominator that is not 0."""
+
+
+class AnyTable(Record):
+    """The scores that tables have of systems. It has the methods of a task by which `compare` compares systems.
+
+    `table_by_system` has for each system its units, with a numerator and a denominator for each of the `measure_names`.
+    With `has_measure_column` the numbers are taken for those of a task, whose differences are tested by randomisation.
+    `summary_row_count` is the number of rows called `all`, which were left out. `averaged_unit_count` is the number of
+    units of which some system has several samples, which were averaged.
+    """
+
+    measure_names: tuple[str, ...]
+    table_by_system: Mapping[str, UnitTable]
+    clusters: Clusters | UnsetType
+    inputs: tuple[InputDigest, ...]
+    has_measure_column: bool
+    summary_row_count: int = 0
+    averaged_unit_count: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name that documents give the task: `table`."""
+        return TASK
+
+    def measures(self, results: object) -> Sequence[str]:
+        """Return the names of the measures, which are the same for all systems."""
+        return self.measure_names
+
+    def headline_of(self, results: object) -> str | None:
+        """Return None: the measure to show first is chosen by the registry of measures, from the names of them all."""
+        return None
+
+    def undefined_measures(self, result: str) -> Mapping[str, str]:
+        """Return no measures: every system of a table has a score by every measure."""
+        return {}
+
+    def statistics(self, result: str, measures: Sequence[str]) -> UnitStatistics:
+        """Return the numerators and denominators of a system's units by all measures; `result` is the system's name."""
+        table = self.table_by_system[result]
+        origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
+        return UnitStatistics(unit="unit", table=table, answered_units=table.ids, gold_units=table.ids, origin=origin)
+
+    def formula(self, measures: Sequence[str]) -> SumsFormula:
+        """Return the function that computes the scores by these measures from sums over units.
+
+        A score is the sum of the numerators divided by the sum of the denominators.
+        """
+        # The columns of a system's table are numerator and denominator of the first measure, then of the second ...
+        numerator_positions = [2 * self.measure_names.index(name) for name in measures]
+        return partial(_divide_sums, numerator_positions)
+
+
+def _divide_sums(
+    numerator_positions: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]
+) -> list[Any]:
+    """Return the sum of numerators at each position, divided by the sum of denominators, which is the next one."""
+    return [divide(sums[position], sums[position + 1]) for position in numerator_positions]
+
+
+# ---- Reading
+
+
+class _CellKey(NamedTuple):
+    """The system, measure and unit that a number of a table belongs to."""
+
+    system: str
+    measure: str
+    unit: str
+
+
+class _Fraction(NamedTuple):
+    """The score of a unit by a measure, as numerator and denominator; a plain score has the denominator 1."""
+
+    numerator: float
+    denominator: float
+
+
+class _Cell(NamedTuple):
+    """A score in a table: its line, what it belongs to, and its value."""
+
+    line: int
+    key: _CellKey
+    fraction: _Fraction
+
+
+class _TableReader:
+    """Collects the numbers of several tables, which are added one after the other.
+
+    `fraction_by_key` has the scores of units, `scores_by_key` the scores of their samples until `average_samples` is
+    called. `summary_lines` are the files and line numbers of the rows called `all`. `has_measure_column` says whether
+    one of the tables names its measures.
+    """
+
+    def __init__(self) -> None:
+        """Start without any number."""
+        self.fraction_by_key: dict[_CellKey, _Fraction] = {}
+        self.scores_by_key: dict[_CellKey, list[float]] = {}
+        self.clusters: Clusters | UnsetType = UNSET
+        self.summary_lines: set[tuple[str, int]] = set()
+        self.has_measure_column = False
+
+    def add(self, table: Delimited, system: str) -> None:
+        """Add the numbers and clusters of a table. The numbers belong to `system` unless the table names its systems.
+
+        Raises InputError for a text that is no number, a number out of range, and a unit that was added before.
+        """
+        has_samples = is_of_samples(table)
+        if "measure" in table.columns:
+            self.has_measure_column = True
+        for line, key, fraction in _cells_of(table, system, has_samples=has_samples):
+            if key.unit == _SUMMARY_ROW:
+                self.summary_lines.add((table.file, line))
+            elif has_samples:
+                self.scores_by_key.setdefault(key, []).append(fraction.numerator)
+            elif key in self.fraction_by_key:
+                raise _repeated_unit_error(key, table, line)
+            else:
+                self.fraction_by_key[key] = fraction
+        if "cluster" in table.columns:
+            self._add_clusters(clusters_of_table(table), table.file)
+
+    def _add_clusters(self, clusters: Clusters, file: str) -> None:
+        """Add the cluster of each unit of a table. Raises InputError if an earlier table has another for a unit."""
+        if self.clusters is UNSET:
+            self.clusters = clusters
+            return
+        earlier_clusters = self.clusters.clusters
+        for unit, cluster in clusters.clusters.items():
+            if earlier_clusters.get(unit, cluster) != cluster:
+                raise InputError("has other clusters than the file before", file=file)
+        self.clusters = replace(clusters, clusters={**earlier_clusters, **clusters.clusters})
+
+    def average_samples(self) -> int:
+        """Enter the mean of each unit's samples as its score. Return the number of units with several samples."""
+        replicated_units: set[str] = set()
+        for key, scores in self.scores_by_key.items():
+            self.fraction_by_key[key] = _Fraction(math.fsum(scores) / len(scores), 1.0)
+            if len(scores) > 1:
+                replicated_units.add(key.unit)
+        return len(replicated_units)
+
+
+def _repeated_unit_error(key: _CellKey, table: Delimited, line: int) -> InputError:
+    """Return the error that a table has a second number for the same unit, system and measure."""
+    measure = f" by {key.measure}" if "measure" in table.columns else ""
+    problem = f"unit {key.unit} of {key.system}{measure} occurs twice"
+    return InputError(problem, file=table.file, place=f"line {line}")
+
+
+def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
+    """Return the scores of all systems in some tables.
+
+    A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
+    `own_names` are the files' own names of columns by our names. Several scores of a unit are samples, which are
+    averaged. The score of a system is the sum of its numerators divided by the sum of its denominators, which are 1 for
+    plain scores. Rows of a unit called `all` are left out, since trec_eval writes the means over all units there.
+    Raises InputError with the line for text instead of a number, missing cells, numbers that are too large or too
+    small, and a unit that occurs twice.
+    """
+    reader = _TableReader()
+    digests: list[InputDigest] = []
+    for file, system in zip(files, system_names(files)):
+        reader.add(read_exported(file, own_names), system)
+        with open_source(file) as source:
+            digests.append(source.digest(GOLD))
+    averaged_unit_count = reader.average_samples()
+    fraction_by_key = reader.fraction_by_key
+    if not fraction_by_key:
+        raise InputError("has no unit", file=str(files[0]))
+    measures = tuple(dict.fromkeys([key.measure for key in fraction_by_key]))
+    units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
+    table_by_system: dict[str, UnitTable] = {}
+    for system in dict.fromkeys([key.system for key in fraction_by_key]):
+        table_by_system[system] = _table_of_system(fraction_by_key, system, measures, units)
+    return AnyTable(
+        measure_names=measures,
+        table_by_system=table_by_system,
+        clusters=reader.clusters,
+        inputs=tuple(digests),
+        has_measure_column=reader.has_measure_column,
+        summary_row_count=len(reader.summary_lines),
+        averaged_unit_count=averaged_unit_count,
+    )
+
+
+def _table_of_system(
+    fraction_by_key: Mapping[_CellKey, _Fraction], system: str, measures: Sequence[str], units: Sequence[str]
+) -> UnitTable:
+    """Return the numerators and denominators of a system, with a row for each of its units.
+
+    `units` are the units of all systems; this system may lack some. Raises InputError for a unit that has a number by
+    some of the measures only.
+    """
+    unit_ids: list[str] = []
+    rows: list[tuple[float, ...]] = []
+    for unit in units:
+        row: list[float] = []
+        missing_measures = []
+        for measure in measures:
+            fraction = fraction_by_key.get(_CellKey(system, measure, unit))
+            if fraction is None:
+                missing_measures.append(measure)
+            else:
+                row += fraction
+        if not row:  # only other systems have this unit
+            continue
+        if missing_measures:
+            raise InputError(f"unit {unit} of {system} has no {missing_measures[0]}")
+        unit_ids.append(unit)
+        rows.append(tuple(row))
+    columns: list[str] = []
+    for measure in measures:
+        columns += [f"{measure}:numerator", f"{measure}:denominator"]
+    return UnitTable(tuple(unit_ids), tuple(columns), rows)
+
+
+# ---- The forms of tables
+
+
+def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_Cell]:
+    """Return the numbers of a table of any of the three forms; `has_samples` says that it has a row for each sample.
+
+    They belong to `system` unless the table names its systems.
+    """
+    if has_samples:
+        return _cells_of_samples(table, system)
+    if {"numerator", "denominator"} <= set(table.columns):
+        return _cells_of_long(table, system)
+    return _cells_of_wide(table)
+
+
+def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
+    """Yield the number in each row of a table with a row for each sample of a unit.
+
+    The numbers belong to `system` unless the table has a column with the system.
+    """
+    optional_columns = [name for name in ("system", "measure") if name in table.columns]
+    for line, (unit, score, *texts) in table.cells_of("unit", "score", *optional_columns):
+        text_by_column = dict(zip(optional_columns, texts))
+        key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
+        yield _Cell(line, key, _Fraction(_read_number(table, line, "score", score), 1.0))
+
+
+def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
+    """Yield the numbers of a table that has a row for each unit and a column for each system."""
+    systems = [column for column in table.columns if column not in _UNIT_COLUMNS]
+    for line, (unit, *texts) in table.cells_of("unit", *systems):
+        for system, text in zip(systems, texts):
+            number = _read_number(table, line, system, text)
+            yield _Cell(line, _CellKey(system, SCORE, unit), _Fraction(number, 1.0))
+
+
+def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
+    """Yield the number in each row of a table that has a numerator and a denominator in each row.
+
+    The numbers belong to `system` unless the table has a column with the system. Raises InputError for a denominator
+    that is negative or too small.
+    """
+    optional_columns = [name for name in ("system", "measure") if name in table.columns]
+    rows = table.cells_of("unit", "numerator", "denominator", *optional_columns)
+    for line, (unit, numerator_text, denominator_text, *texts) in rows:
+        numerator = _read_number(table, line, "numerator", numerator_text)
+        denominator = _read_number(table, line, "denominator", denominator_text)
+        if denominator < 0:
+            raise InputError(f"the denominator {denominator_text} is below 0", file=table.file, place=f"line {line}")
+        if 0 < denominator < _SMALLEST_DENOMINATOR:
+            raise InputError(
+                f"the denominator {denominator_text} is too small to divide by",
+                file=table.file,
+                place=f"line {line}",
+                remedy="multiply numerators and denominators: "
+                f"denominators are 0 or at least {_SMALLEST_DENOMINATOR:g}",
+            )
+        text_by_column = dict(zip(optional_columns, texts))
+        key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
+        yield _Cell(line, key, _Fraction(numerator, denominator))
+
+
+def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
+    """Return the number in a cell, whose `text` it is. Raises InputError for other texts and for too large numbers."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or "_" in text:  # Python would read 1_000 as a number
+        raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
+    if abs(number) > _LARGEST_NUMBER:
+        raise InputError(
+            f"column {column}: {text} is too large to be squared and added up",
+            file=table.file,
+            place=f"line {line}",
+            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
+        )
+    return number
+
+
+# ---- Comparing
+
+
+def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> SystemComparison:
+    """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
+
+    `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for a single system.
+    """
+    if len(table.table_by_system) < 2:
+        [name] = table.table_by_system
+        raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
+    settings = resampling or Resampling(can_grow=True)
+    settings = replace(settings, clusters=settings.clusters or table.clusters)
+    # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
+    result_by_system = {name: name for name in table.table_by_system}
+    comparison = compare(table, result_by_system, settings, has_signs=not table.has_measure_column, **choices)
+    notes = _notes_on_reading(table)
+    return replace(comparison, notes=(*comparison.notes, *notes))
+
+
+def _notes_on_reading(table: AnyTable) -> list[Note]:
+    """Return a note on rows that were left out, if any were, and one on samples that were averaged."""
+    notes = []
+    if table.summary_row_count:
+        rows = "1 row" if table.summary_row_count == 1 else f"{table.summary_row_count} rows"
+        text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
+        notes.append(Note("SUMMARY_ROWS", text))
+    if table.averaged_unit_count:
+        units = "1 unit has" if table.averaged_unit_count == 1 else f"{table.averaged_unit_count} units have"
+        text = f"{units} several samples, whose mean is the score of the unit: units are what is drawn, not samples"
+        notes.append(Note("SAMPLES_AVERAGED", text))
+    return notes

@@ -1,0 +1,70 @@
+"""The function `compare`: which of several systems differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cs_score.analysis.comparison import compare as compare_systems
+from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.findings import Comparison
+from cs_score.api.results import task_of
+from cs_score.api.runs import RunResult
+from cs_score.base.errors import UsageError
+from cs_score.coldstart.options import as_list
+from cs_score.statistics.options import Correction, IntervalMethod
+from cs_score.verbs.compare.any_table import compare_table, read_table
+
+
+@checked
+def compare(
+    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult] | str | os.PathLike[str],
+    *,
+    measure: str | Iterable[str] = (),
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    common: bool = False,
+    equivalence: float | None = None,
+    primary: str | None = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
+    force: bool = False,
+) -> Comparison:
+    """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
+
+    `results` may also be the path of a table of units by systems, as `cs-score compare table` takes it.
+    `measure` holds names or patterns such as `*F1` (a text has commas between several); all measures unless given.
+    `bootstrap` is the number of resamples, as many as significance needs unless given. `confidence` is a percentage,
+    `interval` is `percentile` or `bca`. With `common` systems are compared on the units that all of them have;
+    otherwise they must have the same units. `equivalence` is a margin, a number above 0: every pair is tested for a
+    difference smaller than this in both directions. `primary` is the measure that decides, the headline measure unless
+    given. `correction` (`maxt`, `holm`, `hsd` or `none`) is the correction for multiple tests, max-T unless given. With
+    `baseline` only the pairs with this system are tested. `clusters` are units that are drawn together: a table with
+    the columns unit, cluster, [stratum], or the cluster of each unit. More than 100,000 resamples are drawn only with
+    `force`.
+
+    Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
+    compared. The documentation's pages on statistics explain how the numbers are computed.
+    """
+    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
+    measures = [text.strip() for text in texts if text.strip()]
+    has_chosen_measures = bool(measures)
+    choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
+    if isinstance(results, str | os.PathLike):
+        table = read_table([results])
+        comparison = compare_table(table, settings, **choices)
+        return Comparison(comparison, is_chosen=has_chosen_measures)
+    if not isinstance(results, Mapping):
+        raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
+    if not results:
+        raise UsageError("a comparison needs at least two systems")
+    task = task_of("compare", list(results.values()))
+    scored_by_name = {name: result._to_compare() for name, result in results.items()}
+    comparison = compare_systems(task, scored_by_name, settings, **choices)
+    return Comparison(comparison, is_chosen=has_chosen_measures)

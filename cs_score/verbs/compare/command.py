@@ -1,0 +1,246 @@
+"""The commands about several runs or systems: `compare`, `compare table`, `power` and `pool-bias`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET
+
+from cs_score.analysis import comparison
+from cs_score.analysis.systems import run_names
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import write_packed
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.sources import name_of
+from cs_score.cli import options
+from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, select_options
+from cs_score.cli.output import STDOUT, print_text, with_deltas
+from cs_score.cli.runs import Runs
+from cs_score.cli.scoring import estimate_from_sample, print_document
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.coldstart.gold import with_pool
+from cs_score.coldstart.scorer import score_each
+from cs_score.statistics.results import SystemComparison
+from cs_score.tables.layout import tsv
+from cs_score.tables.statistics import WRITERS, comparison_screen, paper_table
+from cs_score.tasks import COLD_START, task_named
+from cs_score.verbs.compare import any_table
+from cs_score.verbs.compare.exported import read_names
+
+if TYPE_CHECKING:
+    from cs_score.analysis import sampled_pools
+    from cs_score.pages import charts
+    from cs_score.pages import documents as pages
+    from cs_score.verbs.studies import assessors
+    from cs_score.verbs.studies import pool_bias as pool_biases
+    from cs_score.verbs.studies.assessors import AssessedResults
+else:
+    assessors = Late("cs_score.verbs.studies.assessors")
+    pool_biases = Late("cs_score.verbs.studies.pool_bias")
+    sampled_pools = Late("cs_score.analysis.sampled_pools")
+    charts = Late("cs_score.pages.charts")
+    pages = Late("cs_score.pages.documents")
+
+MOST_ROWS: Final = 10
+"""How many systems and pairs are printed unless --top names another number."""
+
+_RUNS: Final = f"{SCORING} -runids --run --policy"
+_COMPARED_AS: Final = "text json tsv markdown latex html"
+_COMPARING: Final = f"{INTERVALS} {options.FAMILY} --measure --primary --common --equivalence --top --all --force"
+_OF_COMPARISONS: Final = (
+    Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
+    Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
+)
+
+_OF_FORMATS: Final = (
+    (
+        "Formats",
+        "latex is one table for a paper: a line for each system, a column for each --measure with its interval, and a "
+        "star where the test finds a difference from the first system; with --all it is every table.",
+    ),
+)
+
+
+_COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
+
+
+# ---- Comparisons
+
+
+COMPARE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
+        formats=_COMPARED_AS,
+        files=(
+            "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run "
+            "is scored by itself. A folder stands for its files *.tab.txt"
+        ),
+        sections=[POLICIES],
+        example="$TWO",
+    ),
+    evidence=VerbForm(
+        options=f"--gold {_COMPARING} --second-assessments --per-unit",
+        formats=_COMPARED_AS,
+        files="One file for each system",
+        example="$TWO",
+    ),
+    own_options=_OF_COMPARISONS,
+    sections=_OF_FORMATS,
+    summary="Compare {task} systems on the same gold file",
+    needs_files=False,
+)
+
+
+@COMPARE_VERB.command
+def compare(task_name: str, line: Line) -> int:
+    """Score several systems, and print the comparison of their scores. Return the exit status.
+
+    With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
+    between two assessors. Raises UsageError, and InputError if a run cannot be scored or compared.
+    """
+    if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
+        raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
+    if "--inclusion" in line:
+        return estimate_from_sample(task_name, line, most=None)
+    if "--second-assessments" in line:
+        return _compare_assessors(task_name, line)
+    task = task_named(task_name)
+    resampling = read_resampling(line, always=True, with_family=True)
+    inputs = inputs_of_line(task_name, line, fewest=2, most=None)
+    unit_file = line.get("--per-unit")
+    line.plan(options.PER_UNIT.outputs(unit_file)).clear()
+    systems = inputs.score_all()
+    settings = systems.with_baseline(resampling)
+    document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
+    if unit_file is not None:
+        clusters = UNSET if resampling is None else resampling.clusters
+        write_packed(unit_file, tsv(comparison.per_unit(task, systems.results, clusters)))
+    return _print_comparison(line, document)
+
+
+@command(
+    "compare table",
+    select_options(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
+    Parameter(
+        "tables...",
+        "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
+        "unit, system, [measure], numerator, denominator; or unit, [system], [measure], score with a row for each "
+        "sample, also as JSON lines (.jsonl); or the rows of trec_eval -q. All may have cluster and stratum. Files of "
+        "--per-unit are such tables, each of a system",
+    ),
+    sections=_OF_FORMATS,
+    formats=_COMPARED_AS.split(),
+    example="assessments/table.tsv",
+)
+def compare_table(line: Line) -> int:
+    """Compare systems by the scores in tables, and print the comparison. Return the exit status.
+
+    Raises UsageError, and InputError for a file that is not one of the tables in the help.
+    """
+    resampling = read_resampling(line, always=True, with_family=True)
+    column_names = read_names(line.text("--columns", ""))
+    tables = any_table.read_table(line.words, column_names)
+    document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
+    return _print_comparison(line, document)
+
+
+def _comparison_arguments(line: Line) -> dict[str, Any]:
+    """Return the keyword arguments of a comparison from the options. Raises UsageError."""
+    return {
+        "measures": read_measures(line),
+        "primary": line.get("--primary"),
+        "common": "--common" in line,
+        "equivalence": options.positive_number(line, "--equivalence"),
+    }
+
+
+def _print_comparison(line: Line, document: SystemComparison) -> int:
+    """Print a comparison in the format of the command line. Return 0.
+
+    JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
+    text in one screen, as LaTeX in one table for a paper. With --all they show all measures and tables.
+    """
+    if line.format == "html":
+        STDOUT.write([pages.page_of(document).encode()])
+        return Status.DONE
+    shows_all = "--all" in line
+    if line.format not in ("json", "tsv") and not read_measures(line) and not shows_all:
+        document = comparison.first_measure(document)
+    if line.format == "text" and not shows_all:
+        text = comparison_screen(document, options.top_of(line) or MOST_ROWS)
+    elif line.format == "latex" and not shows_all:
+        text = paper_table(document)
+    else:
+        text = WRITERS[line.format](document)
+    print_text(text, with_deltas if line.format == "text" else str)
+    return Status.DONE
+
+
+def _compare_assessors(task_name: str, line: Line) -> int:
+    """Print how scores and ranks change with the judgments of a second assessor. Return 0.
+
+    Raises UsageError or InputError.
+    """
+    second_file = line.text("--second-assessments")
+    resampling = read_resampling(line, always=True)
+    if task_name == COLD_START:
+        results = _results_of_two_pools(line, second_file)
+    else:
+        results = _results_of_two_golds(task_name, line, second_file)
+    measures = read_measures(line)
+    measure = measures[0] if measures else None
+    document = assessors.compare_assessors(task_named(task_name), results, measure, resampling)
+    return print_document(line, assessors.ASSESSORS_PRINTOUT, document)
+
+
+def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
+    """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
+
+    Raises UsageError or InputError.
+    """
+    inputs = Runs(line)
+    results_by_pool: list[Mapping[str, Any]] = []
+    answers_by_pool: list[assessors.JudgedAnswers] = []
+    with paused_collector():
+        opened = inputs.open_runs()
+        names = run_names(opened.runs)
+        for assessments in (opened.assessments, [second_file]):
+            gold = with_pool(opened.gold, assessments)
+            if not gold.links.assessments:
+                raise InputError("there is no assessment in it", file=name_of(assessments[0]))
+            results = score_each(gold, opened.runs, inputs.load_with_warnings)
+            results_by_pool.append(dict(zip(names, results)))
+            answers_by_pool.append(assessors.judged_answers_of_pool(gold))
+    return assessors.AssessedResults(
+        first=results_by_pool[0],
+        second=results_by_pool[1],
+        first_judgments=answers_by_pool[0],
+        second_judgments=answers_by_pool[1],
+        has_labels=False,
+    )
+
+
+def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> AssessedResults:
+    """Score predictions against the gold of the command line, and again against the gold in `second_file`.
+
+    Raises UsageError or InputError.
+    """
+    if "--gold" not in line:
+        raise UsageError("--second-assessments is another gold file: name the first one with --gold")
+    results_by_gold: list[Mapping[str, Any]] = []
+    answers_by_gold: list[assessors.JudgedAnswers] = []
+    for line_of_gold in (line, line.with_changes({"--gold": second_file})):
+        results = inputs_of_line(task_name, line_of_gold, fewest=1, most=None).score_all().results
+        results_by_gold.append(results)
+        answers_by_gold.append(assessors.judged_answers_of_result(next(iter(results.values()))))
+    has_labels = bool(answers_by_gold[0])
+    return assessors.AssessedResults(
+        first=results_by_gold[0],
+        second=results_by_gold[1],
+        first_judgments=answers_by_gold[0],
+        second_judgments=answers_by_gold[1],
+        has_labels=has_labels,
+    )

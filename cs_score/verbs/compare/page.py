@@ -1,0 +1,76 @@
+"""The page of a comparison of systems and its charts: the verdict, and for each measure scores and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from cs_score.pages.charts import Caption, Dots, Drawing, dots, limits
+from cs_score.pages.page import Block, Code, Page, PageMaker, Section, charts, slug, table_of, tables
+from cs_score.statistics.options import note_sentences
+from cs_score.statistics.results import MeasureComparison, SystemComparison
+from cs_score.tables.layout import Cell
+from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
+
+_MOST_SYSTEMS: Final = 50
+"""Systems that a chart shows."""
+
+
+class ComparisonPage(PageMaker):
+    """The page and the charts of a comparison."""
+
+    document: SystemComparison
+
+    def page(self) -> Page:
+        """Return the page: the verdict, then a section for each measure, the primary one first."""
+        document = self.document
+        sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."])]
+        for measure in sorted(document.measures, key=lambda measure: measure.exploratory):
+            sections.append(_measure_section(measure))
+            if not measure.exploratory and len(document.measures) > 1:
+                sections.append(self._other_verdicts())
+        signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
+        blocks: list[Block] = [*explanation(document), *note_sentences(document.notes), Code(signatures)]
+        sections.append(Section("how", "How these numbers were found", blocks))
+        return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
+
+    def _other_verdicts(self) -> Section:
+        """Return the section with the verdicts on the exploratory measures; each measure links to its own section."""
+        rows = []
+        for measure in self.document.measures:
+            if measure.exploratory:
+                best = measure.systems[0]
+                name = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
+                rows.append({"measure": name, "verdict": measure.verdict, "best": best.name, "score": best.score})
+        headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
+        verdict_tables = table_of("verdicts", "Verdicts by measure", rows, headings)
+        return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
+
+    def systems_charts(self) -> Iterator[Drawing]:
+        """Yield a chart for each measure: the scores of the systems with their intervals."""
+        for measure in self.document.measures:
+            yield from _systems_chart(measure)
+
+    CHARTS: ClassVar = {"leaderboard": systems_charts}
+
+
+def _measure_section(measure: MeasureComparison) -> Section:
+    """Return the section of a measure: verdict, tests, scores and pairs; only the primary one is in the menu."""
+    blocks: list[Block] = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
+    blocks.append(charts(_systems_chart(measure)))
+    for layout in (SYSTEMS, PAIRS):
+        blocks += tables(layout, [measure])
+    blocks += note_sentences(measure.notes)
+    menu_text = "" if measure.exploratory else measure.measure
+    return Section(slug(measure.measure), measure.title, blocks, menu_text)
+
+
+def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
+    """Yield the chart of the systems' scores under a measure, unless a score is below 0 or above 1."""
+    systems = measure.systems[:_MOST_SYSTEMS]
+    if not all(0 <= system.score <= 1 for system in systems):
+        return
+    rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
+    name = measure.measure
+    caption = Caption(f"systems-{slug(name)}", f"Scores with intervals, {name}", name, "system", of=name)
+    yield dots(caption, rows)

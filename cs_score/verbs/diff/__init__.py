@@ -1,0 +1,1 @@
+"""Differences: why one result scores higher than another."""

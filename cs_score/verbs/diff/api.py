@@ -1,0 +1,58 @@
+"""The function `diff`: why two results have different scores."""
+
+from __future__ import annotations
+
+from cs_score.api.arguments import Together, at_least_one, checked, resampling_of
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.findings import Difference
+from cs_score.api.results import task_of
+from cs_score.api.runs import RunResult
+from cs_score.base.errors import UsageError
+from cs_score.statistics.options import IntervalMethod
+from cs_score.verbs.diff.by_task import difference_of_results
+
+
+@checked
+def diff(
+    a: RunResult | EvidenceResult,
+    b: RunResult | EvidenceResult,
+    measure: str | None = None,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    top: int | None = None,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    force: bool = False,
+) -> Difference:
+    """Explain why `b` scores otherwise than `a` under `measure`, unless given the one that ranks leaderboards.
+
+    `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names of both in the texts.
+    `top` is the number of units, answers and classes to list; unless it is given, all are listed. The interval and the
+    p-values come from `bootstrap` resamples, as many as significance needs unless given; `seed`, `confidence`,
+    `interval`, `clusters` and `force` are as in `compare`.
+
+    Raises UsageError for impossible arguments, for results of different kinds and for one that was loaded from JSON,
+    InputError for a run without that score.
+    """
+    at_least_one("top", top)
+    task = task_of("diff", [a, b])
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
+    is_pair = isinstance(names, tuple | list) and len(names) == 2
+    if not is_pair or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
+    for result in (a, b):
+        if isinstance(result, RunResult):
+            result.require_one_run()
+    difference = difference_of_results(
+        task,
+        a._for_analysis("diff"),
+        b._for_analysis("diff"),
+        measure,
+        names=(names[0], names[1]),
+        top=top,
+        resampling=settings,
+    )
+    return Difference(difference, top)

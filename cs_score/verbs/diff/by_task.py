@@ -1,0 +1,48 @@
+"""Differences for every task: choose what compares two results of Cold Start, or of evidence, and how it is shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cs_score.analysis.views import DocumentView
+from cs_score.base.runtime import Late
+from cs_score.statistics.options import Resampling
+from cs_score.tasks import COLD_START
+
+if TYPE_CHECKING:
+    from cs_score.verbs.diff import coldstart, evidence, evidence_text, layouts
+    from cs_score.verbs.diff import text as coldstart_text
+else:  # a call compares results of one task only
+    coldstart = Late("cs_score.verbs.diff.coldstart")
+    coldstart_text = Late("cs_score.verbs.diff.text")
+    evidence = Late("cs_score.verbs.diff.evidence")
+    evidence_text = Late("cs_score.verbs.diff.evidence_text")
+    layouts = Late("cs_score.verbs.diff.layouts")
+
+
+def difference_of_results(
+    task: Any,
+    a: Any,
+    b: Any,
+    measure: str | None = None,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    top: int | None = None,
+    resampling: Resampling | None = None,
+) -> Any:
+    """Return why result B scores differently from result A, unit by unit.
+
+    `measure` is by default the headline measure; `names` are the names of A and B in texts. At most `top` units and
+    answers of an evidence task are listed; the difference of two Cold Start runs has all of them.
+    """
+    if task.name == COLD_START:
+        return coldstart.diff(a, b, measure, names=names, resampling=resampling)
+    return evidence.diff(task, a, b, measure, names=names, top=top, resampling=resampling)
+
+
+def view_of_differences(task: Any) -> DocumentView:
+    """Return how differences between a task's results are shown: their tables and their text."""
+    if task.name == COLD_START:
+        return DocumentView(layouts.LAYOUTS, coldstart_text.text_of)
+    return DocumentView(evidence_text.layouts_of(task.mode), partial(evidence_text.text_of, task.mode))

@@ -1,0 +1,76 @@
+"""The command `diff`, for all tasks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cs_score.cli.core import Line
+from cs_score.cli.findings import (
+    DIFFERENCE_OF_EVIDENCE,
+    DIFFERENCE_OF_RUNS,
+    FORMATS,
+    OWN_OPTIONS,
+    POLICY_SECTIONS,
+    deliver,
+    prepare_folder,
+)
+from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.options import read_resampling, top_of
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.tasks import task_named
+from cs_score.tasks.task import Task
+from cs_score.verbs.diff.by_task import difference_of_results, view_of_differences
+
+_DIFFERENCE: Final = (
+    "Result",
+    "Both scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
+    "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
+    "is in favour of the second. cs-score report --compare makes a page of it.",
+)
+
+
+DIFF_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{DIFFERENCE_OF_RUNS} --all --force",
+        formats="text json tsv",
+        files=(
+            "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
+            "positive difference is in favour of B. Each run is scored by itself"
+        ),
+        sections=POLICY_SECTIONS,
+        example="$TWO",
+        folder="tsv",
+    ),
+    evidence=VerbForm(
+        options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
+        formats=FORMATS,
+        files="Predictions A and B, behind gold where --gold does not name it",
+        example="$TWO",
+        folder="tsv",
+    ),
+    own_options=OWN_OPTIONS,
+    sections=[_DIFFERENCE],
+    summary="Explain why one {task} system scores higher than another, unit by unit",
+)
+
+
+@DIFF_VERB.command
+def diff(task_name: str, line: Line) -> int:
+    """Print or write the difference between two runs or two systems. Return the exit status."""
+    task = task_named(task_name)
+    return deliver(line, view_of_differences(task), compute_difference(task, line))
+
+
+def compute_difference(task: Task, line: Line) -> Any:
+    """Score the two runs or systems of a command line, and return the difference between their scores.
+
+    The tables of an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or
+    InputError.
+    """
+    top = top_of(line)
+    resampling = read_resampling(line, always=True)
+    inputs = inputs_of_line(task.name, line, most=2)
+    prepare_folder(line, view_of_differences(task))
+    measure = task.measure_of(line.get("--measure"))
+    result_a, result_b, names = inputs.score_pair()
+    return difference_of_results(task, result_a, result_b, measure, names=names, top=top, resampling=resampling)

@@ -1,0 +1,139 @@
+"""Compares two results of a task of evidence: which units make the difference, and which parts are judged differently.
+
+The difference of the scores is divided among the units; the share of a unit is its contribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from cs_score.analysis.evidence.examination import Examination, UnitKey, UnitName
+from cs_score.analysis.outcomes import PairOutcome, contributions_of, outcome_of, positions_of_groups
+from cs_score.evidence.mode import Part, ScoredPredictions
+from cs_score.verbs.diff.evidence_documents import Answer, GroupDifference, Judgment, OutcomeCount, UnitDifference
+
+
+class DifferingAnswers(NamedTuple):
+    """The parts that were judged differently in two results, and how many parts have each outcome."""
+
+    answers: list[Answer]
+    outcomes: tuple[OutcomeCount, ...]
+
+
+class ExaminedPair:
+    """Two results, A and B, examined by the same measure.
+
+    Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
+    contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
+    unit. The contributions of all units add up to D(q). A unit that only one result has counts as 0 in the other.
+    """
+
+    def __init__(self, a: ScoredPredictions, b: ScoredPredictions, measure: str) -> None:
+        """Take two results of the same task, and the official name of a measure that has a value in both."""
+        self.a = Examination(a, measure)
+        self.b = Examination(b, measure)
+        self._mode = a.mode
+        self._names: Mapping[UnitKey, UnitName] = self.b.name_by_key | self.a.name_by_key
+        self._contributions = contributions_of(self.a.rows, self.b.rows, self.a.formula)
+
+    @cached_property
+    def has_contributions(self) -> bool:
+        """Whether the contributions of all units are defined."""
+        return bool(self._contributions) and None not in self._contributions.values()
+
+    def units(self) -> list[UnitDifference]:
+        """Return the units that count differently in A and B, the largest contribution first."""
+        units = []
+        for key, contribution in self._contributions.items():
+            if self.a.ratio(key) == self.b.ratio(key):
+                continue
+            unit = UnitDifference(
+                unit=self._names[key].id,
+                occurrence=self._names[key].occurrence,
+                a=self.a.score([key]) if key in self.a.rows else None,
+                b=self.b.score([key]) if key in self.b.rows else None,
+                contribution=contribution,
+            )
+            units.append(unit)
+        return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
+
+    def groups(self) -> dict[str, tuple[GroupDifference, ...]]:
+        """Return the groups of units by dimension, with their scores in A and B and their contributions."""
+        keys = list(self._contributions)
+        groups_of_units = []
+        for key in keys:
+            examination = self.a if key in self.a.rows else self.b
+            groups_of_units.append(self._mode.groups(examination.units[key]))
+        groups_by_dimension = {}
+        for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
+            groups = []
+            for name, positions in positions_by_group.items():
+                groups.append(self._group(name, [keys[position] for position in positions]))
+            groups_by_dimension[dimension] = tuple(groups)
+        return groups_by_dimension
+
+    def _group(self, name: str, keys: Sequence[UnitKey]) -> GroupDifference:
+        """Return the group of the units with these keys: its scores in A and B, and its contribution.
+
+        The contribution is None if it is not defined.
+        """
+        contribution = None
+        if self.has_contributions:
+            contribution = math.fsum([self._contributions[key] or 0.0 for key in keys])
+        return GroupDifference(name, self.a.score(keys), self.b.score(keys), contribution)
+
+    def answers(self) -> DifferingAnswers:
+        """Return the parts of units that were judged differently, and the number of parts with each outcome.
+
+        The parts of a unit in A come first, then the parts that it has only in B.
+        """
+        answers = []
+        counts: Counter[tuple[str, PairOutcome]] = Counter()
+        for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):
+            parts_of_a = self.a.parts(unit_key)
+            parts_of_b = self.b.parts(unit_key)
+            for part_key in dict.fromkeys([*parts_of_a, *parts_of_b]):
+                answer = _compare_parts(self._names[unit_key], parts_of_a.get(part_key), parts_of_b.get(part_key))
+                counts[answer.part, answer.outcome] += 1
+                if _judgment_text(answer.a) != _judgment_text(answer.b):
+                    answers.append(answer)
+        outcomes = []
+        for noun in sorted({noun for noun, _ in counts}):
+            for outcome in PairOutcome:
+                outcomes.append(OutcomeCount(noun, outcome, counts[noun, outcome]))
+        return DifferingAnswers(answers, tuple(outcomes))
+
+
+def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
+    """Return the comparison of a part of a unit in A and in B; the part is None in a result that does not have it."""
+    part = part_of_b if part_of_a is None else part_of_a
+    assert part is not None
+    a = _judgment_of(part_of_a)
+    b = _judgment_of(part_of_b)
+    is_right = (a is not None and a.right, b is not None and b.right)
+    is_judged = (a is not None, b is not None)
+    return Answer(
+        unit=unit.id,
+        occurrence=unit.occurrence,
+        part=part.noun,
+        value=part.value,
+        a=a,
+        b=b,
+        outcome=outcome_of(is_right, is_judged),
+    )
+
+
+def _judgment_of(part: Part | None) -> Judgment | None:
+    """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
+    if part is None or part.judgment is None:
+        return None
+    return Judgment(part.is_right, part.judgment)
+
+
+def _judgment_text(judgment: Judgment | None) -> str | None:
+    """Return a judgment in words; None stays None."""
+    return None if judgment is None else judgment.judgment

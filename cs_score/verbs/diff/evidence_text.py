@@ -1,0 +1,130 @@
+"""The tables and the text of the difference of two results of an evidence task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from cs_score.analysis.evidence.layouts import SHORT_VALUE, DocumentText, short_value_text, shorten, title_of, unit_name
+from cs_score.analysis.outcomes import heading
+from cs_score.base.records import asdict, replace
+from cs_score.evidence.mode import Mode
+from cs_score.tables.layout import Column, Format, Layout, columns
+from cs_score.verbs.diff.evidence_documents import EvidenceDifference
+
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+_CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
+
+_SHORT_JUDGMENT: Final = 28
+"""The most characters of a judgment in a list about many units."""
+
+_OUTCOMES: Final = Layout(
+    "outcomes",
+    "Parts by outcome:",
+    columns("part", "outcome", "count"),
+    lambda difference: [row for row in difference.outcomes if row.count],
+    min_rows=1,
+    row_selection="whole",
+)
+
+
+def _group_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each group of each dimension."""
+    for dimension, groups in difference.groups.items():
+        for group in groups:
+            yield {"dimension": dimension, **asdict(group)}
+
+
+_GROUPS: Final = Layout(
+    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _group_rows, split_by="dimension"
+)
+
+
+_UNITS_ON_SCREEN: Final = 8
+_GROUPS_ON_SCREEN: Final = 8
+
+_FEWEST_UNITS: Final = 3
+"""The number of units that a first screen of a difference shows at least."""
+
+
+def layouts_of(mode: Mode) -> Sequence[Layout]:
+    """Return the layouts of the tables, in the order in which the text shows them.
+
+    A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
+    """
+    name = Column("name", mode.unit)
+    differing_units = Layout(
+        "units",
+        f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
+        (_CONTRIBUTION, name, *_SIDES),
+        _differing_unit_rows,
+        min_rows=1,
+    )
+    answer_columns = (name, *columns("part", "value"), *_SIDES)
+    shortened_answers = Layout(
+        "answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1, is_file=False
+    )
+    whole_answers = replace(
+        shortened_answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True
+    )
+    return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
+
+
+def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each unit that counts differently in A and B."""
+    for unit in difference.units:
+        yield {**asdict(unit), "name": unit_name(unit)}
+
+
+def _answer_rows(difference: EvidenceDifference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
+    for answer in difference.answers:
+        cells: dict[str, str | None] = {"value": short_value_text(answer.value), "a": None, "b": None}
+        for side, judgment in (("a", answer.a), ("b", answer.b)):
+            if judgment is not None:
+                cells[side] = f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
+        if not is_whole:
+            cells = {
+                "value": shorten(cells["value"], SHORT_VALUE),
+                "a": shorten(cells["a"], _SHORT_JUDGMENT),
+                "b": shorten(cells["b"], _SHORT_JUDGMENT),
+            }
+        yield {"name": unit_name(answer), "part": answer.part, **cells}
+
+
+def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | None, top: int | None = None) -> str:
+    """Return a difference as text for a terminal of a width, with at most `top` rows of each table.
+
+    Without `top` it is shortened to a screen of 40 lines and 80 columns. If there is no terminal, its width is None,
+    and the cells of tables are not shortened.
+    """
+    writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
+    head_lines = _lines_about_inputs(writer, difference)
+    lines = heading(difference, "predictions", writer.width, title_of(difference))
+    lines += head_lines
+    if writer.is_screen:
+        unit_count = max(_UNITS_ON_SCREEN - len(head_lines), _FEWEST_UNITS)
+        row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
+        lines += writer.screen_tables(difference, row_counts, _contribution_order)
+        lines += writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
+    else:
+        lines += writer.whole_tables(difference)
+    if not difference.units:
+        lines += ["", f"No {mode.unit} counts differently."]
+    return "\n".join(lines)
+
+
+def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) -> list[str]:
+    """Return the sentences about the inputs of either side; on a first screen only the first sentence of each."""
+    lines: list[str] = []
+    for side, sentences in (difference.heads or {}).items():
+        shown_sentences = sentences[:1] if writer.is_screen else sentences
+        lines += writer.wrap_all([f"{side.upper()}: {sentence}" for sentence in shown_sentences])
+    return lines
+
+
+def _contribution_order(row: Mapping[str, Any]) -> float:
+    """Return a sort key for groups: those with the largest contribution first, positive or negative."""
+    contribution: float = row["contribution"] or 0.0
+    return -abs(contribution)

@@ -1,0 +1,1 @@
+"""Explanations: how one line, node, class, query or unit was scored."""

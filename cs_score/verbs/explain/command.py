@@ -1,0 +1,90 @@
+"""The command `explain`, for all tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cs_score.base.runtime import Late
+from cs_score.cli import options
+from cs_score.cli.core import Line, Status
+from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, deliver
+from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
+from cs_score.cli.options import SCORING
+from cs_score.cli.output import remark
+from cs_score.cli.runs import Runs
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.tasks import task_named
+from cs_score.verbs.explain.by_task import view_of_explanations
+
+if TYPE_CHECKING:
+    from cs_score.verbs.explain import evidence
+    from cs_score.verbs.explain.coldstart import explanation as coldstart
+else:  # a call explains results of one task only
+    coldstart = Late("cs_score.verbs.explain.coldstart.explanation")
+    evidence = Late("cs_score.verbs.explain.evidence")
+
+_EXPLANATION: Final = (
+    "Result",
+    "How the scorer decided, step by step, and what the line, class or node costs. Without a selection the run in one "
+    "screen.",
+)
+
+
+EXPLAIN_VERB: Final = Verb(
+    runs=VerbForm(
+        options=(
+            f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force"
+        ),
+        formats="text json tsv",
+        files=FILES_OF_RUNS,
+        sections=[_EXPLANATION],
+        example="--line 7 $ONE",
+    ),
+    evidence=VerbForm(
+        options="--gold --predictions --unit --measure --force",
+        formats=FORMATS,
+        files=options.FILES_OF_EVIDENCE,
+        sections=[ABOUT_MISTAKES],
+    ),
+    own_options=OWN_OPTIONS,
+    summary="Explain how one {unit} of {task} was scored, and what it costs",
+)
+
+
+@EXPLAIN_VERB.command
+def explain(task_name: str, line: Line) -> int:
+    """Print how lines, classes, nodes or units were scored. Return the exit status.
+
+    If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
+    printed, and the exit status is that of a failure.
+    """
+    task = task_named(task_name)
+    inputs = inputs_of_line(task_name, line)
+    measure = task.measure_of(line.get("--measure"))
+    explanation = explain_inputs(task, line, inputs, measure)
+    deliver(line, view_of_explanations(task), explanation)
+    fatal_error = getattr(explanation, "fatal", None)
+    if fatal_error is None:
+        return Status.DONE
+    remark(str(fatal_error))
+    return Status.FAILED
+
+
+def explain_inputs(task: Any, line: Line, inputs: Runs | Predictions, measure: str | None) -> Any:
+    """Score a run or predictions, and return how the parts that the options select were scored.
+
+    Raises UsageError or InputError.
+    """
+    if isinstance(inputs, Predictions):
+        result = inputs.score_single()
+        return evidence.explain(task, result, line.texts("--unit"), measure, progress=with_analysis_bar)
+    scored_run = inputs.score_as_far_as_possible()
+    return coldstart.explain(
+        scored_run,
+        line=line.texts("--line"),
+        query=line.texts("--unit"),
+        class_name=line.texts("--class"),
+        node=line.texts("--node"),
+        answer=line.texts("--answer"),
+        measure=measure,
+    )

@@ -1,0 +1,103 @@
+"""The tables and the text of the explanation of units of an evidence task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+from cs_score.analysis.evidence.documents import ExplainedUnit
+from cs_score.analysis.evidence.layouts import DocumentText, costliest_layout, mistakes_layout, title_of, unit_name
+from cs_score.analysis.views import answered_count_text
+from cs_score.base.display import one_line
+from cs_score.base.records import replace
+from cs_score.evidence.mode import Mode
+from cs_score.evidence.reading import text_of as text_of_id
+from cs_score.evidence.report import score_lines
+from cs_score.tables.layout import TOP, Layout, columns, text
+from cs_score.tasks import words_of
+from cs_score.verbs.explain.evidence import EvidenceExplanation
+
+
+def _step_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each line in the explanations of units; blank lines are left out."""
+    for unit in explanation.units:
+        for line in unit.lines:
+            if line:
+                yield {"unit": text_of_id(unit.unit), "occurrence": unit.occurrence, "text": line}
+
+
+_STEPS = Layout("steps", "How units were scored:", columns("unit", "occurrence", "text"), _step_rows, for_people=False)
+
+
+def layouts_of(mode: Mode) -> Sequence[Layout]:
+    """Return the layouts of the tables: mistakes in short for texts, mistakes for files, and the steps of units."""
+    return (costliest_layout(mode), mistakes_layout(mode), _STEPS)
+
+
+def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | None, top: int | None = None) -> str:
+    """Return an explanation as text for a terminal of a width, with at most `top` rows of each table.
+
+    If there is no terminal, its width is None, and the cells of tables are not shortened.
+    """
+    writer = DocumentText(mode, layouts_of(mode), terminal_width, top, can_be_shortened=False)
+    if explanation.units:
+        return "\n".join(_lines_of_units(writer, explanation))
+    return "\n".join(_lines_of_run(writer, explanation))
+
+
+def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
+    """Return the lines that explain how each unit was scored, and list its mistakes."""
+    lines = []
+    answered = answered_count_text(explanation)
+    if answered:
+        lines += [f"{title_of(explanation)} = {explanation.score:.4f} over {answered}", ""]
+    for number, unit in enumerate(explanation.units):
+        if number:
+            lines.append("")
+        lines += _lines_of_unit(writer, unit)
+    return lines
+
+
+def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
+    """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
+    mode = writer.mode
+    answered = answered_count_text(explanation)
+    over = f" over {answered}" if answered else ""
+    lines = [f"{title_of(explanation)} = {explanation.score:.4f}{over}"]
+    lines += [*writer.head_lines(explanation), ""]
+    undefined = explanation.undefined or ()
+    lines += score_lines(mode, explanation.scores, explanation.statistics, undefined)
+    lines += writer.whole_tables(explanation)
+    task = " ".join(words_of(mode.name))
+    return lines + writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+
+
+def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
+    """Return the lines that explain a unit: how it was scored, its own scores, and its mistakes.
+
+    Its own scores are left out in tasks whose reports have no totals.
+    """
+    lines: list[str] = []
+    for unsafe_line in unit.lines:
+        line = one_line(unsafe_line)
+        if len(line) > writer.width:
+            indent = " " * (len(line) - len(line.lstrip()) + 4)
+            lines += wrap(line, writer.width, subsequent_indent=indent)
+        else:
+            lines.append(line)
+    name = f"{writer.mode.unit} {one_line(unit_name(unit))}"
+    if any(row.totals for row in writer.mode.rows):
+        lines += ["", f"alone, {name} would score:"]
+        lines += [f"  {line}" for line in score_lines(writer.mode, unit.scores, unit.statistics)]
+    if not unit.mistakes:
+        lines += ["", f"no mistakes in {name}"]
+    mistakes = _without_unit(costliest_layout(writer.mode)).table(unit)
+    lines += text(mistakes, writer.top or TOP, writer.table_width)
+    return lines
+
+
+def _without_unit(layout: Layout) -> Layout:
+    """Return a layout without the column of the unit's name, for a table with the mistakes of a single unit."""
+    keys = layout.shown or layout.keys
+    return replace(layout, shown=tuple([key for key in keys if key != "name"]))

@@ -1,0 +1,1 @@
+"""Knowledge bases: from a knowledge base to a run."""

@@ -1,0 +1,535 @@
+"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Struct, field
+from cs_score.base.signature import RUN
+from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
+from cs_score.preparation.documents import DocumentList, holds, source_text
+from cs_score.preparation.inputs import Conversion
+from cs_score.preparation.runs import PreparedRun
+from cs_score.problems.codes import CODES, Severity
+from cs_score.problems.log import Detail, ProblemLog
+from cs_score.verbs.knowledge_base.assertions import (
+    CANONICAL,
+    LINK,
+    MENTIONS,
+    NAMED,
+    NIL,
+    NOMINAL,
+    NORMALIZED,
+    PRONOMINAL,
+    TYPE,
+    Assertion,
+    KbNode,
+    KnowledgeBase,
+)
+from cs_score.verbs.knowledge_base.building import Builder, KbOptions
+from cs_score.verbs.knowledge_base.kb_file import KbFile, KbFindings, KbLine
+from cs_score.verbs.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
+from cs_score.verbs.knowledge_base.resolution import Resolution, ValidatedKb
+from cs_score.verbs.knowledge_base.writers import tac_text
+
+# ---- Types and strings
+
+
+def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
+    """Report nodes that have no type, several types, or a type that no line declares."""
+    has_excluded_types = False
+    for node in base.nodes.values():
+        if not node.types:
+            findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
+        elif node.type is None:
+            definitions = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
+            arguments = (node.name, ", ".join(definitions))
+            findings.report_without_place("MULTITYPED_ENTITY", *arguments, line=node.best_line())
+        for node_type in node.types:
+            is_declared = any(use.role == TYPEDEF and use.single_type == node_type for use in node.uses)
+            if not is_declared:
+                findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
+        if any(_excludes_type(use, node) for use in node.uses):
+            has_excluded_types = True
+    if has_excluded_types:
+        _report_excluded_types(base, findings)
+
+
+def _excludes_type(use: Use, node: KbNode) -> bool:
+    """Return whether a use of a node allows several types, and the type of the node is not one of them."""
+    return use.single_type is None and bool(use.types) and node.type not in use.types
+
+
+def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
+    """Report each use of a node that allows several types, but not the type of the node."""
+    for node, use, line in base.uses():
+        if _excludes_type(use, node):
+            choice = " or ".join(sorted(use.types))
+            types = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
+
+
+def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
+    """Report places at which mentions by name or description have different texts."""
+    text_by_place: dict[str | None, str] = {}
+    disputed_places: set[str | None] = set()
+    mentions = []
+    for node in nodes:
+        mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
+    for mention in mentions:
+        place = mention.provenance.place
+        if text_by_place.setdefault(place, mention.object) != mention.object:
+            disputed_places.add(place)
+    if not disputed_places:
+        return
+    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    for mention in mentions:
+        place = mention.provenance.place
+        if place is not None and place in disputed_places:
+            mentions_by_place[place].append(mention)
+    for mentions_at_place in mentions_by_place.values():
+        mentions_at_place.sort(key=lambda mention: mention.line)
+        first = mentions_at_place[0]
+        texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_at_place])
+        arguments = (first.provenance.text, texts)
+        findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first.line, column="PROVENANCE")
+
+
+# ---- Provenances
+
+# For each sentiment, whether its justification must be a mention of the object, instead of one of the subject.
+_SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is_disliked_by": False}
+
+_WITH_CHECKED_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS))
+"""The predicates whose provenance is checked even if it has only a correct justification, which must be a mention."""
+
+
+def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> None:
+    """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
+    check = _ProvenanceCheck(findings)
+    for assertion in assertions:
+        has_only_justification = assertion.provenance.kept_parts is None
+        if has_only_justification and assertion.verb.name not in _WITH_CHECKED_JUSTIFICATION:
+            continue
+        findings.report_again(assertion)
+        if assertion.verb.is_mention:
+            check.check_mention(assertion)
+        elif assertion.node is not None:
+            check.check_relation(assertion, assertion.node)
+
+
+class _PlaceOfMention(NamedTuple):
+    """A place at which a node is mentioned, and whether the mention is a pronoun."""
+
+    place: str | None
+    is_pronoun: bool
+
+
+class _ProvenanceCheck:
+    """Checks the provenances of assertions against the places at which nodes are mentioned."""
+
+    def __init__(self, findings: KbFindings) -> None:
+        self._findings = findings
+        # The places of a node are collected when they are first needed, since few nodes need them.
+        self._places_by_node: dict[KbNode, set[_PlaceOfMention]] = {}
+
+    def check_mention(self, assertion: Assertion) -> None:
+        """Report a mention whose provenance is not a single justification.
+
+        Report a normalized mention, too, if its node has no mention at the same place.
+        """
+        parts = assertion.provenance.parts
+        if parts.justification is None or parts.count(None) < len(parts) - 1:
+            self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
+        if parts.justification is not None and assertion.verb.name == NORMALIZED:
+            self._check_is_mention("Provenance", parts.justification, assertion.subject, assertion)
+
+    def check_relation(self, assertion: Assertion, node: KbNode) -> None:
+        """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
+
+        `node` is the object of the relation.
+        """
+        subject = assertion.subject
+        parts = assertion.provenance.parts
+        if parts.filler is not None:
+            self._check_is_mention("FILLER_STRING", parts.filler, node, assertion)
+        elif node.type == "string":
+            self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
+        is_about_object = _SENTIMENTS.get(assertion.verb.name)
+        if is_about_object is not None and parts.justification is not None:
+            target_node = node if is_about_object else subject
+            self._check_is_mention("PREDICATE_JUSTIFICATION", parts.justification, target_node, assertion)
+        if parts.base_filler is None and (subject.is_event or node.is_event):
+            self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
+
+    def _check_is_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
+        """Report a part of an assertion's provenance unless a mention of the node is at the same place.
+
+        A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
+        """
+        places = self._places_of(node)
+        if _PlaceOfMention(part.canonical, is_pronoun=False) in places:
+            return
+        if part_name == "PREDICATE_JUSTIFICATION" and _PlaceOfMention(part.canonical, is_pronoun=True) in places:
+            return
+        spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
+        detail = Detail("PROVENANCE", spans)
+        arguments = (part_name, spans, node.name)
+        self._findings.report("MISSING_MENTION_E", *arguments, line=assertion.line, detail=detail)
+
+    def _places_of(self, node: KbNode) -> set[_PlaceOfMention]:
+        """Return the places of the mentions of a node by name, description or pronoun."""
+        places = self._places_by_node.get(node)
+        if places is None:
+            places = self._places_by_node[node] = set()
+            for mention in node.mentions:
+                is_pronoun = mention.verb.name == PRONOMINAL
+                if is_pronoun or mention.verb.name in MENTIONS:
+                    places.add(_PlaceOfMention(mention.provenance.place, is_pronoun))
+        return places
+
+    def _report(self, code: str, argument: str, assertion: Assertion) -> None:
+        """Report a problem in the provenance of an assertion; `argument` fills in the message."""
+        detail = Detail("PROVENANCE", assertion.provenance.text)
+        self._findings.report(code, argument, line=assertion.line, detail=detail)
+
+
+_NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
+"""The predicates whose nodes need no mention in the document of the assertion."""
+
+
+def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> None:
+    """Report assertions whose subject or object is not mentioned in the document of their provenance."""
+    for assertion in assertions:
+        if assertion.verb.name in _NOT_ATTESTED:
+            continue
+        provenance = assertion.provenance
+        if provenance.problems:
+            findings.report_again(assertion)
+        for node in (assertion.subject, assertion.node):
+            if node is not None and provenance.docid not in node.documents:
+                arguments = (str(assertion), node.name, provenance.text)
+                detail = Detail("PROVENANCE", provenance.text)
+                findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
+
+
+def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> None:
+    """Report confidences that are illegal, and repair them in the assertions, such as 1 to 1.0."""
+    # Many assertions have few different confidences: each of these is checked once.
+    repair_by_text = {}
+    codes_by_text = {}
+    for text in {assertion.confidence for assertion in assertions}:
+        confidence, _, codes = read_confidence(text)
+        if codes:
+            repair_by_text[text] = confidence
+            codes_by_text[text] = codes
+    if not codes_by_text:
+        return
+    for assertion in assertions:
+        text = assertion.confidence
+        if text in codes_by_text:
+            assertion.confidence = repair_by_text[text]
+            for code in codes_by_text[text]:
+                repaired = repair_by_text[text] if code == "MISSING_DECIMAL_POINT" else None
+                findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
+
+
+# ---- Mentions in documents
+
+_MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
+"""The predicates of mentions whose text is in a document, with the order in which they are checked."""
+
+
+def check_mention_strings(
+    nodes: Iterable[KbNode], documents: DocumentList | None, findings: KbFindings
+) -> Iterator[InputError]:
+    """Report nodes without a mention, and mentions whose text is not in their document.
+
+    Without `documents` no text is checked. Yields an error for each document that cannot be read.
+    """
+    file_by_docid = documents.files if documents is not None else {}
+    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)  # so that each document is opened once
+    for node in nodes:
+        mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
+        if not mentions and (node.others or node.mentions):
+            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+        if not file_by_docid and node.name not in findings.troubled_nodes:
+            continue
+        first_by_docid: dict[str, Assertion] = {}
+        for mention in sorted(mentions, key=lambda mention: _MENTION_ORDER[mention.verb.name]):
+            docid = mention.provenance.docid
+            first_by_docid.setdefault(docid, mention)
+            if docid in file_by_docid:
+                mentions_by_docid[docid].append(mention)
+        for mention in first_by_docid.values():
+            findings.report_again(mention)
+    for docid, mentions in mentions_by_docid.items():
+        try:
+            text = source_text(file_by_docid[docid], findings.place(mentions[0].line))
+        except InputError as error:
+            yield error
+            continue
+        for mention in mentions:
+            findings.report_again(mention)
+            _check_text(mention, text, findings)
+
+
+def _check_text(mention: Assertion, document_text: str, findings: KbFindings) -> None:
+    """Report a mention if the document has another text at its place."""
+    span = mention.span
+    if span is None or holds(document_text, offset_value(span.start), offset_value(span.end), mention.text):
+        return
+    arguments = (mention.text, mention.provenance.place)
+    detail = Detail("OBJECT", mention.text)
+    findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
+
+
+# ---- Inferring what is missing
+
+
+def infer_inverses(builder: Builder) -> None:
+    """Add the inverse of each relation if the file does not have it with the same provenance, and report that.
+
+    If a relation or its new inverse is omitted, both are.
+    """
+    repetitions = builder.repetitions
+    findings = builder.findings
+    # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
+    recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
+    for assertion in list(builder.base.assertions):
+        node = assertion.node
+        subject = assertion.subject
+        if node is None or not assertion.verb.has_inverse or ":String" in node.name:
+            continue
+        inverse = inverse_of(assertion.verb.predicate)
+        if repetitions.has_recorded(node, inverse, subject.name, assertion.provenance):
+            continue
+        if node not in recorded_by_node:
+            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.others]
+            recorded_by_node[node] = set(keys)
+        inverse_key = (inverse, subject.name, assertion.provenance.text)
+        if inverse_key in recorded_by_node[node]:
+            continue
+        detail = Detail("PREDICATE", assertion.verb.name, inverse)
+        arguments = (assertion.verb.name, subject.name, assertion.object)
+        findings.report("MISSING_INVERSE", *arguments, line=assertion.line, detail=detail)
+        findings.report_again(assertion)
+        inferred = _infer(builder, assertion, node.name, inverse, subject.name)
+        if inferred is None:
+            continue
+        recorded_by_node[node].add(inverse_key)
+        if assertion.is_omitted or inferred.is_omitted:
+            repetitions.omit(assertion)
+            repetitions.omit(inferred)
+
+
+def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
+    """Add an assertion that is inferred from another one, and return it; None if it is rejected.
+
+    `subject`, `name` and `object_` are its subject, predicate and object. It has the realis, provenance, confidence and
+    line of `source`.
+    """
+    line = KbLine(
+        number=source.line,
+        subject=subject,
+        predicate=name if source.realis is None else f"{name}.{source.realis}",
+        object=object_,
+        is_string=source.node is None,
+        provenance=source.provenance.text,
+        confidence=source.confidence,
+    )
+    return builder.add(line, is_inferred=True)
+
+
+class _MentionsInDocument(Struct):
+    """The mentions of a node in a document, by the text of their provenance; of mentions with the same text the last.
+
+    There are mentions by name (`named`), by description (`nominal`), and canonical ones.
+    """
+
+    named: dict[str, Assertion] = field(default_factory=dict)
+    nominal: dict[str, Assertion] = field(default_factory=dict)
+    canonical: dict[str, Assertion] = field(default_factory=dict)
+
+
+def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
+    """Add the mentions that nodes lack in a document, and report them.
+
+    If a canonical mention is at a place where the node has no other mention, a mention by name is added there. If
+    `with_canonical`, a canonical mention is added in documents where the node has a single other mention.
+    """
+    for node in nodes:
+        has_assertions = bool(node.others or node.mentions)
+        if not has_assertions or _has_all_mentions(node):
+            continue
+        mentions_by_docid = _mentions_by_document(node)
+        if not mentions_by_docid:
+            builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+        for docid, mentions in mentions_by_docid.items():
+            _infer_canonical(builder, node, docid, mentions, with_canonical=with_canonical)
+            _infer_named(builder, node, docid, mentions)
+
+
+def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
+    """Return the mentions of a node by document: those by name or description, and the canonical ones."""
+    mentions_by_docid: dict[str, _MentionsInDocument] = {}
+    for mention in node.mentions:
+        name = mention.verb.name
+        if name not in (NAMED, NOMINAL, CANONICAL):
+            continue
+        mentions = mentions_by_docid.setdefault(mention.provenance.docid, _MentionsInDocument())
+        if name == NAMED:
+            mentions.named[mention.provenance.text] = mention
+        elif name == NOMINAL:
+            mentions.nominal[mention.provenance.text] = mention
+        else:
+            mentions.canonical[mention.provenance.text] = mention
+    return mentions_by_docid
+
+
+def _infer_canonical(
+    builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
+) -> None:
+    """Add the canonical mention that a node lacks in a document, and report that it is missing.
+
+    If the node has several mentions there, it is only reported that none is canonical. Several canonical mentions are
+    reported, too.
+    """
+    findings = builder.findings
+    if not mentions.canonical and with_canonical:
+        candidates = [*mentions.named.values(), *mentions.nominal.values()]
+        code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(candidates) > 1 else "MISSING_CANONICAL"
+        findings.report_without_place(code, node.name, docid, line=candidates[0].line)
+        if len(candidates) == 1:
+            _infer(builder, candidates[0], node.name, CANONICAL, candidates[0].object)
+    elif len(mentions.canonical) > 1:
+        last_line = max([mention.line for mention in mentions.canonical.values()])
+        findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
+
+
+def _infer_named(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
+    """Add a mention by name for each canonical mention of a node that is at the place of no other mention."""
+    for text, canonical in mentions.canonical.items():
+        if text not in mentions.named and text not in mentions.nominal:
+            builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
+            _infer(builder, canonical, node.name, NAMED, canonical.object)
+
+
+def _has_all_mentions(node: KbNode) -> bool:
+    """Return whether a node has one canonical mention in each document that mentions it.
+
+    The canonical mention must have the provenance of another mention. A node without mentions returns False.
+    """
+    mention_texts: set[str] = set()
+    canonical_text_by_docid: dict[str, str] = {}
+    for mention in node.mentions:
+        name = mention.verb.name
+        provenance = mention.provenance
+        if name == CANONICAL:
+            if canonical_text_by_docid.setdefault(provenance.docid, provenance.text) != provenance.text:
+                return False
+        elif name in MENTIONS:
+            mention_texts.add(provenance.text)
+    if not mention_texts or node.documents != canonical_text_by_docid.keys():
+        return False
+    return mention_texts.issuperset(canonical_text_by_docid.values())
+
+
+# ---- The programs
+
+IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
+"""The warning that is ignored by default; slots that take a single value may then have several."""
+
+# Codes of the reference program that no check reports.
+_WARNINGS: Final = (
+    "BAD_QUERY DUPLICATE_QUERY_ID MISSING_MENTION MULTIPLE_FILLS_SLOT MULTIPLE_LINKS TOO_MANY_PROVENANCE_TRIPLES "
+    "UNLOADED_QUERY"
+)
+_ERRORS: Final = "ILLEGAL_OFFSET_PAIR_STRING MISSING_CANONICAL_E MISSING_REALIS"
+_UNUSED_CODES: Final = {
+    **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
+    **dict.fromkeys(_ERRORS.split(), Severity.ERROR),
+}
+
+
+def ignored_codes(text: str) -> frozenset[str]:
+    """Return the codes of warnings in a text with colons between them, such as "UNKNOWN_TYPE:NO_MENTIONS".
+
+    Raises UsageError for an unknown code, and for the code of an error.
+    """
+    codes = [code for code in text.upper().split(":") if code]
+    severities = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
+    severities |= _UNUSED_CODES
+    for code in codes:
+        if code not in severities:
+            raise UsageError(f"Unknown warning: {code}")
+        if severities[code] is not Severity.WARNING:
+            raise UsageError(f"{code} is a fatal error; cannot ignore it")
+    return frozenset(codes)
+
+
+def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
+    """Return a knowledge base after reading, checking and repairing it.
+
+    Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
+    InputError for fatal problems, but only after all checks.
+    """
+    findings = KbFindings(source.name, problems)
+    file = KbFile(source, findings, options.task)
+    base = KnowledgeBase(source.name, file.run_id, file.first_line)
+    builder = Builder(base, findings, options, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
+    for line in file.lines():
+        builder.add(line)
+    # The order is that of the reference program.
+    nodes = list(base.nodes.values())
+    check_types(base, findings)
+    check_strings(nodes, findings)
+    check_provenances(base.assertions, findings)
+    problems.fatal += check_mention_strings(nodes, options.documents, findings)
+    infer_inverses(builder)
+    infer_mentions(builder, base.nodes.values(), with_canonical=options.task == "CSKB")
+    check_endpoints(base.assertions, findings)
+    check_confidences(base.assertions, findings)
+    builder.repetitions.finish()
+    problems.end_if_fatal()
+    return base
+
+
+def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
+    """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
+
+    If the knowledge base has errors, there is no run, and the errors are in `problems`.
+    """
+    name = name_of(file)
+    problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
+    with open_source(file) as source:
+        base = validate_kb(source, KbOptions(), problems)
+        digest = source.digest(RUN)
+    run_file = None
+    account = "has errors"
+    if not problems.has_errors:
+        valid_text = b"".join(encoded(tac_text(base, (TAC,))))
+        with Source(name, io.BytesIO(valid_text), decompress=False) as source:
+            resolution = Resolution(ValidatedKb(source, queries), queries)
+        run_file = InMemory(f"{name} (resolved)", b"".join(encoded(resolution.lines)))
+        counts = (
+            f"{resolution.entered_count} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        )
+        account = f"validated and resolved; {counts}"
+    prepared_run = PreparedRun(
+        name=name,
+        scored_as=f"{name} (resolved)",
+        problems=problems,
+        what=account,
+        digests=(digest,),
+        code="KB_WITH_ERRORS",
+        remedy="a knowledge base with errors is not resolved; correct them first",
+    )
+    return Conversion(prepared_run, run_file)

@@ -1,0 +1,1 @@
+"""Preparation: the programs before the scorer."""

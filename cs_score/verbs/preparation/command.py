@@ -1,0 +1,541 @@
+"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from cs_score.base.display import one_line, terminal_safe
+from cs_score.base.errors import CsScoreError, InputError, UsageError
+from cs_score.base.outputs import Existing, PlannedOutput, encoded
+from cs_score.base.sources import Input, open_source
+from cs_score.cli import output as terminal
+from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status, command
+from cs_score.cli.options import select_options
+from cs_score.cli.output import STDOUT, Destination, file_named, write_text
+from cs_score.coldstart.layouts import detect_schema
+from cs_score.coldstart.options import Justifications, is_nothing, listed
+from cs_score.coldstart.outputs import report_text
+from cs_score.preparation import queries as preparing
+from cs_score.preparation.pooling import documents_per_node, kept_lines
+from cs_score.preparation.queries import read_groups, resample_lines
+from cs_score.preparation.runs import LANGUAGES, RunLimits, ValidatedText, check_run, differences, sort_by_language
+from cs_score.problems.codes import Severity
+from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, check_exists
+
+NONE: Final = "none"
+"""The value of an option for an output file if nothing is to be written."""
+
+CHECK: Final = Option("--check", "Only check, and write no output")
+DIFF: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
+_GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
+_JUSTIFICATIONS: Final = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
+_ANY_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "M:M")
+_FEW_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "1:3")
+_QUERIES: Final = Parameter("queryfile", "The queries")
+
+MOST_LISTED_QUERIES: Final = 5
+"""How many queries are listed in a remark."""
+
+
+def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
+    """Print the lines of a unified diff on standard output.
+
+    On a terminal, control characters are escaped and, with `has_colours`, added and removed lines are coloured. A file
+    gets the lines unchanged, so that the diff can be applied.
+    """
+    if sys.stdout.isatty():
+        diff = (terminal_safe(text) for text in diff)
+    if has_colours and terminal.can_show_colours(sys.stdout):
+        diff = (terminal.with_changes(text) for text in diff)
+    STDOUT.write_safe(encoded(diff))
+
+
+# ---- validate-run
+
+
+def _destination_of_run(line: Line) -> Destination | None:
+    """Return the destination of the validated run; None if it is not written."""
+    text = line.text("-output_file")
+    if text == NONE or "--check" in line:
+        return None
+    return Destination(text)
+
+
+def _outputs_of_validate_run(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the validated run; nothing if it goes to a stream or is not written."""
+    destination = _destination_of_run(line)
+    if destination is None:
+        return []
+    return destination.planned("-output_file", Existing.REPLACED)
+
+
+VALIDATE_RUN: Final = Program(
+    name="validate-run",
+    options=(
+        Option("-allow_comments", "Cut off comments at the end of lines"),
+        Option(
+            "-depth S:D",
+            "Pooling: A:D keeps the best D nodes of the run, B:D those of each query (D x D of the second hop); 0 "
+            "keeps all",
+        ),
+        DOCUMENTS,
+        _GROUND_TRUTH,
+        _FEW_JUSTIFICATIONS,
+        Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
+        CHECK,
+        DIFF,
+    ),
+    parameters=(
+        Parameter("queryfile", "The queries that the run answers"),
+        Parameter("filename", "The run, or a folder of runs"),
+    ),
+    planned_outputs=_outputs_of_validate_run,
+    example="-output_file valid.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
+)
+
+
+@VALIDATE_RUN.command
+def validate_run(line: Line, session: Session) -> int:
+    """Check a run, and write the validated run, which the scorer can read. Return the exit status."""
+    session.report_to()
+    checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
+    validated_run = checked_run.validated()
+    session.remark(*validated_run.remarks)
+    remark_on_node_ids = checked_run.remark_on_node_ids()
+    if remark_on_node_ids is not None:
+        session.remark(remark_on_node_ids)
+    if validated_run.dropped:
+        session.remark(_remark_on_dropped_queries(validated_run.dropped))
+    session.report()
+    if not session.has_errors:
+        destination = _destination_of_run(line)
+        if destination is not None:
+            _write_run(validated_run, destination, session)
+        if "--diff" in line:
+            write_difference(differences(checked_run), has_colours=True)
+    return session.end((checked_run, validated_run))
+
+
+def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
+    """Return a remark that names the queries whose lines are left out of the validated run."""
+    names = ", ".join(queries[:MOST_LISTED_QUERIES])
+    if len(queries) > MOST_LISTED_QUERIES:
+        names += " ..."
+    return (
+        f"lines of {len(queries)} queries are left out, because a line with the answer they ask about was skipped "
+        f"(wrong slot or an empty column): {names}"
+    )
+
+
+def _write_run(validated_run: ValidatedText, destination: Destination, session: Session) -> None:
+    """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
+
+    Raises OutputError.
+    """
+    first_piece = next(validated_run.pieces, "")
+    first_line = first_piece.partition("\n")[0]
+    if first_piece and detect_schema(first_line.split("\t")) is None:
+        session.remark(
+            "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
+            "confidence such as .5 or 1.); write that line otherwise"
+        )
+    all_pieces = itertools.chain([first_piece], validated_run.pieces)
+    destination.write(encoded(all_pieces))
+
+
+# ---- validate-queries
+
+
+def _outputs_of_validate_queries(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the files for the validated queries and for the index of expanded queries."""
+    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    index_file = line.get("-index_file")
+    if index_file is not None:
+        yield from Destination(index_file).planned("-index_file", Existing.REFUSED)
+
+
+VALIDATE_QUERIES: Final = Program(
+    name="validate-queries",
+    options=(
+        Option("-dups VALUE", "Queries that share entry points: none, ignore, delete", NONE),
+        Option("-expand", "Write one query for each entry point"),
+        Option("-index_file FILE", "Names of expanded queries, each with the name it comes from"),
+        Option("-languages LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"),
+        Option("-query_base BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
+        Option("-retain_sf", "Leave out event and sentiment slots"),
+        Option("-subtypes VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
+        Option("-types VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
+    ),
+    parameters=(_QUERIES, Parameter("outputfile", "A new file for the validated queries")),
+    planned_outputs=_outputs_of_validate_queries,
+    example="-expand -query_base ISLE26 queries/ldc-queries.xml expanded.xml",
+)
+
+
+@VALIDATE_QUERIES.command
+def validate_queries(line: Line, session: Session) -> int:
+    """Check a query file, and write the queries with the changes of the options. Return the exit status.
+
+    The queries are written even if there are errors, as the reference program does.
+    """
+    options = _query_options(line)
+    session.report_to()
+    queries = session.read_queries()
+    session.remark(*queries.remarks)
+    remarks_on_types = preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0])
+    session.remark(*remarks_on_types)
+    validated = preparing.validate_queries(queries.table, options, session.problems)
+    text = preparing.query_file_text(validated.queries)
+    session.report()
+    file_named(line.words[1]).write(encoded([text]))
+    index_file = line.get("-index_file")
+    if index_file is not None:
+        index_lines = (f"{expanded}\t{origin}\n" for expanded, origin in validated.index)
+        Destination(index_file).write(encoded(index_lines))
+    return session.end(validated)
+
+
+def _query_options(line: Line) -> preparing.QueryOptions:
+    """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
+    languages = line.text("-languages")
+    return preparing.QueryOptions(
+        types=_choice(line, "-types", preparing.TYPE_ACTIONS),
+        places=_choice(line, "-subtypes", preparing.Misfit),
+        duplicates=_choice(line, "-dups", preparing.Duplicates),
+        base=line.text("-query_base") if "-expand" in line else None,
+        languages=None if is_nothing(languages) else frozenset(listed(languages)),
+        only_slot_filling="-retain_sf" in line,
+    )
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
+    """Return the value of an option as one of `choices`; letter case does not matter. Raises UsageError for others."""
+    text = line.text(option).lower()
+    choice_by_name = {choice.value: choice for choice in choices}
+    if text not in choice_by_name:
+        raise UsageError(f"Unknown {option} argument: {text}; choose {', '.join(choice_by_name)}")
+    return choice_by_name[text]
+
+
+# ---- generate-queries
+
+
+def _outputs_of_generate_queries(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the queries; nothing if they go to a stream."""
+    return Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+
+
+GENERATE_QUERIES: Final = Program(
+    name="generate-queries",
+    options=(
+        DOCUMENTS,
+        _ANY_JUSTIFICATIONS,
+        Option("-valid", "Escape the names taken from the run, so that the file is XML"),
+    ),
+    parameters=(
+        _QUERIES,
+        Parameter("outputfile", "The queries to write: a file, stdout or stderr"),
+        Parameter("[runfile]", "Answers to the first round"),
+    ),
+    planned_outputs=_outputs_of_generate_queries,
+    example="queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
+    existing_error_file=Existing.REPLACED,
+    encodes_report_once=True,
+)
+
+
+@GENERATE_QUERIES.command
+def generate_queries(line: Line, session: Session) -> int:
+    """Write the queries of the first round or, if a run is named, of the second round. Return the exit status."""
+    destination = Destination(line.words[1])
+    run_files = list[Input](line.words[2:])
+    session.report_to()
+    session.read_documents()  # only raises an error if the list cannot be read: nothing is checked against it
+    queries = session.read_queries()
+    limits = RunLimits(Justifications.parse(line.text("-justifications")))
+    session.remark(*queries.remarks)
+    if not run_files:
+        text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
+        destination.write(encoded([text]))
+        report = ""
+        if "-error_file" not in line:  # the reference leaves the file empty in this round
+            report = "".join(report_text(session.problems))
+        session.close(report)
+        return Status.DONE
+    check_exists(line.words[2])
+    checked_run = check_run(run_files, queries, limits, session.problems)
+    responses = checked_run.loading.links.responses
+    text = preparing.query_file_text(preparing.second_round(responses, is_xml="-valid" in line))
+    session.report()
+    if not session.has_errors:
+        destination.write(encoded([text]))
+    return session.end(checked_run)
+
+
+# ---- package-output
+
+
+def _outputs_of_package_output(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the run."""
+    return file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
+
+
+PACKAGE_OUTPUT: Final = Program(
+    name="package-output",
+    options=(DOCUMENTS, _ANY_JUSTIFICATIONS),
+    parameters=(
+        Parameter("queryfile", "The queries of the first round"),
+        Parameter("round1file", "Answers to the first round"),
+        Parameter("round2file", "Answers to the second round"),
+        Parameter("outputfile", "A new file for the run"),
+    ),
+    planned_outputs=_outputs_of_package_output,
+    example="queries/sf-queries.xml round1.tab round2.tab run.tab",
+)
+
+
+@PACKAGE_OUTPUT.command
+def package_output(line: Line, session: Session) -> int:
+    """Write the answers to both rounds as one run. Return the exit status."""
+    session.report_to()
+    checked_run = session.check_runs(line.words[1:3])
+    session.remark(*checked_run.loading.remarks)
+    run_ids = {response.run_id for response in checked_run.loading.links.responses}
+    if len(run_ids) > 1:
+        session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
+        session.problems.end_if_fatal()
+    session.report()
+    if not session.has_errors:
+        file_named(line.words[3]).write(encoded(checked_run.validated().pieces))
+    return session.end(checked_run)
+
+
+# ---- validate-assessments
+
+
+def _destination_by_language(line: Line) -> dict[str, Destination]:
+    """Return the destination of the assessments of each language: a file each, or the same stream for all."""
+    prefix = Destination(line.text("-output_file"))
+    if prefix.stream is not None:
+        return dict.fromkeys(LANGUAGES, prefix)
+    return {language: Destination(f"{prefix.name}.{language.lower()}") for language in LANGUAGES}
+
+
+def _outputs_of_validate_assessments(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the file for the assessments of each language."""
+    for destination in _destination_by_language(line).values():
+        yield from destination.planned("-output_file", Existing.CLEARED)
+
+
+VALIDATE_ASSESSMENTS: Final = Program(
+    name="validate-assessments",
+    options=(
+        DOCUMENTS,
+        _GROUND_TRUTH,
+        Option("--all-problems", "Report all lines that scoring refuses or leaves out, by kind; write no output"),
+        Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
+        Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
+    ),
+    parameters=(
+        Parameter("queryfile", "The slot-filling queries that were assessed"),
+        Parameter("filename", "The assessments, or a folder of them"),
+    ),
+    planned_outputs=_outputs_of_validate_assessments,
+    example="-output_file pool queries/sf-queries.xml assessments/pool-2016.tab",
+)
+
+
+@VALIDATE_ASSESSMENTS.command
+def validate_assessments(line: Line, session: Session) -> int:
+    """Check assessments, and write a file with the assessments of each language. Return the exit status."""
+    file = line.words[1]
+    session.report_to()
+    _check_languages(line.text("-languages"))
+    if "--all-problems" in line:
+        return _report_pool(session, file)
+    checked_pool = session.check_runs([file], Justifications(None, None))
+    if checked_pool.loading.links.responses:
+        raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
+    session.remark(*checked_pool.loading.remarks)
+    assessments: list[tuple[str, str]] = []
+    if not session.problems.count(Severity.ERROR):
+        assessments.extend(sort_by_language(checked_pool.loading))
+    session.report()
+    if not session.has_errors:
+        _write_assessments(assessments, _destination_by_language(line))
+    return session.end(checked_pool)
+
+
+def _check_languages(text: str) -> None:
+    """Raise UsageError if the colon-separated list names an unknown language."""
+    for language in text.split(":"):
+        if language and language not in LANGUAGES:
+            raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
+
+
+def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
+    """Write assessments to the destination of their language; if that is a stream, all in their order.
+
+    Each assessment is a pair of the language and the text of the line. Raises OutputError.
+    """
+    lines_by_language: dict[str, list[str]] = {language: [] for language in destination_by_language}
+    all_lines = []
+    for language, text in assessments:
+        assessment_line = f"{text}\n"
+        all_lines.append(assessment_line)
+        if language in lines_by_language:
+            lines_by_language[language].append(assessment_line)
+    first_destination = destination_by_language[LANGUAGES[0]]
+    if first_destination.stream is not None:
+        first_destination.write(encoded(all_lines))
+        return
+    for language, destination in destination_by_language.items():
+        destination.write(encoded(lines_by_language[language]))
+
+
+def _report_pool(session: Session, file: str) -> int:
+    """Print each kind of problem that scoring would have with the assessments in a file. Return the exit status."""
+    pool = session.check_pool(file)
+    session.remark(*pool.remarks)
+    texts = [str(kind) for kind in pool.kinds]
+    if not texts:
+        texts = ["no line that scoring refuses or leaves out"]
+    write_text("stdout", "".join(f"{one_line(text)}\n" for text in texts))
+    session.add_fatal(pool.fatal)
+    return Finished(Status.REFERENCE if pool.is_refused else Status.DONE, pool)
+
+
+# ---- apply-k
+
+
+def _outputs_of_apply_k(line: Line) -> Iterable[PlannedOutput]:
+    """Return the file for the lines that are kept."""
+    return file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+
+
+APPLY_K: Final = Program(
+    name="apply-k",
+    options=(Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),
+    parameters=(Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept")),
+    planned_outputs=_outputs_of_apply_k,
+    existing_error_file=None,
+    example="submissions/tide-kb.tab.txt shorter.tab.txt",
+)
+
+
+@APPLY_K.command
+def apply_k(line: Line, session: Session) -> int:
+    """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
+
+    The limit is the value of -justifications. The lines that are left out are printed on standard error.
+    """
+    run_file, output_file = line.words
+    most_documents = documents_per_node(line.text("-justifications"))
+    if most_documents == 0:
+        session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
+    lines = _lines_of_run(run_file)
+    is_kept_by_line = kept_lines(lines, most_documents)
+    kept = []
+    discarded = []
+    for text, is_kept in zip(lines, is_kept_by_line):
+        if is_kept:
+            kept.append(f"{text}\n")
+        else:
+            discarded.append(f"--discarding: {text}\n")
+    file_named(output_file).write(encoded(kept))
+    discarded_bytes = "".join(discarded).encode("utf-8", "surrogateescape")
+    write_text("stderr", discarded_bytes.decode("utf-8", "backslashreplace"))
+    return Finished(Status.DONE, (lines, kept, discarded))
+
+
+def _lines_of_run(run_file: str) -> list[str]:
+    """Return the lines of a run without line feeds. Bytes that are not UTF-8 become surrogate characters."""
+    with open_source(run_file) as source:
+        lines = source.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+# ---- Two programs with contracts of their own
+
+
+class _Superseded(Reference):
+    """The command of a superseded program: it accepts any words, and only has a help and a version."""
+
+    def parse(self, typed: Sequence[str]) -> Line:
+        """Return the command line; the first word may be an option for help or a version."""
+        with contextlib.suppress(UsageError):  # any other word is accepted and ignored
+            line = super().parse(typed[:1])
+            if line.information:
+                return line
+        return Line(typed)
+
+
+@command(
+    "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
+)
+def expand_queries(line: Line) -> int:
+    """Print which program has replaced this one. Return 0."""
+    write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
+    return Status.DONE
+
+
+# There is no negative number, which would be read as a switch. Numbers with more digits are not accepted.
+_NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
+_SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
+
+
+@command(
+    "samples",
+    (
+        *select_options("-error_file"),
+        Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
+        *select_options("--seed"),
+    ),
+    Parameter("num_samples", "Number of resamples"),
+    Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
+    contract=Reference,
+    example="-output_file resamples.txt 1000 queries/queryids.txt",
+)
+def samples(line: Line) -> int:
+    """Write bootstrap resamples of LDC queries. Return the exit status."""
+    seed = line.text("--seed")
+    if not _SEED.fullmatch(seed):
+        problem = f"--seed takes a whole number of at least 0, not {seed}"
+        raise Misuse(problem, f"ERROR: {problem}")
+    destination = Destination(line.text("-output_file"))
+    error_file = Destination.of_report(line.text("-error_file"))
+    outputs = destination.planned("-output_file", Existing.REPLACED)
+    outputs += error_file.planned("-error_file", Existing.REFUSED)
+    try:
+        line.plan(outputs, line.words)  # both words are checked as inputs, because they are easily swapped
+    except CsScoreError as error:
+        write_text("stderr", f"cs-score samples: {error}\n")
+        return Status.REFERENCE
+    number_text, queries_file = line.words
+    number = _NUMBER.fullmatch(number_text)
+    number_of_resamples = int(Decimal(number.group(1))) if number else 0
+    try:
+        groups = read_groups(queries_file)
+        destination.write(encoded(resample_lines(groups, number_of_resamples, int(seed))))
+    except CsScoreError as error:
+        error_file.write(encoded([f"{error}\n"]))
+        return Status.REFERENCE
+    report = ""
+    if not number:
+        report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
+    if not groups:
+        report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
+    terminal.write_report(error_file, report, encoded([report]))
+    return Status.DONE

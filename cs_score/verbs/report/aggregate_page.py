@@ -1,0 +1,51 @@
+"""The page for participants who must not learn the gold data: scores with intervals, and counts of mistakes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from cs_score.analysis.aggregate import MISTAKES, SCORES, MeasuredScore, notes_of
+from cs_score.pages.page import Facts, Page, PageFact, PageMaker, Section, tables
+
+
+class AggregatePage(PageMaker):
+    """The page of a run in a closed evaluation, with the values that may be shown there."""
+
+    CHARTS: ClassVar = {}
+
+    def page(self) -> Page:
+        """Return the page: scores, mistakes, and how the intervals came about. It has nothing that opens."""
+        first = self.document.first
+        subtitle = f"{first.measure} {_value(first)}"
+        if self.document.answered:
+            subtitle += f" over {self.document.answered}"
+        return Page(
+            title=f"{self.document.task} scores",
+            subtitle=subtitle,
+            sections=[self._scores(first), self._mistakes(), self._about()],
+        )
+
+    def _scores(self, first: MeasuredScore) -> Section:
+        """Return the section of the first measure in large figures, and all scores with their limits."""
+        limits = ""
+        if first.low is not None and first.high is not None:
+            limits = f"{first.low:.4f} to {first.high:.4f}"
+        facts = Facts([PageFact(first.measure, _value(first), limits)], is_main=True)
+        return Section("scores", "Scores", [facts, *tables(SCORES, self.document, is_small=True)])
+
+    def _mistakes(self) -> Section:
+        """Return the section with the number of mistakes of each kind."""
+        about = (
+            f"How many mistakes of each kind the whole run has. Numbers below {self.document.fewest} are not given: "
+            "they could tell of single answers."
+        )
+        return Section("mistakes", "Mistakes", [about, *tables(MISTAKES, self.document, is_small=True)])
+
+    def _about(self) -> Section:
+        """Return the section on how the numbers came about."""
+        return Section("about", "About these numbers", notes_of(self.document))
+
+
+def _value(score: MeasuredScore) -> str:
+    """Return a score as the page shows it."""
+    return "undefined" if score.score is None else f"{score.score:.4f}"

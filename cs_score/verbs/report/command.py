@@ -1,0 +1,223 @@
+"""The commands `report`, which makes HTML pages, and `plot`, which draws single charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from cs_score.analysis.outcomes import shortened
+from cs_score.base.documents import failures_as_input_error
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import encoded, ending_of
+from cs_score.base.runtime import Late
+from cs_score.base.slices import part_of_slice, view_of_kind
+from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli.findings import (
+    ANALYSIS_OF_EVIDENCE,
+    ANALYSIS_OF_RUNS,
+    DIFFERENCE_OF_EVIDENCE,
+    DIFFERENCE_OF_RUNS,
+    OWN_OPTIONS,
+    RUNS_OPTIONS,
+    SIDE_B,
+    deliver,
+)
+from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.options import INTERVALS, read_resampling, top_of
+from cs_score.cli.output import STDOUT
+from cs_score.cli.scoring import print_document
+from cs_score.cli.task_options import own_options
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_document
+from cs_score.pages.page import MOST_ROWS, page_template
+from cs_score.statistics.options import Resampling
+from cs_score.tasks import COLD_START, task_named
+
+if TYPE_CHECKING:
+    from cs_score.analysis import aggregate
+    from cs_score.analysis.aggregate import Aggregate
+else:
+    aggregate = Late("cs_score.analysis.aggregate")
+
+_AGGREGATE_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy {INTERVALS}"
+_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVALS}"
+_ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
+"""The options that `report` accepts for every kind of page."""
+
+_PAGE: Final = (
+    "Result",
+    "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
+    "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
+    "extra report: pip install 'cs-score[report]'",
+)
+
+
+REPORT_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"--compare --aggregate-only {ANALYSIS_OF_RUNS} {SIDE_B} --force",
+        formats="html text json tsv",
+        files=(
+            "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
+            "assessments; with --compare two runs"
+        ),
+        example="-o report.html $ONE",
+    ),
+    evidence=VerbForm(
+        options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVALS} --force",
+        formats="html text json tsv",
+        files="Gold and predictions in this order; with --compare two predictions",
+        example="-o report.html $ONE",
+    ),
+    own_options=OWN_OPTIONS,
+    sections=[_PAGE],
+    summary="Make an HTML page of {task} predictions",
+)
+
+
+@REPORT_VERB.command
+def report(task_name: str, line: Line) -> int:
+    """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
+
+    In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
+    """
+    is_page = line.format == "html"
+    if is_page and "--output" not in line:
+        raise UsageError("-o PATH must be given for a page")
+    if is_page:
+        page_template()  # raises an error, before anything is scored, if the extra for pages is not installed
+    if "--aggregate-only" in line:
+        return _report_aggregate(task_name, line)
+    if task_name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
+        return _report_document(line)
+    task = task_named(task_name)
+    if "--compare" in line:
+        _refuse_other_options(line, _options_of_differences(task_name), "is not for --compare")
+        compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
+        document = compute_difference(task, line)
+        view = view_of_kind("difference", task)
+        most_rows = top_of(line)
+    else:
+        _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
+        analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
+        document = analyze_inputs(task, line, inputs_of_line(task_name, line), is_whole=True)
+        view = view_of_kind("analysis", task)
+        most_rows = MOST_ROWS if task_name == COLD_START else None
+    if not is_page:
+        return deliver(line, view, document)
+    STDOUT.write(encoded([page_of(shortened(document, most_rows))]))
+    return Status.DONE
+
+
+def _report_document(line: Line) -> int:
+    """Print the page of a JSON document that analyze, diff or batch has written. Return the exit status.
+
+    Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
+    """
+    file = line.words[0]
+    _refuse_other_options(line, (), f"says what to analyse, but {file} is an analysis already")
+    if line.format != "html":
+        raise UsageError(f"--format {line.format}: {file} is an analysis already; report makes its page")
+    document = read_document(file)
+    with failures_as_input_error(file):
+        page = page_of(document)
+    STDOUT.write(encoded([page]))
+    return Status.DONE
+
+
+def _report_aggregate(task_name: str, line: Line) -> int:
+    """Print the summary of a run that participants of a closed evaluation may see. Return the exit status.
+
+    Raises UsageError for options that would show more, and InputError if the run cannot be scored.
+    """
+    if task_name == COLD_START:
+        allowed_options = f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
+    else:
+        allowed_options = f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
+    _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
+    document = score_aggregate(task_name, line)
+    if line.format != "html":
+        return print_document(line, aggregate.PRINTOUT, document)
+    STDOUT.write(encoded([page_of(document)]))
+    return Status.DONE
+
+
+def score_aggregate(task_name: str, line: Line) -> Aggregate:
+    """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
+
+    Raises UsageError, and InputError if the run cannot be scored.
+    """
+    task = task_named(task_name)
+    measure = task.measure_of(line.get("--measure"))
+    resampling = read_resampling(line, always=True) or Resampling()
+    result: Any = inputs_of_line(task_name, line).score_single()
+    if task_name == COLD_START:
+        return aggregate.aggregate_of_run(result, measure, resampling)
+    return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
+
+
+def _own_option_names(task_name: str) -> list[str]:
+    """Return the names of the options that only this evidence task has."""
+    return ["--stage", *(option.long for option in own_options(task_name))]
+
+
+def _options_of_analyses(task_name: str) -> list[str]:
+    """Return the options that choose the content of a page about one run or system."""
+    if task_name == COLD_START:
+        return f"{ANALYSIS_OF_RUNS} --also-policy".split()
+    return f"{ANALYSIS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
+
+
+def _options_of_differences(task_name: str) -> list[str]:
+    """Return the options that choose the content of a page about the difference of two runs or systems."""
+    if task_name == COLD_START:
+        return f"--compare {DIFFERENCE_OF_RUNS} --policy-b".split()
+    return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
+
+
+def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
+    """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
+
+    The message is the name of the option and the `reason`.
+    """
+    allowed = _ALWAYS.union(allowed_options)
+    for name in line.switches:
+        if name not in allowed:
+            raise UsageError(f"{name} {reason}")
+
+
+_CHARTS: Final = (
+    ("budget", "The gain from correcting each kind of mistakes alone"),
+    ("cumulated", "The score with one kind after the other corrected"),
+    ("groups", "Precision, recall and F1 by slot, hop and so on"),
+    ("sweep", "Scores by confidence threshold"),
+    ("reliability", "How often answers of a confidence are right"),
+    ("confusions", "Categories by slot, or labels predicted for those of gold"),
+    ("precision", "Precision at each rank of a query's nodes"),
+    ("contributions", "What units contribute to the difference of two runs"),
+    ("leaderboard", "Scores of many runs with intervals and tiers"),
+    ("heatmap", "Scores of queries, claims and so on by runs"),
+    ("difficulty", "What is to be found, by how many runs have found it"),
+    ("agreement", "How many right answers runs share"),
+    ("systems", "What more and more runs find together"),
+    ("stability", "How well rankings by other measures and policies agree"),
+)
+
+
+@command(
+    "plot",
+    (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
+    Parameter("kind", "The chart", choices=lambda _: chart_kinds()),
+    Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
+    needs_output=True,
+    sections=[("Charts", _CHARTS)],
+    formats=("svg",),
+    example="budget analysis.json -o budget.svg",
+)
+def plot(line: Line) -> int:
+    """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
+    kind, file = line.words
+    document = read_document(file)
+    with failures_as_input_error(file):
+        chart = chart_of(document, kind, line.get("--of"))
+    STDOUT.write([chart.standalone().encode()])
+    return Status.DONE

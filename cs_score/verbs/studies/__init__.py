@@ -1,0 +1,1 @@
+"""Studies: what test sets, pools and assessors can show."""

@@ -1,0 +1,167 @@
+"""The commands about what test sets and pools can show: `power` and `pool-bias`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.analysis import comparison
+from cs_score.base.documents import read_document, record_in
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import ending_of
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.cli import options
+from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.options import POLICIES, SCORING, select_options, whole_number
+from cs_score.cli.output import STDOUT, with_bar
+from cs_score.cli.runs import Runs
+from cs_score.cli.scoring import print_document
+from cs_score.cli.verb import Verb, VerbForm
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TDesign, plan_from_comparison, plan_test
+from cs_score.statistics.results import SystemComparison
+from cs_score.tables.statistics import POWER
+from cs_score.tasks import task_named
+
+if TYPE_CHECKING:
+    from cs_score.pages import charts
+    from cs_score.verbs.studies import pool_bias as pool_biases
+else:
+    charts = Late("cs_score.pages.charts")
+    pool_biases = Late("cs_score.verbs.studies.pool_bias")
+
+_RUNS: Final = f"{SCORING} -runids --run --policy"
+_OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
+
+
+POWER_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{_RUNS} {_OF_POWER}",
+        formats="text json tsv svg",
+        files=(
+            "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none "
+            "with --sd"
+        ),
+        sections=[POLICIES],
+        example="--difference 0.1 $TWO",
+    ),
+    evidence=VerbForm(
+        options=f"--gold {_OF_POWER}",
+        formats="text json tsv svg",
+        files="One file for each system, or JSON of compare",
+        example="--difference 0.1 $TWO",
+    ),
+    own_options=(
+        Option("--difference D", "Also say how many units a difference D of two scores needs"),
+        Option("--alpha LEVEL", "Level of the two-sided test", "0.05"),
+        Option("--power SHARE", "Probability with which a difference is to be found", "0.8"),
+        Option("--sd S", "Standard deviation of the units' paired differences, instead of files"),
+        Option("--units N", "Number of units; with --sd"),
+    ),
+    sections=[
+        (
+            "Result",
+            "The smallest difference that these units detect, for each pair of systems, and with --difference the "
+            "units that it needs: from the differences unit by unit, for ratios of sums from what units contribute. "
+            "For units that are right or wrong the test is the exact sign test, otherwise a paired t test. "
+            "As .svg the curve of power by difference.",
+        )
+    ],
+    summary="Plan a test of {task} systems: detectable difference, units needed",
+    needs_files=False,
+)
+
+
+@POWER_VERB.command
+def power(task_name: str, line: Line) -> int:
+    """Print the smallest difference that a test detects, and how many units a difference needs. Return 0.
+
+    The plan is made from a standard deviation, from the JSON of a comparison, or from systems that are scored now.
+    Raises UsageError, and InputError for files from which no test can be planned.
+    """
+    deviation = options.positive_number(line, "--sd")
+    difference = options.positive_number(line, "--difference")
+    alpha = options.positive_number(line, "--alpha")
+    wanted_power = options.positive_number(line, "--power")
+    aim = Aim(difference, alpha or 0.05, wanted_power or 0.8)
+    if deviation is not None:
+        if line.words or "--gold" in line:
+            raise UsageError("--sd stands for files: give the one or the others")
+        plan = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
+    elif "--units" in line:
+        raise UsageError("--units goes with --sd; files have their own number of units")
+    elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
+        document = record_in(read_document(line.words[0]), SystemComparison, line.words[0])
+        plan = plan_from_comparison(document, line.get("--measure"), aim)
+    else:
+        plan = _plan_from_systems(task_name, line, aim)
+    if line.format in ("text", "json", "tsv"):
+        return print_document(line, POWER, plan)
+    STDOUT.write([_curve(plan).standalone().encode()])
+    return Status.DONE
+
+
+def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> PowerPlan:
+    """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
+    task = task_named(task_name)
+    measure = task.measure_of(line.get("--measure"))
+    results = inputs_of_line(task_name, line, fewest=2, most=None).score_all().results
+    if measure is None:
+        measure = comparison.headline_measure(task, results)
+    document = comparison.compare(task, results, Resampling(1), measures=[measure])
+    return plan_from_comparison(document, None, aim)
+
+
+def _curve(plan: PowerPlan) -> charts.Drawing:
+    """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units."""
+    points_by_curve: dict[str, list[tuple[float, float]]] = {}
+    for point in plan.curve:
+        points_by_curve.setdefault(f"{point.units} units", []).append((point.difference, point.power))
+    test = "the exact sign test" if plan.test == "sign" else "a paired t test"
+    title = f"Power of {test}"
+    if plan.measure:
+        title += f", {plan.measure}"
+    meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
+    marked_difference = plan.difference or plan.detectable or 0.0
+    caption = charts.Caption("power", title, "Difference of the scores", "Power")
+    mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
+    return charts.lines(caption, meaning, points_by_curve, mark=mark)
+
+
+_TEAMS: Final = Option(
+    "--teams FILE", "A file with a line RUN<tab>TEAM for each run; without it, each run is its own team"
+)
+
+
+@command(
+    "pool-bias",
+    select_options(f"{_RUNS} --measure --teams --force", [_TEAMS]),
+    Parameter(
+        "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
+    ),
+    sections=(
+        (
+            "Result",
+            "Each run scored against the pool without the assessments of lines that only its team's runs have: score "
+            "and rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
+        ),
+        POLICIES,
+        *options.LEGEND,
+    ),
+    formats=("text", "json", "tsv"),
+    example=options.EXAMPLE_OF_TWO,
+)
+def pool_bias(line: Line) -> int:
+    """Print how each run scores without the assessments that only runs of its own team led to. Return 0.
+
+    Raises UsageError, and InputError for files that cannot be scored.
+    """
+    team_file = line.get("--teams")
+    inputs = Runs(line)
+    if team_file == "-":
+        raise UsageError("standard input cannot be read once for each run: name a file")
+    with paused_collector():
+        opened = inputs.open_runs()
+        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
+        document = pool_biases.pool_bias(pooled_runs, team_file, line.get("--measure"), progress=with_bar)
+    return print_document(line, pool_biases.POOL_BIAS_PRINTOUT, document)

@@ -1,0 +1,343 @@
+"""Pool bias: how runs score against the pool as it would be if their team had not taken part (J. Zobel, SIGIR 1998).
+
+A team's own assessments are those of answers that a run of the team gives and no run of another team. They are taken
+out of the pool, together with the assessments of second-hop answers whose first-hop answer the pool then lacks, and
+the team's runs are scored again. See docs/statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
+from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, score_for_analysis, silent
+from cs_score.analysis.rankings import ranks_of, tau_b, tau_in_words
+from cs_score.base.documents import Document
+from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.records import Record, asdict
+from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
+from cs_score.coldstart.lines import Answer, Assessment
+from cs_score.coldstart.scorer import OneRun, load_alone
+from cs_score.measures.registry import COLD_START_MODE, Measure
+from cs_score.tables.layout import Column, Layout, headed
+from cs_score.tables.statistics import Printout
+
+# ---- The document
+
+
+class PoolLine(Record):
+    """A line of the pool."""
+
+    file: str
+    line: int
+
+
+class LeftOut(Record):
+    """The score against the pool without the team's own assessments, and its rank among such scores of all runs."""
+
+    score: float
+    rank: int
+
+
+class PooledRun(Record):
+    """One run, with its score against the whole pool and against the pool without its team's own assessments.
+
+    `unique` counts the assessments of answers that only its team gives, `unique_classes` the equivalence classes that
+    are lost with them; `removed` are all lines that were taken out of the pool. `scenarios` are those of `analyze` by
+    measure, None where the scorer would give no score; `pessimistic` and `optimistic` are those of the measure that
+    ranks.
+    """
+
+    run: str
+    team: str
+    score: float
+    rank: int
+    left_out: LeftOut
+    unique: int
+    unique_classes: int
+    pessimistic: float | None
+    optimistic: float | None
+    scenarios: Mapping[str, Scenario]
+    removed: tuple[PoolLine, ...]
+
+
+class PoolBiasDocument(Document, frozen=True, kw_only=True, tag="pool-bias"):
+    """All runs in the order given, and tau-b between their scores and their left-out scores (None: all are tied)."""
+
+    schema_version: Literal[2] = 2
+    measure: str
+    runs: tuple[PooledRun, ...]
+    tau_b: float | None
+    signatures: Mapping[str, str]
+
+
+# ---- Teams
+
+_TEAMS_HEADER: Final = ["run", "team"]
+
+
+def read_teams(file: Input, run_ids: Sequence[str]) -> dict[str, str]:
+    """Return the team of each run, from a file with a line `RUN<tab>TEAM` for each run.
+
+    A run that the file does not name is a team of its own. Raises InputError with the file and line for a line of
+    another form, an unknown run, and a run in two teams.
+    """
+    with open_source(file) as source:
+        file_name = source.name
+        text = source.read_bytes().decode("utf-8", "replace")
+    team_by_run: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        columns = line.split("\t") if "\t" in line else line.split()
+        columns = [column.strip() for column in columns]
+        if not line.strip() or (number == 1 and columns == _TEAMS_HEADER):
+            continue
+        place = f"line {number}"
+        if len(columns) != 2 or "" in columns:
+            raise InputError("not a run and its team, with a tab between them", file=file_name, place=place)
+        run, team = columns
+        if run not in run_ids:
+            raise InputError(f"no run is called {run}{nearest(run, run_ids)}", file=file_name, place=place)
+        if team_by_run.setdefault(run, team) != team:
+            raise InputError(f"{run} is in {team_by_run[run]} already", file=file_name, place=place)
+    if not team_by_run:
+        raise InputError("names no run", file=file_name)
+    return {run: team_by_run.get(run, run) for run in run_ids}
+
+
+# ---- What a team contributed to the pool
+
+PooledAnswer: TypeAlias = tuple[str, Answer]
+"""An answer as a pool has it: the full id of its query, and what the answer says."""
+
+
+class Contribution(Record):
+    """What would be missing from the pool if a team had not taken part.
+
+    `assessment_count` is the number of assessments of answers that only this team gave, `classes` are the equivalence
+    classes that were found in these answers alone. `removed` are all lines that leave the pool with the team.
+    """
+
+    assessment_count: int
+    classes: frozenset[str]
+    removed: tuple[PoolLine, ...]
+
+
+def _contributions_of_teams(
+    assessments: Sequence[Assessment], scored_by_run: Mapping[str, AnalysedRun], team_by_run: Mapping[str, str]
+) -> dict[str, Contribution]:
+    """Return what would be missing from the pool without each team, by the name of the team.
+
+    `assessments` are the lines of the pool, `scored_by_run` has the scored runs by run id.
+    """
+    answers_by_team: dict[str, set[PooledAnswer]] = {}
+    for run, scored in scored_by_run.items():
+        answers = {(response.query.full_id, response.answer) for response in scored.run.links.responses}
+        answers_by_team.setdefault(team_by_run[run], set()).update(answers)
+    contributions = {}
+    for team, answers in answers_by_team.items():
+        own_answers = set(answers)
+        for other_team, other_answers in answers_by_team.items():
+            if other_team != team:
+                own_answers -= other_answers
+        contributions[team] = _contribution(assessments, own_answers)
+    return contributions
+
+
+def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
+    """Return what would be missing from the pool without the answers that only one team gives (`own_answers`)."""
+    own_assessments = {
+        assessment for assessment in assessments if (assessment.query.full_id, assessment.answer) in own_answers
+    }
+    removed_assessments = _with_orphans(own_assessments, assessments)
+    remaining_classes = {line.value_class for line in assessments if line not in removed_assessments}
+    accepted_classes = {line.value_class for line in removed_assessments if line.is_accepted}
+    removed_lines = [PoolLine(line.file, line.number) for line in assessments if line in removed_assessments]
+    return Contribution(
+        assessment_count=len(own_assessments),
+        classes=frozenset(accepted_classes - remaining_classes),
+        removed=tuple(removed_lines),
+    )
+
+
+def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
+    """Return some assessments that are removed from a pool, and all assessments that are removed with them.
+
+    The assessment of a second-hop answer is removed if no assessment of its first-hop answer remains. This is repeated
+    until nothing more is removed.
+    """
+    all_removed = set(first_removed)
+    while True:
+        remaining_targets = {assessment.target for assessment in assessments if assessment not in all_removed}
+        count_before = len(all_removed)
+        for assessment in assessments:
+            is_second_hop = assessment.query.level > 0
+            if is_second_hop and assessment.query.short_id not in remaining_targets:
+                all_removed.add(assessment)
+        if len(all_removed) == count_before:
+            return all_removed
+
+
+def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> list[Input]:
+    """Return the files of a pool, as files in memory, without some of their lines.
+
+    A file that would be empty is left out.
+    """
+    removed_places = {(line.file, line.line) for line in removed_lines}
+    files: list[Input] = []
+    for file in pool:
+        name = name_of(file)
+        with open_source(file) as source:
+            lines = source.read_bytes().split(b"\n")
+        remaining = [line for number, line in enumerate(lines, 1) if (name, number) not in removed_places]
+        if any(remaining):
+            files.append(InMemory(plain_name(name), b"\n".join(remaining)))
+    return files
+
+
+# ---- The study
+
+
+class PooledRuns(Record):
+    """Runs, and the pool that they are scored against.
+
+    `gold` has the queries and no pool; `pool` are the files of assessments. `load` reads a run over gold with a pool.
+    """
+
+    gold: ColdStartGold
+    pool: Sequence[Input]
+    runs: Sequence[OneRun]
+    load: Callable[[ColdStartGold, OneRun], Run] = load_alone
+
+    def check(self) -> None:
+        """Raise UsageError for fewer than two runs, and for runs that share an id."""
+        run_ids = [run.run_id for run in self.runs]
+        if len(set(run_ids)) < max(2, len(run_ids)):
+            listed = ", ".join(run_ids) or "none"
+            raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {listed}")
+
+    def score(self, gold: ColdStartGold, runs: Sequence[OneRun]) -> dict[str, AnalysedRun]:
+        """Score some of the runs against a gold standard that has a pool, and return the results by run id.
+
+        Raises InputError for a run that cannot be read.
+        """
+        return {run.run_id: score_for_analysis(self.load(gold, run), gold.options.policy) for run in runs}
+
+
+def pool_bias(
+    pooled_runs: PooledRuns, teams: Input | None = None, measure: str | None = None, progress: Progress = silent
+) -> PoolBiasDocument:
+    """Score each run against the whole pool, and against the pool without what only the run's team contributed.
+
+    `teams` is a file with the team of each run; without it each run is a team of its own. The runs are ranked by
+    `measure`, by default the headline measure. `progress` shows how many teams have been left out so far.
+
+    Raises UsageError for fewer than two runs, for runs that share an id and for an unknown measure; InputError for a
+    file that cannot be read.
+    """
+    pooled_runs.check()
+    run_ids = [run.run_id for run in pooled_runs.runs]
+    team_by_run = {run_id: run_id for run_id in run_ids} if teams is None else read_teams(teams, run_ids)
+
+    gold = with_pool(pooled_runs.gold, pooled_runs.pool)
+    scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
+    ranking_measure = scored_by_run[run_ids[0]].measure(measure)
+    score_by_run = _scores_by_run(scored_by_run, ranking_measure)
+
+    contributions = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
+    left_out_score_by_run = dict(score_by_run)  # the same for the runs of a team that contributed nothing of its own
+    contributing_teams = [team for team, contribution in contributions.items() if contribution.removed]
+    for team in progress(contributing_teams, "leaving out"):
+        smaller_pool = _pool_without(pooled_runs.pool, contributions[team].removed)
+        runs_of_team = [run for run in pooled_runs.runs if team_by_run[run.run_id] == team]
+        scored_again = pooled_runs.score(with_pool(pooled_runs.gold, smaller_pool), runs_of_team)
+        left_out_score_by_run.update(_scores_by_run(scored_again, ranking_measure))
+
+    ranks = ranks_of(list(score_by_run.values()))
+    left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
+    runs = []
+    for position, (run_id, scored) in enumerate(scored_by_run.items()):
+        team = team_by_run[run_id]
+        contribution = contributions[team]
+        scenarios_of_run = scenarios(scored, ranking_measure)
+        runs.append(
+            PooledRun(
+                run=run_id,
+                team=team,
+                score=score_by_run[run_id],
+                rank=ranks[position],
+                left_out=LeftOut(left_out_score_by_run[run_id], left_out_ranks[position]),
+                unique=contribution.assessment_count,
+                unique_classes=len(contribution.classes),
+                pessimistic=scenarios_of_run.pessimistic,
+                optimistic=scenarios_of_run.optimistic,
+                scenarios=scenarios_of_run.scores,
+                removed=contribution.removed,
+            )
+        )
+    return PoolBiasDocument(
+        task=COLD_START_MODE,
+        measure=str(ranking_measure),
+        runs=tuple(runs),
+        tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
+        signatures={run: str(scored.signature.of(str(ranking_measure))) for run, scored in scored_by_run.items()},
+    )
+
+
+def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
+    """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
+    score_by_run = {}
+    for run, scored in scored_by_run.items():
+        score_by_run[run] = scored.result.measures[scored.measure(str(measure))]
+    return score_by_run
+
+
+# ---- How it is printed
+
+_SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
+"""The measure whose scenarios are shown, whatever measure ranks: of others they say too little."""
+
+
+def _rows_of_runs(bias: PoolBiasDocument) -> Iterator[dict[str, Any]]:
+    """Yield the row of each run, the best run first."""
+    for run in sorted(bias.runs, key=lambda run: run.rank):
+        scenario = run.scenarios[_SCENARIO_MEASURE]
+        yield {
+            **asdict(run),
+            "left_out": run.left_out.score,
+            "rank_left_out": run.left_out.rank,
+            "f1": scenario.score,
+            "f1_pessimistic": scenario.pessimistic,
+            "f1_optimistic": scenario.optimistic,
+        }
+
+
+def _notes(bias: PoolBiasDocument) -> list[str]:
+    """Return the sentences below the table of runs."""
+    return [
+        tau_in_words(bias.tau_b, len(bias.runs)),
+        "Left out: score against the pool without what only the team's runs have.",
+        f"F1: {_SCENARIO_MEASURE}, and what it would be in two scenarios: every unassessed answer wrong, or right.",
+    ]
+
+
+POOL_BIAS_PRINTOUT: Final = Printout(
+    Layout(
+        "pool-bias",
+        "%: Runs with and without what only their team brought into the pool",
+        (
+            *headed(rank="Rank", run="Run", team="Team", score="Score"),
+            Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
+            Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
+            Column("unique", "Unique", meaning="assessments of lines that only the team has"),
+            Column("unique_classes", "Classes", meaning="classes that go with them"),
+            Column("f1", "F1", meaning=f"{_SCENARIO_MEASURE}"),
+            Column("f1_pessimistic", "all wrong", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer wrong"),
+            Column("f1_optimistic", "all right", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer right"),
+        ),
+        _rows_of_runs,
+        row_selection="whole",
+    ),
+    _notes,
+)

@@ -1,0 +1,97 @@
+"""The command `verify`, which scores the inputs of a recorded result again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.display import number_with_noun, one_line
+from cs_score.base.documents import json_text
+from cs_score.base.errors import InputError
+from cs_score.base.runtime import Late
+from cs_score.cli.core import FORCE, Line, Parameter, Status, command
+from cs_score.cli.output import STDOUT, print_text, write_text
+from cs_score.tables.layout import tsv
+from cs_score.verbs.verify.places import NotFoundError
+
+if TYPE_CHECKING:
+    from cs_score.verbs.verify import verifying
+    from cs_score.verbs.verify.verifying import Verdict
+else:
+    verifying = Late("cs_score.verbs.verify.verifying")
+
+MOST_VALUES: Final = 20
+"""How many differing values of one file are printed."""
+
+
+@command(
+    "verify",
+    [FORCE],
+    Parameter(
+        "result",
+        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
+        "signature.json of a batch; or the folder of a batch, for all of these and its tables",
+    ),
+    Parameter(
+        "[files...]",
+        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
+        "where it was",
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
+        )
+    ],
+    formats=("text", "json", "tsv"),
+    example="result.json",
+)
+def verify(line: Line) -> int:
+    """Score the inputs of a recorded result again, and print for each file whether it is reproduced.
+
+    Return the exit status. Raises CsScoreError if something cannot be verified.
+    """
+    result_file, *input_files = line.words
+    try:
+        if line.format == "text":
+            return _verify_file_by_file(line, result_file, input_files)
+        return _verify_in_one_document(line, result_file, input_files)
+    except NotFoundError as error:
+        if line.format != "text":
+            raise InputError(str(error), file=result_file) from None
+        for text in error.lines:
+            write_text("stderr", f"cs-score: {one_line(f'{result_file}: {text}')}\n")
+        return Status.FAILED
+
+
+def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -> int:
+    """Verify a result, and print the verdict on each file as soon as it is known. Return the exit status."""
+    status = Status.DONE
+    for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
+        print_text("\n".join(_lines_of_verdict(verdict)))
+        if not verdict.is_reproduced:
+            status = Status.NOT_KEPT
+    return status
+
+
+def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]) -> int:
+    """Verify a result, and print the verdicts on all files at the end, as JSON or TSV. Return the exit status."""
+    verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
+    if line.format == "json":
+        STDOUT.write([json_text(verification).encode()])
+    else:
+        STDOUT.write(tsv(verifying.VERIFIED.table(verification)))
+    return Status.DONE if verification.reproduced else Status.NOT_KEPT
+
+
+def _lines_of_verdict(verdict: Verdict) -> list[str]:
+    """Return the lines about a file that was verified: values that differ, the conclusion, and notes."""
+    differences = verdict.differences
+    texts = [str(difference) for difference in differences[:MOST_VALUES]]
+    if len(differences) > MOST_VALUES:
+        texts.append(f"... and {len(differences) - MOST_VALUES} more")
+    conclusion = "reproduced"
+    if differences:
+        conclusion = f"differs from its record in {number_with_noun(len(differences), 'value')}"
+    texts.append(f"{conclusion} ({number_with_noun(verdict.compared, verdict.unit)} compared)")
+    texts.extend(f"note: {note}" for note in verdict.notes)
+    return [one_line(f"{verdict.file}: {text}") for text in texts]

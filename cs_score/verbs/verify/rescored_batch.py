@@ -1,0 +1,348 @@
+"""The runs, the leaderboard and the tables of a recorded batch, computed again from the input files found for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from cs_score.analysis.recorded import check_task, cold_start_options, evidence_arguments, resampling_of
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace, to_builtins
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import POOL, QUERIES, RUN
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.verbs.batch.coldstart import ColdStartPlan
+from cs_score.verbs.batch.documents import (
+    FAILED,
+    BatchOverview,
+    LeaderboardDocument,
+    LeaderboardRow,
+    Outcome,
+    RunOrigin,
+)
+from cs_score.verbs.batch.evidence import EvidencePlan
+from cs_score.verbs.batch.inputs import BatchRunFile
+from cs_score.verbs.batch.layout import PROBLEMS, is_page
+from cs_score.verbs.batch.leaderboard import make_leaderboard
+from cs_score.verbs.batch.overview import Overview
+from cs_score.verbs.batch.plan import Plan, Prepared
+from cs_score.verbs.batch.store import digest_of, written_files
+from cs_score.verbs.batch.tables import TABLES as OVERVIEW_TABLES
+from cs_score.verbs.batch.tables import document_of, files_of, overview_of, problem_lines
+from cs_score.verbs.verify.places import FoundInput, Places
+from cs_score.verbs.verify.records import Recorded
+from cs_score.verbs.verify.rescoring import gold_of, named_inputs, only_input
+
+if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
+
+# ---- Single runs
+
+
+class RescoredRun(NamedTuple):
+    """The outcome of a run of a batch as it is scored now, and the gold against which it was scored."""
+
+    outcome: Outcome
+    gold: Prepared
+
+
+class BatchRuns:
+    """Scores recorded runs of a batch again. Gold that several runs share is read once; each run is scored once."""
+
+    def __init__(self, places: Places) -> None:
+        """Look for inputs among `places`."""
+        self._places = places
+        self._gold_by_key: dict[str, Prepared] = {}
+        self._rescored_by_key: dict[str, RescoredRun] = {}
+
+    def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
+        """Score a run again, given its row of a leaderboard or its own record, which was read from `file`.
+
+        Raises InputError if the inputs of the run are not recorded, NotFoundError for inputs that are missing or
+        changed.
+        """
+        origin = origin_of_run(run, file)
+        key = _cache_key(run.run, run.policy, origin)
+        if key not in self._rescored_by_key:
+            with paused_collector():
+                self._rescored_by_key[key] = self._score(run, origin, file)
+        return self._rescored_by_key[key]
+
+    def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
+        """Find the inputs of a run, read its gold unless another run has the same, and score the run."""
+        inputs = self._places.find(origin.inputs)
+        run_input = only_input(inputs, RUN, file)
+        shared_inputs = [found for found in inputs if found is not run_input]
+        records_problems = isinstance(run, Outcome) and run.occurrences is not None
+        shared_origin = replace(origin, inputs=tuple([found.recorded for found in shared_inputs]))
+        gold_key = _cache_key(str(records_problems), run.policy, shared_origin)
+        if gold_key not in self._gold_by_key:
+            resampling = resampling_of(origin.bootstrap, file, "origin.bootstrap", is_forced=self._places.is_forced)
+            plan = _make_plan(_RecordedRun(origin, run.policy, file), shared_inputs, resampling, records_problems)
+            self._gold_by_key[gold_key] = plan.prepare()
+        gold = self._gold_by_key[gold_key]
+        (scored,) = gold.score(BatchRunFile(run.run, run_input.load()), [run.policy])
+        outcome = scored.outcome
+        if isinstance(run, Outcome):
+            outcome = replace(outcome, files=written_files(scored.files))
+        return RescoredRun(outcome, gold)
+
+
+class _RecordedRun(NamedTuple):
+    """The origin and the policy of a recorded run, and the file of the record."""
+
+    origin: RunOrigin
+    policy: str
+    file: str
+
+
+def origin_of_run(run: LeaderboardRow | Outcome, file: str) -> RunOrigin:
+    """Return the recorded inputs and options of the scoring of a run. Raises InputError if `file` lacks them."""
+    if not run.origin:
+        raise InputError(f"has no origin of the run {run.run}", file=file)
+    check_task(run.origin.task, file, "origin.task")
+    return run.origin
+
+
+def _cache_key(name: str, policy: str, origin: RunOrigin) -> str:
+    """Return a text that is the same for equal names, policies and origins, for the keys of dictionaries."""
+    return json.dumps([name, policy, to_builtins(origin)], sort_keys=True)
+
+
+def _make_plan(
+    run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None, records_problems: bool
+) -> Plan:
+    """Return the plan of a batch that scores a run with its recorded options and the inputs that all runs share."""
+    origin, policy, file = run
+    if origin.task != COLD_START_MODE:
+        arguments = evidence_arguments(origin.task, origin.options, file, "origin.options")
+        gold = gold_of(origin.task, shared_inputs, file)
+        return EvidencePlan(task=origin.task, gold=gold, options=arguments, resampling=resampling)
+    options = cold_start_options(origin.options, file, "origin.options")
+    return ColdStartPlan(
+        queries=tuple([found.load() for found in shared_inputs if found.recorded.role == QUERIES]),
+        pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
+        options=options,
+        policies=(NamedPolicy(policy, options.policy, options.justifications, options.policy.texts()),),
+        layout=ColumnLayout(origin.fields, origin.tabs),
+        with_json=origin.json,
+        named=named_inputs(options, shared_inputs, file),
+        resampling=resampling,
+        validates=origin.options.get("validate") is True,
+        records=records_problems,
+    )
+
+
+def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcome:
+    """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
+
+    Its `.params` file counts as unchanged, since the words and the folder of the call are not recorded. So do its
+    pages, which only show verified values. Raises InputError if the run cannot be scored, NotFoundError for inputs that
+    are missing or changed.
+    """
+    rescored = runs.score(outcome, recorded.file).outcome
+    file_by_name = {file.name: file for file in outcome.files}
+    files = []
+    for file in rescored.files:
+        if file.name.endswith(".params"):
+            file = file_by_name.get(file.name, file)
+        files.append(file)
+    files += [file for file in outcome.files if is_page(file.name)]
+    return replace(rescored, files=tuple(files), digest=digest_of(recorded.value))
+
+
+# ---- The leaderboard and the tables of all runs
+
+TABLES_OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
+"""The tables that cannot be computed without `batch.json`: only that file records the order of the runs."""
+
+TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES_OF_OVERVIEW, PROBLEMS)
+"""The tables of all runs that are not JSON."""
+
+
+class WholeBatch(BatchRuns):
+    """A leaderboard and, if there is one, the `batch.json` beside it, computed again from all runs that they record.
+
+    The recorded outcomes of failed runs are taken over. Methods raise InputError and NotFoundError for runs that cannot
+    be scored.
+    """
+
+    def __init__(self, places: Places, recorded: Recorded, overview: BatchOverview | None) -> None:
+        """Prepare to compute the leaderboard `recorded` and the `overview` again; inputs are found among `places`."""
+        super().__init__(places)
+        self.recorded = recorded
+        self.board = cast(LeaderboardDocument, recorded.contents)
+        self._overview = overview
+        self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
+        self._first_scored_row = self._find_first_scored_row()
+
+    def _find_first_scored_row(self) -> LeaderboardRow | None:
+        """Return the first row of the leaderboard with a scored run of the overview; its gold is that of the batch.
+
+        If runs follow several editions of the scorer, the overview has only the runs of one edition. Returns None if no
+        run was scored.
+        """
+        runs_of_overview = None
+        if self._overview is not None and self._edition_by_run:
+            runs_of_overview = {system.run for system in self._overview.runs}
+        for row in self.board.rows:
+            if row.state != FAILED and (runs_of_overview is None or row.run in runs_of_overview):
+                return row
+        return None
+
+    @property
+    def was_scored(self) -> bool:
+        """Whether any run was scored. Otherwise no gold is recorded, and there is no overview."""
+        return self._first_scored_row is not None
+
+    @cached_property
+    def rescored_board(self) -> LeaderboardDocument:
+        """The leaderboard that would be recorded now."""
+        headline = self.board.headline
+        if self.was_scored:
+            headline = tuple(self._gold.plan.headline())
+        return make_leaderboard(
+            self._ordered_outcomes, self.board.task, self.board.measure, headline, self._edition_by_run
+        )
+
+    def rescored_overview(self) -> object:
+        """Return the `batch.json` that would be recorded now; if no run was scored, only an empty list of runs."""
+        if not self.was_scored or self._overview is None:
+            return {"runs": []}
+        return document_of(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
+
+    def rescored_table(self, name: str, recorded_text: str) -> str:
+        """Return the text that the table called `name`, one of TABLES, would have now.
+
+        Failed runs are not scored again, so their problems are taken from the recorded text.
+        """
+        if name == PROBLEMS:
+            return self._rescored_problems(recorded_text)
+        blocks = files_of(self.rescored_board, self._overview_of_runs)[name]
+        return b"".join(blocks).decode()
+
+    @cached_property
+    def _gold(self) -> Prepared:
+        """The gold of the batch, as read for the first scored run."""
+        assert self._first_scored_row is not None
+        return self.score(self._first_scored_row, self.recorded.file).gold
+
+    @cached_property
+    def _overview_of_runs(self) -> Overview:
+        """The analyses over all runs that follow the same edition of the scorer as the first scored run."""
+        assert self._first_scored_row is not None
+        edition = self._edition_by_run.get(self._first_scored_row.run)
+        outcomes = []
+        for outcome in self._ordered_outcomes:
+            if self._edition_by_run.get(outcome.run) == edition:
+                outcomes.append(outcome)
+        return overview_of(outcomes, self.rescored_board, self._gold.evaluation)
+
+    @cached_property
+    def _ordered_outcomes(self) -> list[Outcome]:
+        """The outcomes of all runs in the order of the batch, for each run in the order of the policies."""
+        outcome_by_key = self._outcomes_of_rows()
+        recorded_runs = {run for run, _ in outcome_by_key}
+        policies = dict.fromkeys([policy for _, policy in outcome_by_key])
+        known_order: list[str] = []
+        if self._overview is not None:
+            runs_of_overview = dict.fromkeys([system.run for system in self._overview.runs])
+            known_order = [run for run in runs_of_overview if run in recorded_runs]
+        outcomes = []
+        for run in _order_of_runs(self.board.rows, known_order):
+            for policy in policies:
+                if (run, policy) in outcome_by_key:
+                    outcomes.append(outcome_by_key[run, policy])
+        return outcomes
+
+    def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
+        """Return the outcome of each row of the leaderboard by run and policy.
+
+        Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
+        task, and for a policy in a task that has none.
+        """
+        file = self.recorded.file
+        task = None
+        if self._first_scored_row is not None:
+            task = origin_of_run(self._first_scored_row, file).task
+        outcome_by_key: dict[tuple[str, str], Outcome] = {}
+        for position, row in enumerate(self.board.rows):
+            if (row.run, row.policy) in outcome_by_key:
+                continue
+            if task is not None and row.state != FAILED and origin_of_run(row, file).task != task:
+                raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
+            if task not in (None, COLD_START_MODE) and row.policy:
+                problem = f"is {row.policy!r}, where {task} has no policies"
+                raise InputError(problem, file=file, place=f"rows[{position}].policy")
+            if row.state == FAILED:
+                outcome_by_key[row.run, row.policy] = _failed_outcome(row, self.board.task)
+            else:
+                outcome_by_key[row.run, row.policy] = self.score(row, file).outcome
+        return outcome_by_key
+
+    def _rescored_problems(self, recorded_text: str) -> str:
+        """Return the table of problems as it would be now, with the runs in the recorded order."""
+        recorded_lines = [f"{line}\n" for line in recorded_text.split("\n")[1:-1]]
+        recorded_by_run = _group_by_run(recorded_lines)
+        lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_by_run}
+        for outcome in self._ordered_outcomes:
+            rescored_lines = [line.decode() for line in problem_lines([outcome])[1:]]
+            for run, lines in _group_by_run(rescored_lines).items():
+                lines_before: list[str] = []
+                if outcome.state == FAILED:
+                    # The leaderboard has only the last lines of a failed run; those before them stay as recorded.
+                    lines_before = recorded_by_run.get(run, [])[: -len(lines)]
+                lines_by_run[run] = lines_before + lines
+        text = problem_lines([])[0].decode()
+        for lines in lines_by_run.values():
+            text += "".join(lines)
+        return text
+
+
+def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
+    """Return the outcome of a failed run as its row of the leaderboard records it."""
+    return Outcome(
+        task=task,
+        run=row.run,
+        file=row.file,
+        policy=row.policy,
+        state=row.state,
+        errors=row.errors,
+        warnings=row.warnings,
+        remarks=row.remarks,
+        failure=row.failure,
+    )
+
+
+def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Return the lines of the table of problems by run and policy, their first two cells: `"TIDE_KB\\tsf"`."""
+    lines_by_run: dict[str, list[str]] = {}
+    for line in lines:
+        run_and_policy = "\t".join(line.split("\t", 2)[:2])
+        lines_by_run.setdefault(run_and_policy, []).append(line)
+    return lines_by_run
+
+
+def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -> list[str]:
+    """Return the names of all runs in an order that agrees with `known_order` and with the order of rows of equal rank.
+
+    If these orders contradict each other, somebody has edited the files; then any order leads to a difference.
+    """
+    runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
+    for row in rows:
+        runs_by_rank.setdefault((row.policy, row.rank), []).append(row.run)
+    sorter = TopologicalSorter[str]({row.run: () for row in rows})
+    for sequence in [known_order, *runs_by_rank.values()]:
+        for run, next_run in pairwise(sequence):
+            if run != next_run:  # a file with several run ids has several rows
+                sorter.add(next_run, run)
+    try:
+        return list(sorter.static_order())
+    except CycleError:
+        return list(dict.fromkeys([*known_order, *[row.run for row in rows]]))

@@ -1,0 +1,468 @@
+"""The verification of recorded results: inputs are found and scored again, and all values compared with the record."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from cs_score.base.documents import Document, Json, document_in, json_text
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.sources import file_in_folder, open_source
+from cs_score.base.version import VERSION
+from cs_score.coldstart.linking import EmptyFolder
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
+from cs_score.coldstart.result import ScoringStopped
+from cs_score.tables.layout import Layout, columns
+from cs_score.tasks import COLD_START
+from cs_score.verbs.batch.documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
+from cs_score.verbs.batch.store import SIGNATURE, UnfitError, check_file
+from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
+from cs_score.verbs.verify.places import Places
+from cs_score.verbs.verify.records import Head, Recorded, read_recorded
+from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
+from cs_score.verbs.verify.rescoring import rescore_predictions, rescore_runs
+
+SCORES_FILE: Final = "out.json"
+"""The document that `score -o FOLDER` writes, beside the tables."""
+
+LEADERBOARD: Final = "leaderboard.json"
+OVERVIEW: Final = "batch.json"
+
+
+class _BatchFile(NamedTuple):
+    """The record that a file of a batch holds, and what messages call it."""
+
+    record_type: type[Document]
+    meaning: str
+
+
+_BATCH_FILES: Final[Mapping[str, _BatchFile]] = {
+    LEADERBOARD: _BatchFile(LeaderboardDocument, "the leaderboard of a batch"),
+    OVERVIEW: _BatchFile(BatchOverview, "the analyses over all runs of a batch"),
+    SIGNATURE: _BatchFile(Outcome, "a run of a batch"),
+}
+"""The JSON files of a batch by name."""
+
+_VERSION_OF_ORIGIN: Final = re.compile(r'(?<="version": ")[^"]*')
+"""The version in an origin. No other member of these files has this name, and quotes within a text are escaped."""
+
+_VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_VERSION_OF_ORIGIN.pattern}")
+"""The version of an origin or of a signature, also as LaTeX has it."""
+
+
+# ---- The verdicts
+
+
+class Verdict(Record):
+    """What became of one file: the values that differ, how many numbers were compared, notes for the reader. Of a table
+    that is no JSON `compared` counts lines.
+    """
+
+    file: str
+    differences: tuple[ValueDifference, ...]
+    compared: int
+    notes: tuple[str, ...] = ()
+    unit: Literal["number", "line"] = "number"
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Whether every value is the same as recorded."""
+        return not self.differences
+
+
+class Verification(Document, frozen=True, kw_only=True, tag="verification"):
+    """What became of a recorded result, file by file."""
+
+    schema_version: Literal[2] = 2
+    result: str
+    reproduced: bool
+    files: tuple[Verdict, ...]
+
+
+def _verdict_rows(verification: Verification) -> Iterator[dict[str, Any]]:
+    """Yield a row for each verified file: its name, its verdict, the number of differences, and notes."""
+    for verdict in verification.files:
+        yield {
+            **asdict(verdict),
+            "result": "reproduced" if verdict.is_reproduced else "differs",
+            "differences": len(verdict.differences),
+            "notes": "; ".join(verdict.notes) or None,
+        }
+
+
+VERIFIED: Final = Layout(
+    "verification", "Files:", columns("file", "result", "differences", "compared", "unit", "notes"), _verdict_rows
+)
+"""The table of verified files."""
+
+
+def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
+    """Return the verdicts of `verify` as a document; arguments and errors are the same."""
+    verdicts = tuple(verify(path, files, is_forced=is_forced))
+    return Verification(
+        task=read_recorded(verdicts[0].file).contents.task,
+        result=path,
+        reproduced=all(verdict.is_reproduced for verdict in verdicts),
+        files=verdicts,
+    )
+
+
+def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Iterator[Verdict]:
+    """Score the runs of a recorded result again, and yield a verdict on each file of the result.
+
+    `path` is a file, the folder of a score or the folder of a batch. Inputs are looked for among `files`, which are
+    files and folders, and at their recorded paths. With `is_forced` a record may ask for any number of resamples.
+    Raises InputError if `path` holds no result of cs-score, or one that cannot be scored again; NotFoundError for
+    inputs that are missing or changed.
+    """
+    scores_file = os.path.join(path, SCORES_FILE)
+    if os.path.isfile(scores_file):
+        path = scores_file
+    if os.path.isdir(path):
+        yield from _verify_batch_folder(path, Places(files, path, is_forced=is_forced))
+        return
+    record = read_recorded(path)
+    places = Places(files, os.path.dirname(path), is_forced=is_forced)
+    batch = _whole_batch([record], places)
+    yield from _verify_record(record, places, batch)
+
+
+def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
+    """Yield the verdicts on the records of all runs of a batch, on those of the whole batch, and on its tables."""
+    records = _read_batch_records(folder)
+    batch = _whole_batch(records, places)
+    runs = batch or BatchRuns(places)  # without a leaderboard the runs are verified, but not the batch
+    misplaced_by_file = _misplaced_runs(folder, records, batch)
+    for record in records:
+        misplaced_runs = misplaced_by_file.get(record.file, [])
+        verdict = _verdict_on_record(record, places, runs, batch)
+        yield replace(verdict, differences=(*misplaced_runs, *verdict.differences))
+    if batch is not None and batch.was_scored:
+        yield from _verify_tables(folder, batch)
+
+
+def _verify_record(record: Recorded, places: Places, batch: WholeBatch | None) -> Iterator[Verdict]:
+    """Yield the verdict on a record and, for scores of Cold Start runs, those on the files beside it."""
+    if isinstance(record.contents, Head) and record.contents.task == COLD_START:
+        yield from _verify_scores_of_runs(record, places)
+    else:
+        runs = batch or BatchRuns(places)
+        yield _verdict_on_record(record, places, runs, batch)
+
+
+def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
+    """Yield the verdicts on the tables of a batch that are not JSON."""
+    for name in TABLES:
+        file = os.path.join(folder, name)
+        if not os.path.isfile(file):
+            continue
+        recorded = _read_text(file)
+        if _other_versions(batch.recorded.value):
+            recorded = _VERSION.sub(VERSION, recorded)
+        computed = batch.rescored_table(name, recorded)
+        yield _table_verdict(file, recorded, computed)
+
+
+def _table_verdict(file: str, recorded: str, computed: str) -> Verdict:
+    """Return the verdict on a table, given its recorded and its computed text."""
+    line_count = computed.count("\n")
+    return Verdict(file, tuple(table_differences(recorded, computed)), line_count, unit="line")
+
+
+def _read_text(file: str) -> str:
+    """Return the text of a file. Raises InputError if it cannot be read."""
+    with open_source(file, stdin_as_dash=False, decompress=False) as source:
+        return source.read_bytes().decode("utf-8", "surrogateescape")
+
+
+# ---- Scores of Cold Start runs
+
+
+def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
+    """Yield the verdict on recorded scores of runs, then those on the files that `score -o FOLDER` wrote beside them.
+
+    Raises the errors of `verify`.
+    """
+    head = cast(Head, record.contents)
+    try:
+        rescored = rescore_runs(record, head, places)
+    except ScoringStopped as stop:
+        yield _stopped_verdict(record, stop)
+        return
+    recorded = _without_empty_folders(record.value, head, places)
+    yield _compare(record, recorded, rescored.document(head), document_with_version=recorded)
+    if os.path.basename(record.file) != SCORES_FILE or head.measures:
+        return
+    prefix = record.file.removesuffix("json")
+    params_file = f"{prefix}params"
+    params = _read_text(params_file) if os.path.isfile(params_file) else ""
+    computed_by_ending = rescored.file_texts(_layout_of(params), params)
+    computed_by_ending.pop("params")  # it has the time, the folder and the words of the call, which are not recorded
+    for ending, computed in computed_by_ending.items():
+        file = f"{prefix}{ending}"
+        if os.path.isfile(file):
+            yield _table_verdict(file, _read_text(file), computed)
+
+
+def _layout_of(params: str) -> ColumnLayout:
+    """Return the columns of score tables and whether tabs separate them, as the command line in `.params` chose them.
+
+    `params` is the text of that file. If it has no valid command line, the usual layout is returned.
+    """
+    words = _command_line_in(params)
+    names = DEFAULT_FIELDS
+    if "-fields" in words[:-1]:
+        names = tuple(words[words.index("-fields") + 1].split(":"))
+    if not words or not set(names) <= set(SCORE_FIELDS):
+        return ColumnLayout()
+    return ColumnLayout(names, "-tabs" in words)
+
+
+def _command_line_in(params: str) -> list[str]:
+    """Return the words of the command line that a text of `.params` quotes; none if it quotes no complete one."""
+    for line in params.split("\n"):
+        if "$ cs-score " in line:
+            try:
+                return shlex.split(line)
+            except ValueError:  # a quotation mark is missing
+                return []
+    return []
+
+
+def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
+    """Return recorded scores without the folders that they call empty and that are empty, and the remarks on these.
+
+    An empty folder is no input, so scoring again does not meet it. A folder that does not exist, or that holds a file,
+    is kept with its remark; both then appear as differences.
+    """
+    false_claims = []
+    true_remarks = set()
+    for folder in head.empty_folders:
+        if places.has_empty_folder(folder):
+            true_remarks.add(EmptyFolder(folder).remark)
+        else:
+            false_claims.append(folder)
+    members = dict(document)
+    if true_remarks:
+        members["remarks"] = [remark for remark in head.remarks if remark not in true_remarks]
+    if false_claims:
+        members["empty_folders"] = false_claims
+    else:
+        members.pop("empty_folders", None)
+    return members
+
+
+# ---- The records of a batch
+
+
+def _read_batch_records(folder: str) -> list[Recorded]:
+    """Return the records of the runs in the folder of a batch, then those of the whole batch.
+
+    Raises InputError if there are none, and for tables without the record from which they are computed.
+    """
+    paths = []
+    for folders_between in (["*"], ["*", "*"]):  # RUN/, or POLICY/RUN/
+        paths += glob.glob(os.path.join(glob.escape(folder), *folders_between, SIGNATURE))
+    run_files = sorted([file_in_folder(path) for path in paths])
+    names = []
+    for name in (LEADERBOARD, OVERVIEW, *TABLES):
+        if os.path.isfile(os.path.join(folder, name)):
+            names.append(name)
+    if not run_files and LEADERBOARD not in names and OVERVIEW not in names:
+        raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
+    _require_record_of_tables(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
+    _require_record_of_tables(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
+    files_of_batch = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
+    return [_read_batch_file(file) for file in run_files + files_of_batch]
+
+
+def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:
+    """Raise InputError if a folder has some of the tables but not the record that is needed to verify them.
+
+    `names` are those of the files in the folder, `record` is the name of the needed one.
+    """
+    unverifiable = [name for name in names if name in tables]
+    if unverifiable and record not in names:
+        text = ", ".join(unverifiable)
+        raise InputError(f"no {record} in it, without which {text} cannot be verified", file=folder)
+
+
+def _read_batch_file(path: str) -> Recorded:
+    """Return the record in a file of a batch. Raises InputError if it is not of the kind that the file's name says."""
+    record = read_recorded(path)
+    expected = _BATCH_FILES[os.path.basename(path)]
+    if not isinstance(record.contents, expected.record_type):
+        raise InputError(f"not {expected.meaning}", file=path)
+    return record
+
+
+def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
+    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is.
+
+    If only `batch.json` is, the leaderboard beside it is read. Raises InputError if there is no such file.
+    """
+    board = None
+    overview_record = None
+    for record in records:
+        if isinstance(record.contents, LeaderboardDocument):
+            board = record
+        elif isinstance(record.contents, BatchOverview):
+            overview_record = record
+    if overview_record is not None and board is None:
+        board_file = os.path.join(os.path.dirname(overview_record.file), LEADERBOARD)
+        if not os.path.isfile(board_file):
+            problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
+            raise InputError(problem, file=overview_record.file)
+        board = _read_batch_file(board_file)
+    if board is None:
+        return None
+    overview = None if overview_record is None else cast(BatchOverview, overview_record.contents)
+    return WholeBatch(places, board, overview)
+
+
+def _misplaced_runs(
+    folder: str, records: Sequence[Recorded], batch: WholeBatch | None
+) -> dict[str, list[ValueDifference]]:
+    """Return the differences between the folders of runs and the leaderboard, by the file of the record.
+
+    Folders may be swapped, missing or added.
+    """
+    rows = () if batch is None else batch.board.rows
+    has_policies = len({row.policy for row in rows}) > 1
+    origin_by_run = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
+    differences_by_file: dict[str, list[ValueDifference]] = {}
+    missing_runs = dict(origin_by_run)
+    for record in records:
+        outcome = record.contents
+        if not isinstance(outcome, Outcome):
+            continue
+        differences_of_run: list[ValueDifference] = []
+        run_folder = os.path.relpath(os.path.dirname(record.file), folder)
+        folder_with_policy = os.path.join(outcome.policy, outcome.run)
+        expected_folders = [outcome.run, folder_with_policy]
+        if batch is not None:
+            expected_folders = [folder_with_policy if has_policies else outcome.run]
+        key = (outcome.policy, outcome.run)
+        if run_folder not in expected_folders:
+            expectation = f"belongs into {expected_folders[-1]}"
+            name = f"the run in the folder {run_folder}"
+            differences_of_run.append(ValueDifference(name, value_text(outcome.run), expectation))
+        elif batch is not None and missing_runs.pop(key, None) is None:
+            name = f"the folder {run_folder}"
+            differences_of_run.append(ValueDifference(name, "a run", f"none that {LEADERBOARD} lists as scored"))
+        elif batch is not None and origin_by_run[key] != outcome.origin:
+            differences_of_run.append(ValueDifference("origin", "another one", f"that of {LEADERBOARD}"))
+        differences_by_file[record.file] = differences_of_run
+    if batch is not None:
+        differences_by_file[batch.recorded.file] = _missing_folders(missing_runs)
+    return differences_by_file
+
+
+def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[ValueDifference]:
+    """Return a difference for each run that the leaderboard lists as scored although its folder is missing.
+
+    `missing_runs` has the policy and the name of each of these runs.
+    """
+    missing_folders = []
+    for policy, run in missing_runs:
+        name = f"the folder of the run {run}"
+        if policy:
+            name += f" under {policy}"
+        missing_folders.append(ValueDifference(name, "scored", "no such folder"))
+    return missing_folders
+
+
+# ---- One record
+
+
+def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
+    """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
+
+    Raises the errors of `verify`.
+    """
+    try:
+        if isinstance(record.contents, Head):
+            computed = rescore_predictions(record, record.contents, places)
+            return _compare(record, record.value, computed, document_with_version=record.value)
+        if isinstance(record.contents, Outcome):
+            rescored = rescore_run(record, record.contents, runs)
+            changed_files = _changed_files(record.file, record.contents)
+            verdict = _compare(record, record.value, rescored, document_with_version=record.value)
+            return replace(verdict, differences=(*changed_files, *verdict.differences))
+        assert batch is not None
+        return _verdict_on_batch_record(record, batch)
+    except ScoringStopped as stop:
+        return _stopped_verdict(record, stop)
+
+
+def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
+    """Return the verdict on the leaderboard of a batch, or on its `batch.json`."""
+    recorded: Json = record.value
+    failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
+    notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
+    if isinstance(record.contents, LeaderboardDocument):
+        computed: object = batch.rescored_board
+    else:
+        computed = batch.rescored_overview()
+        if not batch.was_scored:
+            recorded = {"runs": record.value.get("runs")}
+            notes.append("no run was scored then, so that nothing else is compared")
+    # Only the leaderboard says which version made the batch.
+    verdict = _compare(record, recorded, computed, document_with_version=batch.recorded.value)
+    return replace(verdict, notes=(*notes, *verdict.notes))
+
+
+def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
+    """Return the verdict on recorded scores if scoring again was stopped by an error."""
+    return Verdict(record.file, (ValueDifference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+
+
+def _compare(record: Recorded, recorded: Json, computed: object, document_with_version: Json) -> Verdict:
+    """Return the verdict on a record, from comparing the JSON `recorded` with the computed document.
+
+    `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
+    in a note and counts as no difference.
+    """
+    notes = []
+    other_versions = _other_versions(document_with_version)
+    if other_versions:
+        notes.append(f"recorded by cs-score {', '.join(other_versions)}, computed by {VERSION}")
+        recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
+    computed_json = document_in(json_text(computed), record.file)  # so that both consist of JSON types
+    return Verdict(
+        record.file,
+        differences=tuple(differences(recorded, computed_json)),
+        compared=count_numbers(computed_json),
+        notes=tuple(notes),
+    )
+
+
+def _other_versions(value: Json) -> list[str]:
+    """Return the versions of cs-score, other than this one, that a record names."""
+    versions = set(_VERSION_OF_ORIGIN.findall(json.dumps(value)))
+    return sorted(versions - {VERSION})
+
+
+def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
+    """Return a difference for each file of a run that is missing or has another content than its record says.
+
+    `file` is that of the record. Raises InputError if the record names a file outside its folder.
+    """
+    changed_files = []
+    for position, written in enumerate(outcome.files):
+        if os.path.basename(written.name) != written.name:
+            raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
+        try:
+            check_file(os.path.join(os.path.dirname(file), written.name), written)
+        except UnfitError:
+            description = f"{written.size} bytes"
+            if written.sha256:
+                description += f", SHA-256 {written.sha256}"
+            changed_files.append(ValueDifference(f"the file {written.name}", description, "another file"))
+    return changed_files
