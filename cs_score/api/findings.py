@@ -13,7 +13,7 @@ from cs_score.analysis.views import DocumentView
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
 from cs_score.base.display import one_line
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
@@ -214,7 +214,9 @@ class Comparison(ShownDocument):
         Raises UsageError for another format.
         """
         if format not in WRITERS:
-            raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
+            raise UsageError(
+                f"no format called {format}; there are {', '.join(WRITERS)}{did_you_mean(format, WRITERS)}"
+            )
         return WRITERS[format](self._document)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from cs_score.api.arguments import checked
 from cs_score.base.display import one_line
 from cs_score.base.documents import failures_as_input_error, json_text
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.tables.layout import Table, frame, html
@@ -96,7 +96,7 @@ class Shown:
             name = self._default
         if name not in value_by_name:
             names = ", ".join(value_by_name)
-            raise UsageError(f"no table called {name!r}; there are {names}{nearest(str(name), value_by_name)}")
+            raise UsageError(f"no table called {name!r}; there are {names}{did_you_mean(str(name), value_by_name)}")
         return value_by_name[name]
 
     def _attrs(self) -> Mapping[str, object]:

@@ -107,7 +107,7 @@ def missing_part_message(error: ImportError, needed_by: str = "this") -> str:
     return f"{needed_by} needs {part}, which this installation lacks; install cs-score as a whole"
 
 
-def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
+def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the end of a message that suggests up to three names for a misspelt word: `; did you mean A, B or C?`
 
     It is empty if no name is similar to the word. Letter case and dashes are ignored. `cutoff`, from 0 to 1, is how

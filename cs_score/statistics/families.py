@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
@@ -74,7 +74,7 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
             )
         return list(combinations(positions, 2))
     if resampling.baseline not in systems:
-        hint = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
+        hint = did_you_mean(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
         raise UsageError(f"the baseline {resampling.baseline} is none of the systems{hint}")
     baseline = systems.index(resampling.baseline)
     return [(baseline, position) for position in positions if position != baseline]

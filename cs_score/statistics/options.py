@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import number_with_noun, some
+from cs_score.base.display import join_first, number_with_noun
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
 from cs_score.statistics.units import ClusterDesign, Clusters, named_units
@@ -417,7 +417,7 @@ def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
     """
     if not pairs:
         return ()
-    names = some(pairs, _MOST_NAMED)
+    names = join_first(pairs, _MOST_NAMED)
     return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: trust the test"),)
 
 

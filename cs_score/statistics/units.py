@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.display import number_with_noun, one_line, some
+from cs_score.base.display import join_first, number_with_noun, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.sources import Delimited, Input, read_delimited
@@ -51,7 +51,7 @@ def unique_ids(ids: Sequence[str]) -> list[str]:
 def named_units(ids: Sequence[str]) -> str:
     """Return how many units there are, with at most five of their ids: `2 units (a, b)`."""
     short_ids = [one_line(unit_id, _LONGEST_NAME) for unit_id in ids]
-    return f"{number_with_noun(len(ids), 'unit')} ({some(short_ids, _MOST_NAMED)})"
+    return f"{number_with_noun(len(ids), 'unit')} ({join_first(short_ids, _MOST_NAMED)})"
 
 
 # ---- Tables of statistics

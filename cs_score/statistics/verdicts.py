@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from cs_score.base.display import number_with_noun, some
+from cs_score.base.display import join_first, number_with_noun
 from cs_score.statistics.options import Family
 
 _MOST_NAMED: Final = 5
@@ -78,7 +78,7 @@ def _better_systems(pairs: Iterable[TestedPair]) -> str:
     systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
     parts = []
     for system in systems[:_MOST_NAMED]:
-        parts.append(f"{system} is better than {some(worse_by_system[system], _MOST_NAMED)}")
+        parts.append(f"{system} is better than {join_first(worse_by_system[system], _MOST_NAMED)}")
     if len(systems) > _MOST_NAMED:
         parts.append(f"{number_with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
     return "; ".join(parts)
