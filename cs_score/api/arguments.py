@@ -148,7 +148,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        default_by_name[option.python_name] = None if option.rule is Rule.LIMITS else option.usual
+        default_by_name[option.python_name] = None if option.rule is Rule.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(

@@ -208,7 +208,7 @@ class Runs(Scoring):
         """Load one run, to be scored separately from the others. Raises InputError.
 
         `pool` are files of assessments to load before the run, if `gold` has no assessments. A knowledge base is
-        validated and resolved into a run first. Problems are added to `problems`, or to a new copy of the log of
+        validated and resolved into a run first. Problems are added to `problems`, or to a copy of the log of
         `gold`.
         """
         gold = run.restrict(gold)

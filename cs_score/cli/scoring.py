@@ -35,8 +35,8 @@ from cs_score.coldstart.options import Options, is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
-from cs_score.measures.registry import chosen
-from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_of_discarded
+from cs_score.measures.registry import select_names
+from cs_score.problems.log import ProblemLog, RecordingLog, count_of_discarded, discarded_last
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ class PredictionsScored(Record):
         measures = read_measures(line)
         if not measures:
             return ()
-        return chosen(list(result.scores), measures)
+        return select_names(list(result.scores), measures)
 
 
 def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
@@ -534,7 +534,7 @@ def _score_runs(line: Line) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
-        say(report_on_stderr(causes_first(problems)))
+        say(report_on_stderr(discarded_last(problems)))
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -543,7 +543,7 @@ def _score_runs(line: Line) -> Iterator[RunsScored]:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    say(report_on_stderr(causes_first(result.problems)))
+    say(report_on_stderr(discarded_last(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)

@@ -322,7 +322,7 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
     return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
 
 
-def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
+def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
 
     Of Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`); without rankings (an
@@ -335,11 +335,11 @@ def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: b
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
     """Return a sentence that names the headline measure that replaces average precision, and the reason."""
-    ranked, substitute = usual(with_ldc=with_ldc), usual(with_ldc=with_ldc, has_rankings=False)
+    ranked, substitute = default_measure(with_ldc=with_ldc), default_measure(with_ldc=with_ldc, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
 
 
-def usual_among(mode: str, scores: Iterable[str]) -> Measure:
+def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
     """Return the headline measure of a task for runs that have these scores, given by their names."""
     tables = set()
     has_rankings = False
@@ -348,7 +348,7 @@ def usual_among(mode: str, scores: Iterable[str]) -> Measure:
         if measure is not None:
             tables.add(measure.table)
             has_rankings = has_rankings or measure.statistic in RANKED
-    return usual(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
+    return default_measure(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
@@ -360,7 +360,7 @@ def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable
     """
     decisive_scores = list(names if scores is None else scores)
     for mode in modes:
-        usual_name = str(usual_among(mode, decisive_scores))
+        usual_name = str(default_measure_for_scores(mode, decisive_scores))
         if usual_name in names:
             return [usual_name]
     for mode in modes:
@@ -375,7 +375,7 @@ def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> 
 
     Without LDC queries (`with_ldc`) these are measures of slot-filling queries only.
     """
-    first = usual(mode, with_ldc=with_ldc, has_rankings=has_rankings)
+    first = default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
     measures = [first]
     for measure in MEASURES[mode]:
         if measure != first and (with_ldc or measure.table == SF):
@@ -401,7 +401,7 @@ def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
     return [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
 
 
-def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+def select_names(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """Return the names of measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order.
 
     Without patterns all are returned. Raises UsageError for a pattern that no name matches.

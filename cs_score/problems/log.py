@@ -203,7 +203,7 @@ _DISCARDED: Final = "DISCARDED_"
 """The beginning of the codes of discarded lines."""
 
 
-def causes_first(problems: Iterable[Problem]) -> list[Problem]:
+def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems in their order, but those of discarded lines last.
 
     Lines are discarded because of other problems, so that a reader should see these first.

@@ -24,7 +24,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import select_names
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
 from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison
@@ -432,7 +432,7 @@ def _comparison_under(comparison: SystemComparison, measure: str | None) -> Meas
     if measure is None:
         return comparison.primary
     names = [compared.measure for compared in comparison.measures]
-    name = chosen(names, [measure])[0]
+    name = select_names(names, [measure])[0]
     return comparison.measures[names.index(name)]
 
 

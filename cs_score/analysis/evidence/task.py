@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import SumsFormula, find, usual
+from cs_score.measures.registry import SumsFormula, default_measure, find
 from cs_score.tasks.task import UnitStatistics
 
 
@@ -41,7 +41,7 @@ class EvidenceTask(Record):
         If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
         has no such measure, InputError if the measure has no value for a result.
         """
-        measure = self.measure_of(name) or self.headline_of(results) or str(usual(self.name))
+        measure = self.measure_of(name) or self.headline_of(results) or str(default_measure(self.name))
         for result in results:
             if measure in result.undefined:
                 raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=result.names[1])
