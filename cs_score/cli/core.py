@@ -1087,7 +1087,7 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
 
 
 def _list_commands() -> dict[str, CommandEntry]:
-    """Return the entries of all commands by name, in the order of help, first those of the scorer."""
+    """Return the entries of all commands by name, in the order of help; the commands of the scorer come first."""
     entry_by_name: dict[str, CommandEntry] = {}
     for slice_ in SLICES:
         entry_by_name.update(slice_.commands)

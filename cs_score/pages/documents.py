@@ -75,7 +75,7 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 
 
 def chart_kinds() -> list[str]:
-    """Return the kinds of charts of all documents; those of a slice that is not installed are left out."""
+    """Return the kinds of charts of all documents whose slices are installed."""
     kinds: dict[str, None] = {}
     for folder, maker in _PAGE_MAKERS.values():
         try:
