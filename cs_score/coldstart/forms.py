@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name

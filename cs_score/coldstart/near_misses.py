@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Options
@@ -119,7 +119,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
         for near_miss in near_misses:
             all_differences.update(dict.fromkeys(near_miss.differences))
         names = " or ".join(all_differences)
-        places = some([near_miss.response.place for near_miss in near_misses])
+        places = join_first([near_miss.response.place for near_miss in near_misses])
         remarks.append(
             f"{len(near_misses)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
         )
@@ -190,7 +190,7 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     is_minority = 2 * count < len(responses)
     if count < _FEWEST_SHIFTED or is_minority:
         return []
-    places = some([response.place for response in shift.responses])
+    places = join_first([response.place for response in shift.responses])
     where = "after" if shift.distance > 0 else "before"
     character_count = abs(shift.distance)
     characters = "1 character" if character_count == 1 else f"{character_count} characters"

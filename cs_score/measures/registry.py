@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, replace
 
 # ---- The arithmetic of scores
@@ -300,7 +300,7 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
         with_all_parts = [name for name in names if parts <= set(name.casefold().split("-"))]
         if with_all_parts:
             return f"; did you mean {' or '.join(with_all_parts[:3])}?"
-    suggestion = nearest(word, names)
+    suggestion = did_you_mean(word, names)
     if suggestion or not plain_word:
         return suggestion
     containing = [name for name in names if plain_word in name.casefold()]
