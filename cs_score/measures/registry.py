@@ -1,7 +1,7 @@
 """All measures: the arithmetic that they share, and the table that leaderboards, comparisons, JSON and help use.
 
-Nearly every measure is a quotient x / y of sums over units. The function that divides is an argument of each formula. With
-`divide` a formula computes the score of a run; with a function that divides arrays it computes the scores of all
+Nearly every measure is a quotient x / y of sums over units. The function that divides is an argument of each formula.
+With `divide` a formula computes the score of a run; with a function that divides arrays it computes the scores of all
 resamples at the same time; and with `Ratio` it returns x and y, which show whether the quotient is defined and what
 each unit contributes. This module does not import numpy, so that small calls start fast.
 """
