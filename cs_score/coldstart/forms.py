@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name
@@ -327,8 +327,9 @@ def describe_folder(folder: str, suffix: str) -> str:
     if inside:
         return f"name the folder in it: {shlex.quote(os.path.join(folder, inside[0]))}"
     if not files:
-        return f"it holds folders only ({some(names)})"
-    return f"name the files in it: {some((shlex.quote(os.path.join(folder, name)) for name in files), separator=' ')}"
+        return f"it holds folders only ({join_first(names)})"
+    paths = [shlex.quote(os.path.join(folder, name)) for name in files]
+    return f"name the files in it: {join_first(paths, separator=' ')}"
 
 
 def _has_member(path: str, suffix: str) -> bool:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
@@ -269,7 +269,7 @@ class Loading:
             return
 
         distinct_types = dict.fromkeys(assessment.value_mention for assessment in not_names)
-        types = some([repr(mention_type) for mention_type in distinct_types])
+        types = join_first([repr(mention_type) for mention_type in distinct_types])
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
         at_class = tab_file.schema.columns.index("VALUE_EC")
         # awk numbers columns from 1.

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Options
@@ -87,7 +87,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     remarks = []
     if near:
         names = " or ".join(dict.fromkeys(name for _, names in near for name in names))
-        places = some(response.place for response, _ in near)
+        places = join_first(response.place for response, _ in near)
         remarks.append(
             f"{len(near)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
         )
@@ -154,7 +154,7 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     count = len(shift.responses)
     if count < _FEWEST_SHIFTED or 2 * count < len(responses):
         return []
-    places = some(response.place for response in shift.responses)
+    places = join_first(response.place for response in shift.responses)
     where = "after" if shift.distance > 0 else "before"
     characters = "1 character" if abs(shift.distance) == 1 else f"{abs(shift.distance)} characters"
     return [

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, replace
 
 # ---- The arithmetic of scores
@@ -329,7 +329,7 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
         if names_with_parts:
             return f"; did you mean {' or '.join(names_with_parts[:3])}?"
 
-    suggestion = nearest(word, names)
+    suggestion = did_you_mean(word, names)
     if suggestion:
         return suggestion
 

@@ -140,12 +140,12 @@ class ProblemLog:
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
-        copy = type(self)()
-        copy.ignored = self.ignored
-        copy.wordings = self.wordings
-        copy.fatal = list(self.fatal)
-        copy._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
-        return copy
+        rest = type(self)()
+        rest.ignored = self.ignored
+        rest.wordings = self.wordings
+        rest.fatal = list(self.fatal)
+        rest._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
+        return rest
 
     def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
@@ -278,9 +278,9 @@ class RecordingLog(ProblemLog):
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
-        copy = super().without(codes)
-        copy._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
-        return copy
+        rest = super().without(codes)
+        rest._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
+        return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
         """Return the occurrences that were added to this log since it was copied from the log `earlier`, sorted.
