@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name
@@ -378,8 +379,8 @@ def describe_folder(folder: str, suffix: str) -> str:
             return f"name the folder in it: {shlex.quote(path)}"
     files = [shlex.quote(path) for path in paths if os.path.isfile(path)]
     if files:
-        return f"name the files in it: {some(files, separator=' ')}"
-    return f"it holds folders only ({some(names)})"
+        return f"name the files in it: {join_first(files, separator=' ')}"
+    return f"it holds folders only ({join_first(names)})"
 
 
 def _has_member(path: str, suffix: str) -> bool:
