@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record
 from cs_score.base.separators import escape_separators, split_unescaped, unescape_separators
@@ -144,7 +144,7 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     for side, labels in labels_of_sides:
         if side not in VALUES:
             sides_there = ", ".join(VALUES)
-            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{nearest(side, VALUES)}")
+            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{did_you_mean(side, VALUES)}")
         for label in labels:
             if not label:
                 raise ValueError(f"a label of {side} is empty")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Self
 from msgspec import Meta
 
 from cs_score.base.display import number_with_noun, one_line
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
@@ -206,7 +206,7 @@ class Pool(Mode):
             return run_names
         if chosen_name not in run_names:
             names_in_words = ", ".join([one_line(name, 40) for name in run_names if name]) or "no column run"
-            suggestion = nearest(chosen_name, run_names)
+            suggestion = did_you_mean(chosen_name, run_names)
             problem = f"no run is called {chosen_name}; there is {names_in_words}{suggestion}"
             raise InputError(problem, file=predictions.name)
         return [chosen_name]
