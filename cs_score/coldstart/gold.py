@@ -403,7 +403,7 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The ids of the runs to score, in order: those that were chosen, or else all that have lines."""
+        """The ids of the runs to score, in order: the chosen ones, or else all that have lines."""
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
