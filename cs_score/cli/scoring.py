@@ -273,7 +273,7 @@ class PredictionsScored(Record):
 
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
-        from cs_score.evidence.report import printed
+        from cs_score.evidence.report import format_scores
 
         if line.format == "json":
             return self._json_text(with_units=line.file is not None)
@@ -284,7 +284,7 @@ class PredictionsScored(Record):
         texts = []
         for name, result in self.results.items():
             measures = self._chosen_measures(result, line)
-            texts.append(printed(line.format, result, self.intervals.get(name), measures))
+            texts.append(format_scores(line.format, result, self.intervals.get(name), measures))
         if line.format == "tsv" and len(texts) > 1:
             return _tables_of_runs(dict(zip(self.results, texts)))
         return "\n\n".join(texts)

@@ -194,7 +194,7 @@ _CHECK_BY_HOOK: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
     "row": _check_row,
     "undefined_measures": _check_mapping,
 }
-"""The function that checks the value of a hook, by the name of the hook; it returns the value, or a list of its items."""
+"""The check of the value of each hook, by the name of the hook: a function that returns the value, or a list of it."""
 
 
 # ---- Hooks of a package
