@@ -13,7 +13,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, short_digest
-from cs_score.measures.registry import MEASURES, chosen, find, headlines_among, matching
+from cs_score.measures.registry import MEASURES, find, headlines_among, matching, select_names
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
@@ -157,7 +157,7 @@ def _select_measures(
         primary = _official_name(primary, scope.all_measures)
         if patterns:  # without patterns, all measures are selected
             all_patterns.append(primary)
-    measures = chosen(scope.all_measures, all_patterns)
+    measures = select_names(scope.all_measures, all_patterns)
     return _Selection(
         measures=measures,
         primary=primary or _default_primary(task, results, measures),
@@ -168,7 +168,7 @@ def _select_measures(
 
 def _official_name(measure: str, measures: Sequence[str]) -> str:
     """Return the name of one of some measures in its official spelling. Raises UsageError if it is none of them."""
-    [name] = chosen(measures, [find(measure, measures) or measure])
+    [name] = select_names(measures, [find(measure, measures) or measure])
     return name
 
 
@@ -288,7 +288,7 @@ def _join_comparisons(
 ) -> SystemComparison:
     """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
 
-    `system_names` are all systems. Those that `partial_comparison` lacks have no rank by its measures.
+    `system_names` are all systems. Systems that `partial_comparison` lacks have no rank by its measures.
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     comparison_by_measure: dict[str, MeasureComparison] = {}

@@ -139,7 +139,7 @@ def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
         if option.is_recorded(option, USUAL):
             needed.append((option.name, option.json_type))
         else:
-            optional.append((option.name, option.json_type, option.usual))
+            optional.append((option.name, option.json_type, option.default))
     return needed + optional
 
 

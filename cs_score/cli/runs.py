@@ -208,13 +208,13 @@ class Runs(Scoring):
         """Load one run, to be scored separately from the others. Raises InputError.
 
         `pool` are files of assessments to load before the run, if `gold` has no assessments. A knowledge base is
-        validated and resolved into a run first. Problems are added to `problems`, or to a new branch of the log of
+        validated and resolved into a run first. Problems are added to `problems`, or to a copy of the log of
         `gold`.
         """
         gold = run.restrict(gold)
         files = [*pool, run.file]
         if problems is None:
-            problems = gold.problems.branch()
+            problems = gold.problems.copy()
         knowledge_bases = [file for file in files if file in self.knowledge_bases]
         if knowledge_bases or gold.validates:
             return load_with_preparation(gold, files, knowledge_bases, problems)

@@ -33,8 +33,8 @@ from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_apart
-from cs_score.measures.registry import chosen
-from cs_score.problems.log import ProblemLog, causes_first, count_of_discarded
+from cs_score.measures.registry import select_names
+from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _score_runs(line: Line) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
-        say(report_on_stderr(causes_first(problems)))
+        say(report_on_stderr(discarded_last(problems)))
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -278,7 +278,7 @@ def _remark_on_near_misses_of_parts(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    say(report_on_stderr(causes_first(result.problems)))
+    say(report_on_stderr(discarded_last(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
@@ -415,7 +415,7 @@ def _chosen_measures(result: ScoredPredictions, line: Line) -> Sequence[str]:
     measures = read_measures(line)
     if not measures:
         return ()
-    return chosen(list(result.scores), measures)
+    return select_names(list(result.scores), measures)
 
 
 def _merge_tables(text_by_run: Mapping[str, str]) -> str:

@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 import click
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.measures import meanings
-from cs_score.measures.registry import WHY, names, usual
+from cs_score.measures.registry import WHY, default_measure, names
 from cs_score.tasks import COLD_START, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
@@ -61,7 +61,7 @@ def measures_text(words: Sequence[str]) -> str:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
     word = "".join(words)
     if word and word not in TASKS:
-        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{nearest(word, TASKS)}")
+        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{did_you_mean(word, TASKS)}")
     sections: list[Section] = []
     for task in words or TASKS:
         try:
@@ -76,11 +76,11 @@ def measures_text(words: Sequence[str]) -> str:
 def _sections_of_task(task: str) -> list[Section]:
     """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
     task_named(task)  # loading a task adds its measures to the registry
-    headline = [_reason_row(str(usual(task)), "by default")]
+    headline = [_reason_row(str(default_measure(task)), "by default")]
     if task == COLD_START:
-        without_ldc = str(usual(task, with_ldc=False))
-        unranked = str(usual(task, has_rankings=False))
-        unranked_without_ldc = str(usual(task, with_ldc=False, has_rankings=False))
+        without_ldc = str(default_measure(task, with_ldc=False))
+        unranked = str(default_measure(task, has_rankings=False))
+        unranked_without_ldc = str(default_measure(task, with_ldc=False, has_rankings=False))
         headline.append(_reason_row(without_ldc, "without LDC queries"))
         headline.append(_reason_row(unranked, "edition 3.0, runs without node ids"))
         headline.append(_reason_row(unranked_without_ldc, "the same, without LDC queries"))

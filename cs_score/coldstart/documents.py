@@ -22,11 +22,11 @@ from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
     COLD_START_MODE,
     WHY,
-    chosen,
+    default_measure_for_scores,
     headline,
+    select_names,
     substitute_remark,
     undefined_sentences,
-    usual_among,
 )
 from cs_score.problems.log import Problem
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
@@ -256,13 +256,13 @@ def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScores
         all_names |= dict.fromkeys(run.undefined or ())
 
     if patterns:
-        measures = chosen(list(all_names), patterns)
+        measures = select_names(list(all_names), patterns)
         _require_a_score(scores, measures)
         return chosen_scores(scores, measures, measures[0] if len(measures) == 1 else UNSET)
 
     has_ldc = any(name.startswith("LDC-") for name in all_names)
     measures = [name for name in headline(COLD_START_MODE, has_ldc) if name in all_names]
-    headline_measure = str(usual_among(COLD_START_MODE, defined_names))
+    headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
     measures.sort(key=lambda name: name != headline_measure)  # False sorts first: the headline measure
     return chosen_scores(scores, measures, headline_measure)
 

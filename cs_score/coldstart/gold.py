@@ -326,13 +326,13 @@ def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStar
 def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
     """Return gold with its pool loaded, so that several runs can be scored against it.
 
-    `pool` are files of assessments. `problems` is the log to which problems are added, by default a branch of gold's
+    `pool` are files of assessments. `problems` is the log to which problems are added, by default a copy of gold's
     own. Raises InputError for an unknown discipline, a line that cannot be linked, and a file of an unknown layout;
     RunInPoolError for a file that is a run.
     """
     check_discipline(gold.options.discipline)
     if problems is None:
-        problems = gold.problems.branch()
+        problems = gold.problems.copy()
     loading = Loading(gold.table, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
     responses = loading.links.responses
@@ -407,7 +407,7 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The ids of the runs to score, in order: those that were chosen, or else all that have lines."""
+        """The ids of the runs to score, in order: the chosen ones, or else all that have lines."""
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
@@ -427,13 +427,13 @@ def load_run(
     """Return the lines of runs, loaded in the order of the files, to be scored against gold.
 
     If gold has no pool, assessments may be among the files. `limits` are the limits on justifications, by default those
-    of the options. `problems` is the log to which problems are added, by default a branch of gold's own. Raises
+    of the options. `problems` is the log to which problems are added, by default a copy of gold's own. Raises
     InputError for a line that cannot be linked and for a file of an unknown layout.
     """
     if limits is None:
         limits = gold.options.justifications
     if problems is None:
-        problems = gold.problems.branch()
+        problems = gold.problems.copy()
     loading = Loading(
         gold.table,
         limits,

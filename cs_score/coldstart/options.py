@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
-from cs_score.measures.registry import COLD_START_MODE, usual
+from cs_score.measures.registry import COLD_START_MODE, default_measure
 
 
 class Edition(Record, kw_only=True, eq=False):
@@ -175,7 +175,7 @@ MANY: Final = "M"  # any number of justifications
 
 def no_discipline(name: str) -> str:
     """Return the message that there is no discipline of this name."""
-    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
+    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
 class Justifications(Record):
@@ -259,7 +259,7 @@ class Policy(Record):
                 if category in legal_categories:
                     continue
                 # A category that is legal elsewhere is no misspelling.
-                suggestion = "" if category in POLICY_ITEMS else nearest(category, POLICY_ITEMS)
+                suggestion = "" if category in POLICY_ITEMS else did_you_mean(category, POLICY_ITEMS)
                 raise UsageError(
                     f"Unexpected choice {category} for {side}; legal are {', '.join(legal_categories)}{suggestion}"
                 )
@@ -329,7 +329,7 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
 def find_preset(name: str) -> NamedPolicy:
     """Return the published policy of a name. Raises UsageError if there is none."""
     if name not in PRESETS:
-        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
+        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
 
 
@@ -349,9 +349,9 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
-        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
+        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{did_you_mean(name, EDITIONS)}")
     if mention_types not in MENTION_TYPES:
-        suggestion = nearest(mention_types, MENTION_TYPES)
+        suggestion = did_you_mean(mention_types, MENTION_TYPES)
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
@@ -438,7 +438,7 @@ def _always(option: ScoringOption, options: Options) -> bool:
 
 def _is_unusual(option: ScoringOption, options: Options) -> bool:
     """Return whether an option has a value other than its default."""
-    return bool(option.value_of(options) != option.usual)
+    return bool(option.value_of(options) != option.default)
 
 
 def _has_samples(option: ScoringOption, options: Options) -> bool:
@@ -497,7 +497,7 @@ def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputD
 def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
     """Return the part `name=value` of a signature, such as `follow=3.0`, or None if the option has its default."""
     value = option.value_of(options)
-    if value == option.usual:
+    if value == option.default:
         return None
     text = str(value).lower() if option.is_flag else option.show(value)
     return f"{option.switch.lstrip('-')}={text}"
@@ -601,16 +601,16 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return getattr(options.policy if self.is_side else options, self.name)
 
     @property
-    def usual(self) -> Any:
+    def default(self) -> Any:
         """The default value."""
         return self.value_of(USUAL)
 
     @property
     def default_text(self) -> str | None:
         """The default value as text, None if there is no default value or if the option is a flag."""
-        if self.is_flag or self.usual is None:
+        if self.is_flag or self.default is None:
             return None
-        return self.show(self.usual)
+        return self.show(self.default)
 
     def words(self, value: Any) -> list[str]:
         """Return the words of a command line that set this option to a value: `["-expand", "CSX"]`.
@@ -877,7 +877,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 
     `validated` says whether the runs were validated before they were scored.
     """
-    measure = usual(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
+    measure = default_measure(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
     origin = Origin(
         task=COLD_START_MODE,
         options=options.as_json(),

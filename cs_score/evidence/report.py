@@ -23,7 +23,7 @@ from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import WHY, chosen
+from cs_score.measures.registry import WHY, select_names
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
@@ -245,7 +245,7 @@ def printed(
         report = table_text(result)
         return report if intervals is None else f"{report}\n\n{intervals_text(intervals)}"
     scores = document_of(result, intervals)
-    names = chosen(list(scores.scores), measures)
+    names = select_names(list(scores.scores), measures)
     if not measures:
         names.sort(key=lambda name: name != scores.measure)  # the headline measure first, the others in their order
     scores = replace(scores, scores={name: scores.scores[name] for name in names})

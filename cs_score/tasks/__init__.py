@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, missing_part_message, nearest
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.records import Record
 
 if TYPE_CHECKING:  # they load what only some calls need
@@ -185,14 +185,14 @@ def stage_named(task: str, stage: str) -> str:
     name = f"{task}-{stage}"
     if name not in STAGES:
         stages = mode_named(task).stages
-        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{nearest(stage, stages)}")
+        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{did_you_mean(stage, stages)}")
     return name
 
 
 def _value_of(name: str) -> Any:
     """Return the value in the tables above for a task or stage. Raises UsageError for an unknown or ambiguous name."""
     if not is_task(name):
-        raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
+        raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
     if name in STAGES:
         return _import_value(STAGES[name])
     if name in TASKS.rivals:

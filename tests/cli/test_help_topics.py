@@ -9,7 +9,7 @@ from cs_score.cli.main import main
 from cs_score.cli.topics import EXIT_STATUSES, FORMATS, TOPICS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS
 from cs_score.measures import meanings
-from cs_score.measures.registry import MEASURES, usual
+from cs_score.measures.registry import MEASURES, default_measure
 from cs_score.tasks import COLD_START, TASKS
 
 
@@ -22,7 +22,7 @@ def _help_text(words: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_help_measures_names_the_headline_measure_of_a_task(task: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = _help_text(f"measures {task}", capsys)
     assert f"{task}: the headline measure" in text
-    assert str(usual(task)) in text
+    assert str(default_measure(task)) in text
 
 
 def test_help_measures_without_a_task_is_about_every_task(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,6 @@ from cs_score.measures.registry import (
     MEASURES,
     Measure,
     Ratio,
-    chosen,
     divide,
     find,
     formula_of,
@@ -26,6 +25,7 @@ from cs_score.measures.registry import (
     names,
     parse,
     rankable,
+    select_names,
     sums_of,
 )
 from tests.documents import ROOT
@@ -93,9 +93,10 @@ def test_a_ratio_divides_to_the_score(measures: list[Measure], data: st.DataObje
 
 def test_patterns_choose_in_the_order_of_tables() -> None:
     known = names(COLD_START_MODE)
-    assert chosen(known, ["*-AP", "SF-ALL-Micro-?"]) == ["SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-AP", "LDC-MEAN-AP"]
+    selected = select_names(known, ["*-AP", "SF-ALL-Micro-?"])
+    assert selected == ["SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-AP", "LDC-MEAN-AP"]
     with pytest.raises(UsageError, match="no measure called SF-BP; did you mean SF-AP"):
-        chosen(known, ["SF-BP"])
+        select_names(known, ["SF-BP"])
     with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):
         parse("ldc-mean-f1")
     with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):

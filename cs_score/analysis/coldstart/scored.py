@@ -13,7 +13,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.registry import Measure, parse, substitute_remark, usual
+from cs_score.measures.registry import Measure, default_measure, parse, substitute_remark
 
 
 class ScoredLine(NamedTuple):
@@ -65,7 +65,8 @@ class AnalysedRun(Record, eq=False):
     @property
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
-        return usual(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=self.why_unranked is None)
+        has_ldc_queries = bool(self.run.gold.table.ldc_id_by_query)
+        return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import SumsFormula, find, usual
+from cs_score.measures.registry import SumsFormula, default_measure, find
 from cs_score.tasks.task import UnitStatistics
 
 
@@ -31,7 +31,7 @@ class EvidenceTask(Record):
         measures = self.mode.measures
         measure = find(name, measures)
         if measure not in measures:
-            suggestion = nearest(name, measures)
+            suggestion = did_you_mean(name, measures)
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")
         return str(measure)
 
@@ -41,7 +41,7 @@ class EvidenceTask(Record):
         If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
         has no such measure, InputError if the measure has no value for a result.
         """
-        measure = self.measure_of(name) or self.headline_of(results) or str(usual(self.name))
+        measure = self.measure_of(name) or self.headline_of(results) or str(default_measure(self.name))
         for result in results:
             if measure in result.undefined:
                 raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=result.names[1])

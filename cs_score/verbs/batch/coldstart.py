@@ -293,7 +293,7 @@ class _LoadedRun:
             on_prepared=self._on_prepared,
         )
         self._preparation = prepare_inputs([self._run.file.open()], settings)
-        self.log = self._gold.problems.branch()
+        self.log = self._gold.problems.copy()
         if not self._preparation.files:  # a folder that was made after the runs had been looked for
             name = self._run.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
@@ -309,8 +309,8 @@ class _LoadedRun:
     def branch_of_log(self) -> ProblemLog:
         """Return a log for scoring under one policy; it has the problems of gold and of the loaded run."""
         if self._only_run is not None:
-            return self._only_run.problems.branch()
-        return self._gold.problems.branch()
+            return self._only_run.problems.copy()
+        return self._gold.problems.copy()
 
     def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
         """Score each run of the file under a policy, separately; problems are added to `log`.
@@ -455,7 +455,7 @@ class _Attempt(Record):
         problems_of_gold = self.prepared.gold.problems
         if not (isinstance(self.log, RecordingLog) and isinstance(problems_of_gold, RecordingLog)):
             return None
-        log = self.log.branch()
+        log = self.log.copy()
         for account in self.accounts:
             if isinstance(account.problems, RecordingLog):
                 log.also_report(account.problems)

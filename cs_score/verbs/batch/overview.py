@@ -42,7 +42,7 @@ from cs_score.coldstart.result import (
     in_printing_order,
 )
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.registry import Measure, usual
+from cs_score.measures.registry import Measure, default_measure
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import Unit, UnitTable
@@ -269,7 +269,7 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
 
 def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
-    return usual(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
+    return default_measure(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
 
 
 # ---- What runs have in common

@@ -15,7 +15,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST
-from cs_score.measures.registry import LDC_MEAN, chosen, names, parse
+from cs_score.measures.registry import LDC_MEAN, names, parse, select_names
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs.bundle.archives import zip_archive
 from cs_score.verbs.bundle.settings import FILE_NAME, Bundle
@@ -89,9 +89,9 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
     for this gold, and the headline measure ranks. Raises UsageError for a pattern that no measure matches.
     """
     possible_measures = _possible_measures(origin)
-    headline = chosen(possible_measures, patterns[:1])[0] if patterns else origin.measure
+    headline = select_names(possible_measures, patterns[:1])[0] if patterns else origin.measure
     columns = [headline]
-    for measure in chosen(possible_measures, patterns):
+    for measure in select_names(possible_measures, patterns):
         if measure != headline:
             columns.append(measure)
     return tuple(columns)

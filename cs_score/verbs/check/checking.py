@@ -25,11 +25,11 @@ from cs_score.evidence.mode import ScoredPredictions
 from cs_score.measures.registry import (
     COLD_START_MODE,
     LDC_MEAN,
-    chosen,
+    default_measure,
+    default_measure_for_scores,
     headlines_among,
+    select_names,
     substitute_remark,
-    usual,
-    usual_among,
 )
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
@@ -325,7 +325,7 @@ def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[
     """
     limit_by_measure = {}
     for limit in limits:
-        for measure in chosen(measures, [limit.measure]):
+        for measure in select_names(measures, [limit.measure]):
             limit_by_measure[measure] = limit.value
     return {measure: limit_by_measure[measure] for measure in measures if measure in limit_by_measure}
 
@@ -353,9 +353,9 @@ def headline_remark(run: Measured, baseline: Measured) -> str | None:
 
     This happens if the baseline has no average precision; the remark says why.
     """
-    measure = usual_among(run.origin.task, baseline.scores)
+    measure = default_measure_for_scores(run.origin.task, baseline.scores)
     with_ldc = measure.table == LDC_MEAN
-    if run.origin.task != COLD_START_MODE or measure == usual(with_ldc=with_ldc):
+    if run.origin.task != COLD_START_MODE or measure == default_measure(with_ldc=with_ldc):
         return None
     for reason in baseline.undefined.values():
         return substitute_remark(with_ldc, f"{baseline.name}: {reason}")

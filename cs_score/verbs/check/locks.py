@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.measures.registry import chosen, names
+from cs_score.measures.registry import names, select_names
 from cs_score.statistics.options import Note
 from cs_score.verbs.check.checking import Checked, Limit, LockChange, LockState
 
@@ -61,7 +61,7 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
     limits = []
     for limit in minima:
         name, at_sign, hop = limit.measure.partition("@")  # "SF-AP@0"
-        matches = chosen(measures_of_task, [name])
+        matches = select_names(measures_of_task, [name])
         if len(matches) == 1:
             name = matches[0]  # in the letter case of the table of measures
         limits.append(LockedLimit(f"{name}{at_sign}{hop}", float(limit.value)))

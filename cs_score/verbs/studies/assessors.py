@@ -17,7 +17,7 @@ from cs_score.base.display import number_with_noun
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import ColdStartGold
-from cs_score.measures.registry import usual_among
+from cs_score.measures.registry import default_measure_for_scores
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.resampling import ResampledSystems
@@ -186,7 +186,7 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
     given_measure = task.measure_of(measure)
     if given_measure is not None:
         return given_measure
-    return task.headline_of(results.first.values()) or str(usual_among(task.name, measures))
+    return task.headline_of(results.first.values()) or str(default_measure_for_scores(task.name, measures))
 
 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     gold = with_pool(gold, _files_of_role(inputs, POOL))
     run_files = _files_of_role(inputs, RUN)
     runs = runs_of(run_files, _knowledge_bases(run_files), scoring.runids)
-    return score_apart(gold, runs, gold.problems.branch(), _load_alone)
+    return score_apart(gold, runs, gold.problems.copy(), _load_alone)
 
 
 def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:

@@ -19,7 +19,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Nodes, Ranker
 from cs_score.coldstart.scorer import score_rows
-from cs_score.measures.registry import Measure, usual
+from cs_score.measures.registry import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.coldstart.arithmetic import NodeExplainer, explain_counts, explain_mean
 from cs_score.verbs.explain.coldstart.document import Counted, LineEffect, RankStep
@@ -169,7 +169,7 @@ class QueryCase:
     def ranked_node(self, name: str | None) -> tuple[RankStep | None, str | None]:
         """Return the ranks of a node of the query and None, or None and why the node is in no ranking.
 
-        `name` is the FQ node id of the node; None stands for the node of a line without node id.
+        `name` is the FQ node id of the node; None means the node of a line without a node id.
         """
         if name is None:
             return None, "the run has no node ids (eight columns), so that nothing of it is ranked"
@@ -294,7 +294,7 @@ class Case:
             return []
         scores = self.scored.result.measures
         measures = [self.measure]
-        unranked = usual(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=False)
+        unranked = default_measure(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=False)
         if unranked in scores:
             measures.append(unranked)
         for measure in scores:
