@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +19,6 @@ else:
 
 GROUP: Final = "cs_score.tasks"
 
-_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
-
 
 class Offer(Record):
     """A task that an installed package offers: its name, and the mode behind it as `module:value`."""
@@ -36,19 +33,12 @@ class Offer(Record):
         return f"task {self.task} of the package {self.package} {self.version}"
 
 
-def could_be_task(word: str) -> bool:
-    """Return whether a word has the form of a task's name; only such words are looked up among packages."""
-    return _NAME.fullmatch(word) is not None
-
-
 def find_offers() -> list[Offer]:
     """Return the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
 
     offers = []
     for point in entry_points(group=GROUP):
-        if not could_be_task(point.name):
-            continue
         package = "unknown"
         version = "unknown"
         if point.dist is not None:
