@@ -145,8 +145,8 @@ class _Member(property):
         `convert` computes the value of the property from the member. If it is None, the value is the member itself.
         """
 
-        def value_of_member(shown: ShownDocument) -> Any:
-            value = getattr(shown._document, self._name, None)
+        def value_of_member(owner: ShownDocument) -> Any:
+            value = getattr(owner._document, self._name, None)
             if value is UNSET:
                 value = None
             return value if convert is None else convert(value)
@@ -177,23 +177,23 @@ def _names_of_members(kind: type) -> list[str]:
     return [name for name in dir(kind) if isinstance(getattr(kind, name), _Member)]
 
 
-def refuse_incomplete(shown: ShownDocument, file: str) -> None:
+def refuse_incomplete(object_to_check: ShownDocument, file: str) -> None:
     """Raise InputError if the document that was read from `file` lacks a value that its methods need.
 
     To find out, all members, texts and tables are computed once.
     """
     try:
         with failures_as_input_error(file):
-            _compute_all_values(shown)
+            _compute_all_values(object_to_check)
     except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None
 
 
-def _compute_all_values(shown: ShownDocument) -> None:
+def _compute_all_values(object_to_check: ShownDocument) -> None:
     """Compute all members, texts and tables of an object, and discard them; a missing value raises some exception."""
-    for name in _names_of_members(type(shown)):
-        getattr(shown, name)
-    repr(shown)
-    str(shown)
-    shown._repr_html_()
-    shown._attrs()
+    for name in _names_of_members(type(object_to_check)):
+        getattr(object_to_check, name)
+    repr(object_to_check)
+    str(object_to_check)
+    object_to_check._repr_html_()
+    object_to_check._attrs()

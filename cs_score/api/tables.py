@@ -71,10 +71,10 @@ def _score_table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]
         table_by_name = run.tables or {}
         for table_name, table in table_by_name.items():
             for score_row in table.rows:
+                counts = {} if score_row.counts is None else asdict(score_row.counts)
                 row = {"run_id": run.run_id, "table": table_name}
                 row |= asdict(score_row)
-                if score_row.counts is not None:
-                    row |= asdict(score_row.counts)
+                row |= counts
                 yield row
 
 

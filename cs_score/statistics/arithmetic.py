@@ -87,10 +87,10 @@ million; those would be called tied, which is the cautious side of a test.
 """
 
 
-def noise(*scores: ArrayLike) -> Floats:
+def possible_rounding(*scores: ArrayLike) -> Floats:
     """Return the largest difference that rounding may put between scores of this size, element by element.
 
-    It is `TIE_TOLERANCE` times the largest of the scores: `noise([0.5], [-2.0])` gives `[2e-12]`.
+    It is `TIE_TOLERANCE` times the largest of the scores: `possible_rounding([0.5], [-2.0])` gives `[2e-12]`.
     """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
     for other_scores in scores[1:]:

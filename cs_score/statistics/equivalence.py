@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import contributions, noise
+from cs_score.statistics.arithmetic import contributions, possible_rounding
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.options import TestOfEquivalence
 
@@ -81,8 +81,9 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     mean = math.fsum(differences.tolist()) / units
 
     # Differences and deviations that are no larger than this may come from rounding.
-    rounding_of_sums = np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator))
-    rounding_of_differences = np.max(noise(differences))
+    numbers_of_units = (first.numerator, first.denominator, second.numerator, second.denominator)
+    rounding_of_sums = np.max(possible_rounding(*numbers_of_units))
+    rounding_of_differences = np.max(possible_rounding(differences))
     rounding = 4 * float(max(rounding_of_differences, rounding_of_sums))
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= rounding:

@@ -33,7 +33,7 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import Floats, divide, noise
+from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import ResampledSystems
@@ -116,7 +116,7 @@ def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
 
     `first` and `second` (units,) are numerators of the two systems, or denominators.
     """
-    return np.asarray(np.abs(first - second) > noise(first, second))
+    return np.asarray(np.abs(first - second) > possible_rounding(first, second))
 
 
 def groups_of_copies(
@@ -215,7 +215,7 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
     second_systems = [second for _, second in pairs]
     first_scores = systems.points[first_systems]  # (pairs, measures)
     second_scores = systems.points[second_systems]
-    return np.asarray(np.abs(first_scores - second_scores) - noise(first_scores, second_scores))
+    return np.asarray(np.abs(first_scores - second_scores) - possible_rounding(first_scores, second_scores))
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
@@ -253,8 +253,10 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
         # (units, measures); the division by the mean denominator follows at the end.
         contributions = (x[:, second] - x[:, first]) - mean_score * (y[:, second] - y[:, first])
         largest = np.abs(contributions).max(axis=0)
-        noise_of_units = noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second])
-        rounding = 4 * noise_of_units.max(axis=0)  # a contribution is made of four numbers
+        first_y = mean_score * y[:, first]
+        second_y = mean_score * y[:, second]
+        rounding_of_units = possible_rounding(x[:, first], x[:, second], first_y, second_y)
+        rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
         # Divided by the largest first: the square of a small number may be too small to be represented.
         relative_contributions = divide(contributions, largest)
         root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import Floats, contributions, exact_statistics, noise, ratios_of, scores_of
+from cs_score.statistics.arithmetic import (
+    Floats,
+    contributions,
+    exact_statistics,
+    possible_rounding,
+    ratios_of,
+    scores_of,
+)
 from cs_score.statistics.distributions import t_limit
 from cs_score.statistics.draws import bootstrap_counts, digit_sums
 from cs_score.statistics.options import (
@@ -163,7 +170,7 @@ class ResampledSystems:
             point=score,
             resampled=self.resampled[measure, system],
             jackknife=self._jackknife[:, system, measure],
-            rounding=float(noise(score)),
+            rounding=float(possible_rounding(score)),
         )
         denominators = self.ratios.denominator[:, system, measure]
         counted_units = int(np.count_nonzero(denominators))
@@ -189,7 +196,7 @@ class ResampledSystems:
             point=difference,
             resampled=self.resampled_difference(first, second, measure),
             jackknife=self._jackknife[:, second, measure] - self._jackknife[:, first, measure],
-            rounding=float(noise(first_score, second_score)),
+            rounding=float(possible_rounding(first_score, second_score)),
         )
         denominators = self.ratios.denominator[:, [first, second], measure]
         counted_units = int(np.count_nonzero(denominators.any(axis=1)))
@@ -211,7 +218,7 @@ class ResampledSystems:
         standard_error = math.sqrt(_variance_of_sum(shares, stratum_sizes))
         half_width = t_limit(self.settings.level / 2, freedom) * standard_error
         first_score, second_score = self.points[[first, second], measure]
-        if half_width <= float(noise(first_score, second_score)):
+        if half_width <= float(possible_rounding(first_score, second_score)):
             # The units differ by no more than rounding.
             return _with_one_note(difference, difference, difference, ALL_EQUAL)
         return Interval(difference, low=difference - half_width, high=difference + half_width)
