@@ -40,7 +40,7 @@ class Shown:
     """The name of the main table, which `rows` and `to_frame` return if no name is given."""
 
     _in_notebooks: ClassVar[str] = ""
-    """The name of the table that notebooks show; empty: the main table."""
+    """The name of the table that notebooks show. If it is empty, they show the main table."""
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -231,7 +231,8 @@ def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Itera
     units. A number n, written to the base (systems!), has a digit for each unit: the number of its permutation.
     """
     units, systems, _ = rows.shape
-    orders = np.array(list(all_permutations(range(systems))))  # (systems!, systems)
+    all_orders = all_permutations(range(systems))
+    orders = np.array(list(all_orders))  # (systems!, systems)
     order_count = len(orders)
     for unit in range(units):
         digit_of_unit = numbers // order_count**unit % order_count

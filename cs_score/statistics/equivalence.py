@@ -63,7 +63,8 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     score test, all others by two t tests. `can_be_binary` is false for units that are drawn in clusters: they are never
     tested as right or wrong.
     """
-    if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
+    is_binary = are_right_or_wrong(first) and are_right_or_wrong(second)
+    if is_binary and can_be_binary:
         differences_of_units = np.asarray(second.numerator) - np.asarray(first.numerator)
         p = binary_equivalence_p(
             wins=int(np.count_nonzero(differences_of_units > 0)),

@@ -250,12 +250,14 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     scales: Floats = np.zeros((len(pairs), measure_count))
     for place, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
-        # (units, measures); the division by the mean denominator follows at the end.
-        contributions = (x[:, second] - x[:, first]) - mean_score * (y[:, second] - y[:, first])
+        first_x = x[:, first]  # (units, measures)
+        second_x = x[:, second]
+        first_y = y[:, first]
+        second_y = y[:, second]
+        # The division by the mean denominator follows at the end.
+        contributions = (second_x - first_x) - mean_score * (second_y - first_y)
         largest = np.abs(contributions).max(axis=0)
-        first_y = mean_score * y[:, first]
-        second_y = mean_score * y[:, second]
-        rounding_of_units = possible_rounding(x[:, first], x[:, second], first_y, second_y)
+        rounding_of_units = possible_rounding(first_x, second_x, mean_score * first_y, mean_score * second_y)
         rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
         # Divided by the largest first: the square of a small number may be too small to be represented.
         relative_contributions = divide(contributions, largest)
@@ -480,7 +482,8 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs:
     settings = systems.settings
     test: PairedTest = "randomisation"
     flips = None
-    if has_signs and len(systems.points) == 2 and not settings.clusters:
+    is_single_pair = len(systems.points) == 2
+    if has_signs and is_single_pair and not settings.clusters:
         flips = _sign_test_of_pair(systems)
     if flips is not None:
         test = "sign"

@@ -155,7 +155,10 @@ class ResampledSystems:
 
     @cached_property
     def _jackknife(self) -> Floats:
-        """The scores without each unit in turn, (units, systems, measures); empty unless BCa intervals are made."""
+        """The scores without each unit in turn, (units, systems, measures).
+
+        Only BCa intervals need them; for other intervals the array is empty.
+        """
         if self.settings.method != "bca" or self.units < 2:
             return np.empty((0, *self.points.shape))
         sums_without_unit = self.statistics.total() - self.statistics.digits
@@ -240,7 +243,8 @@ class ResampledSystems:
 
         limits = self._limits(sample._replace(resampled=defined))
         notes = list(limits.notes)
-        if is_score and ALL_EQUAL in notes and sample.point in (0.0, 1.0):
+        is_faultless = is_score and sample.point in (0.0, 1.0)
+        if is_faultless and ALL_EQUAL in notes:
             notes.append(note_on_faultless_score(sample.point, counted_units, self.settings))
         elif counted_units < FEW <= self.units:
             text = (
