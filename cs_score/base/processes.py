@@ -151,7 +151,8 @@ class ProcessPool(Generic[T, R]):
     def _receive(self, connection: Connection) -> Future[R] | None:
         """Receive the answer of a worker, set the future of its item, and return this future.
 
-        Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the future gets a WorkerDiedError.
+        Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the
+        future gets a WorkerDiedError.
         """
         future = self._workers[connection].future
         self._workers[connection].future = None
