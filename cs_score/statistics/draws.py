@@ -140,7 +140,7 @@ def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator
     if rows_of_product < _FEWEST_ROWS:
         rows_of_product = max(1, _SUM_CELLS // max(statistics.units, digits_of_unit))
     for weights in _regroup_rows(draws, min(rows_of_product, _MOST_ROWS), statistics.units):
-        yield statistics.weighted(weights)
+        yield statistics.weighted_digit_sums(weights)
 
 
 def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, units: int) -> Iterator[Floats]:
@@ -207,7 +207,7 @@ def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | No
     smallest_type = np.min_scalar_type(-largest_sum - 1)  # small numbers are moved faster
     rows = np.ascontiguousarray(varying_digits, dtype=smallest_type)
 
-    total = statistics.total()
+    total = statistics.total_digit_sums()
     for first in range(0, permutations, _PERMUTATIONS_AT_ONCE):
         stop = min(first + _PERMUTATIONS_AT_ONCE, permutations)
         numbers = np.arange(first, stop, dtype=np.int64)

@@ -35,7 +35,7 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
-from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
+from cs_score.statistics.options import Family, PairedTest, Resampling, is_enumerated, monte_carlo_p_value
 from cs_score.statistics.resampling import ResampledSystems
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapp
     `swapped` (resamples, systems, digits) are the sums over the units whose rows the two systems exchange in each
     resample. A system then has its own rows of all other units, and the rows of the other system of these.
     """
-    unswapped = systems.statistics.total() - swapped
+    unswapped = systems.statistics.total_digit_sums() - swapped
     differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
         first_sums = unswapped[:, first] + swapped[:, second]
@@ -361,7 +361,7 @@ def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
     """
     if is_exact:
         return extreme_count / resamples
-    return add_one(extreme_count, resamples)
+    return monte_carlo_p_value(extreme_count, resamples)
 
 
 # ---- Other tests and corrections

@@ -106,11 +106,11 @@ class ResampledSystems:
 
     def scores(self, sums: Floats) -> Floats:
         """Return the scores (..., measures) that sums of digits (..., digit columns) give. A score of 0/0 is 0."""
-        return scores_of(self.formula, self.statistics.values(sums))
+        return scores_of(self.formula, self.statistics.from_digit_sums(sums))
 
     def _defined_scores(self, sums: Floats) -> Floats:
         """Return the scores (..., measures) that sums of digits give, but not a number for a score of 0/0."""
-        statistic_sums = self.statistics.values(sums)
+        statistic_sums = self.statistics.from_digit_sums(sums)
         scores = scores_of(self.formula, statistic_sums)
         is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
         return np.where(is_undefined, np.nan, scores)
@@ -118,18 +118,18 @@ class ResampledSystems:
     @property
     def rows(self) -> list[Floats]:
         """The statistics (units, k) of each system; if units are drawn in clusters, the sums of each cluster."""
-        statistics = self.statistics.values(self.statistics.digits)  # (units, systems, k)
+        statistics = self.statistics.from_digit_sums(self.statistics.digits)  # (units, systems, k)
         return [statistics[:, system] for system in range(statistics.shape[1])]
 
     @cached_property
     def points(self) -> Floats:
         """The scores on all units: (systems, measures)."""
-        return self.scores(self.statistics.total())
+        return self.scores(self.statistics.total_digit_sums())
 
     @cached_property
     def ratios(self) -> Ratio:
         """The numerators and the denominators of the scores of each unit: (units, systems, measures) each."""
-        return ratios_of(self.formula, self.statistics.values(self.statistics.digits))
+        return ratios_of(self.formula, self.statistics.from_digit_sums(self.statistics.digits))
 
     def unit_ratio(self, system: int, measure: int) -> Ratio:
         """Return the numerators and denominators (units,) of one system under one measure."""
@@ -161,7 +161,7 @@ class ResampledSystems:
         """
         if self.settings.method != "bca" or self.units < 2:
             return np.empty((0, *self.points.shape))
-        sums_without_unit = self.statistics.total() - self.statistics.digits
+        sums_without_unit = self.statistics.total_digit_sums() - self.statistics.digits
         return self._defined_scores(sums_without_unit)
 
     # -- Scores
