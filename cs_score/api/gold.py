@@ -185,7 +185,7 @@ class ValidatedRun(Shown):
     code.
     """
 
-    _default = "problems"
+    _main_table = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         """Make the validated run of its parts.
