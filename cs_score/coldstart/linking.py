@@ -511,7 +511,7 @@ class Loading:
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class.
 
-        `value_class` is the class that the line names: `0` or an empty column stands for no class.
+        `value_class` is the class that the line names: it is `0` or empty if there is none.
         """
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
@@ -715,7 +715,7 @@ class Loading:
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
         """Return an answer with its two provenances in canonical form, and report the problems of these.
 
-        `number` and `text` are those of the line with the answer.
+        `text` is the line with the answer, and `number` the number of the line.
         """
         edition = self._edition
         relation_text, value, provenance_text = answer

@@ -79,7 +79,7 @@ def read_query_id(
 ) -> QueryId:
     """Return the parts of a query id. Raises InputError if the text is not a query id.
 
-    The other arguments are for the error: what the user can do, the file and the place in it, and the problem code.
+    The other arguments are for the error: the remedy for the user, the file and the place in it, and the problem code.
     """
     parts = parse_query_id(text)
     if parts is None:
