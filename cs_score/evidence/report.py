@@ -320,7 +320,7 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
     interval = intervals.scores[measure]
     if interval.low is not None and interval.high is not None:
         score_text += f" [{interval.low:.4f}, {interval.high:.4f}]"
-    explanation = intervals.explanation([measure], what="In brackets")
+    explanation = intervals.explanation([measure], limits_name="In brackets")
     return [score_text, *explanation]
 
 
