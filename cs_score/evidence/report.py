@@ -302,7 +302,7 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
     interval = intervals.scores[measure]
     if interval.low is not None and interval.high is not None:
         text += f" [{interval.low:.4f}, {interval.high:.4f}]"
-    return [text, *intervals.explanation([measure], what="In brackets")]
+    return [text, *intervals.explanation([measure], limits_name="In brackets")]
 
 
 def unit_blocks(result: ScoredPredictions) -> Iterator[bytes]:
