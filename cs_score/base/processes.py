@@ -62,7 +62,7 @@ def workers_share_memory() -> bool:
 
 
 class _Worker(Struct, Generic[R]):
-    """A worker process, and the future of the item that it works on; None while it is idle."""
+    """A worker process, and the future of the item that it works on. The future is None while the worker is idle."""
 
     process: BaseProcess
     future: Future[R] | None = None
@@ -116,7 +116,8 @@ class ProcessPool(Generic[T, R]):
         done_futures = self._hand_out_items()
         if done_futures:
             seconds = 0
-        for connection in wait(list(self._workers), seconds):
+        connections_with_answers = wait(list(self._workers), seconds)
+        for connection in connections_with_answers:
             assert isinstance(connection, Connection)
             future_of_item = self._receive(connection)
             if future_of_item is not None:
@@ -148,9 +149,10 @@ class ProcessPool(Generic[T, R]):
         return failed
 
     def _receive(self, connection: Connection) -> Future[R] | None:
-        """Receive the answer of a worker, set the future of its item, and return it; None if the worker was idle.
+        """Receive the answer of a worker, set the future of its item, and return this future.
 
-        If its pipe has ended, the worker has died. Then it is removed, and the future gets a WorkerDiedError.
+        Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the
+        future gets a WorkerDiedError.
         """
         future = self._workers[connection].future
         self._workers[connection].future = None
@@ -172,23 +174,25 @@ class ProcessPool(Generic[T, R]):
         return future
 
     def _free_worker(self) -> Connection | None:
-        """Return the pipe to a worker that is idle or newly started; None if all workers are busy.
+        """Return the pipe to a worker that is idle or newly started.
 
-        Raises NoWorkerError if the operating system does not start any worker.
+        Returns None if all workers are busy. Raises NoWorkerError if the operating system does not start any worker.
         """
         for connection, worker in list(self._workers.items()):
-            if worker.future is None:
-                if not connection.poll():
-                    return connection
-                # An idle worker sends nothing. So its pipe has ended, which means that it has died.
-                self._remove_worker(connection)
+            is_busy = worker.future is not None
+            if is_busy:
+                continue
+            if not connection.poll():
+                return connection
+            # An idle worker sends nothing. So its pipe has ended, which means that it has died.
+            self._remove_worker(connection)
         if len(self._workers) == self._jobs:
             return None
         try:
             return self._start_worker()
         except OSError as error:
             if self._workers:
-                return None
+                return None  # the others do all the work
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
 
     def _start_worker(self) -> Connection:
