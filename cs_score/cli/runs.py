@@ -103,6 +103,10 @@ class Runs(Scoring):
         """The options for scoring each run separately: the options of the command line without -runids."""
         return replace(self.options, runids=None)
 
+    def check_options(self) -> None:
+        """Raise UsageError if an option for scoring has a wrong value."""
+        _ = self.options_per_run  # all options are read when it is computed
+
     @property
     def settings(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
