@@ -62,7 +62,8 @@ class JudgedTable:
     def __init__(self, source: Source, heading_by_column: Headings, columns_unread: Sequence[str] = ()) -> None:
         """Prepare to read a file.
 
-        `heading_by_column` has what the file calls its columns. The cells of `columns_unread` are empty in every row.
+        `heading_by_column` has the names of columns in the file, by their meaning. The cells of `columns_unread` are
+        empty in every row.
         """
         self.name = source.name
         self.columns: list[str] = []

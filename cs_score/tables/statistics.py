@@ -553,10 +553,12 @@ def paper_table(comparison: SystemComparison) -> str:
 def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
     """Return a cell of the table for a paper: the score of a system, perhaps with a star, and its interval.
 
-    For example `$0.4125^{*}$ $[0.3811, 0.4402]$`.
+    For example `$0.4125^{*}$ $[0.3811, 0.4402]$`. The cell of a system without a value of the measure is a hyphen.
     """
     entry_by_system = {entry.name: entry for entry in measure.systems}
-    entry = entry_by_system[system]
+    entry = entry_by_system.get(system)
+    if entry is None:
+        return "-"
     star = "^{*}" if _differs(measure, system, reference, level) else ""
     score = f"${entry.score:.4f}{star}$"
     if entry.low is None or entry.high is None:
@@ -580,9 +582,11 @@ def _caption(comparison: SystemComparison, reference: str) -> str:
     settings = comparison.resampling
     tests = "; ".join([measure.tests for measure in comparison.measures])
     family = "one family for each measure: " if len(comparison.measures) > 1 else ""
+    has_hyphens = any(measure.unranked for measure in comparison.measures)
+    hyphens = "; - has no value of the measure" if has_hyphens else ""
     return one_line(
         f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
-        f"{reference} (level {settings.level:g}, {family}{tests}). The table needs the package booktabs."
+        f"{reference} (level {settings.level:g}, {family}{tests}){hyphens}. The table needs the package booktabs."
     )
 
 
