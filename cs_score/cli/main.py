@@ -130,7 +130,7 @@ def root() -> Tree:
 
 
 def _command_of_first_word(word: str) -> click.Command:
-    """Return what the first word of a command line names: a command, or a group of commands.
+    """Return the command or the group of commands with the name that is the first word of a command line.
 
     For example a group for `analyze`, which has a command for each task, and the command `score scifact` for `scifact`.
     """
@@ -157,7 +157,9 @@ def _command_or_group(name: str) -> click.Command:
     if not COMMANDS[name].by_task:
         return load(name)
     # Some commands have names that begin with the verb: `table` is the second word of `compare table`.
-    second_words = [other.removeprefix(f"{name} ") for other in COMMANDS if other.startswith(f"{name} ")]
+    second_words = [
+        longer_name.removeprefix(f"{name} ") for longer_name in COMMANDS if longer_name.startswith(f"{name} ")
+    ]
 
     def load_second_word(word: str) -> click.Command:
         """Return the command of the verb for a task, or the command whose name ends with the word."""
@@ -171,9 +173,9 @@ def _command_or_group(name: str) -> click.Command:
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words behind its name.
 
-    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word names no
-    command, it is the call without a command, and all words belong to it. Raises UsageError if the first word seems to
-    be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
+    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
+    not name a command, it is the call without a command, and all words belong to it. Raises UsageError if the first
+    word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
     """
     first, *further_words = words or [""]
     second = further_words[0] if further_words else ""
