@@ -54,6 +54,7 @@ class _PendingOutputs:
     """
 
     def __init__(self) -> None:
+        """Begin without any file or folder."""
         self.target_by_temporary: dict[str, str] = {}
         self.new_folders: list[str] = []
 

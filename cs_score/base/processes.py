@@ -77,6 +77,7 @@ class ProcessPool(Generic[T, R]):
     """
 
     def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
+        """Make a pool of at most `jobs` workers that call `work` for each item. No worker is started yet."""
         self._jobs = jobs
         self._work = work
         self._pending: deque[tuple[Future[R], T]] = deque()
