@@ -199,6 +199,7 @@ class ProcessPool(Generic[T, R]):
     def _start_worker(self) -> Connection:
         """Start a worker process, and return the pipe to it. Raises OSError."""
         owner_end, worker_end = multiprocessing.Pipe()
+        # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         inherited_ends = [*self._workers, owner_end] if workers_share_memory() else []
         arguments = (worker_end, inherited_ends, self._work)
         process = multiprocessing.Process(target=_work_on_items, args=arguments, daemon=True)
