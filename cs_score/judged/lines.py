@@ -115,13 +115,13 @@ class _Reader:
         """
         shared_texts = _SharedTexts()
         for number, cells, other_cells in self._table.rows():
-            unit, answer, evidence, label, class_name, wanted, weight_cell, confidence_cell, run = cells
+            unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
             if not unit:
                 raise self._error_of_empty_cell(number, "unit")
             if not answer:
                 raise self._error_of_empty_cell(number, "answer")
-            if wanted:
-                self._keep_wanted(number, unit, wanted)
+            if wanted_cell:
+                self._keep_wanted(number, unit, wanted_cell)
             weight = None
             if weight_cell:
                 weight = self._read_weight(number, weight_cell)
