@@ -488,9 +488,8 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     for base_id in base_ids:
         if base_id in unit.lines:
             judgement_by_value = unit.gold.judgements_by_value(base_id, links)
-            assessment_by_index |= judging.find_assessments(
-                unit.lines[base_id], judgement_by_value, links, discipline, problems
-            )
+            lines = unit.lines[base_id]
+            assessment_by_index |= judging.find_assessments(lines, judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
 
