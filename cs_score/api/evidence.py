@@ -59,8 +59,8 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     every measure is computed from their sums. `scores` has every measure.
     """
 
-    _default = "units"
-    _needed = "the predictions, which JSON does not hold; score their file"
+    _main_table = "units"
+    _source_in_words = "the predictions, which JSON does not hold; score their file"
 
     def __init__(
         self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None
@@ -234,9 +234,9 @@ def pool(
 
 
 def _mappings_as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of judged answers, a policy or columns that are mappings as the texts that the command takes.
+    """Return the options of judged answers in the form in which the command takes them.
 
-    For example, the columns `{"id": "query"}` become `"id=query"`.
+    A policy or columns that are given as a mapping become a text: the columns `{"id": "query"}` become `"id=query"`.
     """
     texts = dict(options)
     policy = options.get("policy")

@@ -157,7 +157,9 @@ def _is_table(file: Input) -> bool:
 
     Only files on disk are looked into: an open file or standard input can be read only once.
     """
-    if not isinstance(file, str | os.PathLike) or name_of(file) == "-" or not os.path.isfile(file):
+    if not isinstance(file, str | os.PathLike):
+        return False
+    if name_of(file) == "-" or not os.path.isfile(file):
         return False
     with open_source(file) as source:
         first_line = source.read_bytes().partition(b"\n")[0]
@@ -183,7 +185,7 @@ class ValidatedRun(Shown):
     code.
     """
 
-    _default = "problems"
+    _main_table = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         """Make the validated run of its parts.
@@ -288,6 +290,7 @@ def validate_run(
     )
     validated = run_check.validated()
     text = None if problems.has_errors else "".join(validated.pieces)
+
     remarks = list(validated.remarks)
     for query in validated.dropped:
         remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")

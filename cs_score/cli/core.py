@@ -1074,8 +1074,8 @@ def command(
 
 
 _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
-    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.scoring", followed_version=FOLLOWED),
-    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.scoring", by_task=True),
+    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.bare", followed_version=FOLLOWED),
+    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.score", by_task=True),
     "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "cli.about"),
     "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "cli.about"),
     "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "cli.about"),

@@ -187,7 +187,7 @@ def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
 def _refuse_mistyped(word: str, kind: str) -> None:
     """Raise UsageError if a word is similar to the name of a command or task, and cannot be an option or a file.
 
-    `kind` says what the word could be: `command`, which includes tasks, or `task`.
+    `kind` is the kind of name for which the word is looked up: `task`, or `command`, which includes tasks.
     """
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
