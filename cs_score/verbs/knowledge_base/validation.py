@@ -72,7 +72,7 @@ def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
     for node, use, line in base.uses():
         if _excludes_type(use, node):
             choice = " or ".join(sorted(use.types))
-            types = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
+            types = f"{choice} at line {line} and {node.type_in_reports} at line {node.best_line()}"
             findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
 
 

@@ -43,7 +43,7 @@ def nugget_text(base: KnowledgeBase) -> Iterator[str]:
     line with their ids.
     """
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.in_order():
+    for assertion in base.assertions_as_written():
         if assertion.verb.name == NAMED and assertion.subject.is_event and not assertion.is_omitted:
             mentions_by_docid[assertion.provenance.docid].append(assertion)
     for docid in sorted(mentions_by_docid):
@@ -113,7 +113,7 @@ def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
     Omitted assertions are left out.
     """
     arguments_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.in_order():
+    for assertion in base.assertions_as_written():
         is_about_mentions = assertion.verb.is_mention or TYPE in assertion.verb.name
         if assertion.subject.is_event and not (is_about_mentions or assertion.is_omitted):
             arguments_by_docid[assertion.provenance.docid].append(assertion)
@@ -315,7 +315,7 @@ def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     Only predicates from files with these labels are written; the predicates of the task have the label TAC.
     """
     yield f"{base.first_line}\n\n"
-    for assertions in base.by_node():
+    for assertions in base.assertions_by_node():
         yield "".join(tac_lines(assertions, labels))
 
 
@@ -352,7 +352,7 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
     nil_id_by_node: dict[str, str] = {}
     link_by_node: dict[str, str] = {}
     mentions = []
-    for assertion in base.in_order():
+    for assertion in base.assertions_as_written():
         predicate = assertion.verb.name
         node = assertion.subject.name
         if predicate == TYPE:
@@ -401,7 +401,7 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
     """Return the statistics of a knowledge base: numbers of assertions and of nodes by type."""
-    node_counts = Counter([node.known_type for node in base.nodes.values()])
+    node_counts = Counter([node.type_in_reports for node in base.nodes.values()])
     if node_counts:
         node_counts["ALL"] = node_counts.total()
     confidences = {float(assertion.confidence) for assertion in base.assertions}
@@ -431,7 +431,7 @@ def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, in
     domains: Counter[str] = Counter()
     predicates: Counter[str] = Counter()
     for assertion in assertions:
-        node_type = assertion.subject.known_type
+        node_type = assertion.subject.type_in_reports
         name = assertion.verb.name
         domains.update((node_type, "ALL"))
         predicates[name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
