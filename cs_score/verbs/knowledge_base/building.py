@@ -315,7 +315,8 @@ class Builder:
         object_name = "" if line.is_string else line.object
         has_event = subject.is_event or object_name.startswith(":Event")
         verb, realis, problems = self._table.read(line.predicate, subject.type, has_event)
-        self._report_predicate(problems, line)
+        if problems:
+            self._report_predicate(problems, line)
         if verb is None:
             subject.uses.setdefault(use_as(SUBJECT), line.number)
             self._count_rejected("NO_PREDICATE")
@@ -325,7 +326,8 @@ class Builder:
         if verb.has_provenance:
             has_string = object_name.startswith(":String")
             column = self._list_reader.read(line.provenance, has_event, has_string, verb.is_mention)
-            self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
+            if column.problems or column.span_count > 1:
+                self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
 
         node = None
         subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
