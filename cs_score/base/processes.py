@@ -62,7 +62,7 @@ def workers_share_memory() -> bool:
 
 
 class _Worker(Struct, Generic[R]):
-    """A worker process, and the future of the item that it works on; None while it is idle."""
+    """A worker process, and the future of the item that it works on. The future is None while the worker is idle."""
 
     process: BaseProcess
     future: Future[R] | None = None
@@ -77,6 +77,7 @@ class ProcessPool(Generic[T, R]):
     """
 
     def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
+        """Make a pool of at most `jobs` workers that call `work` for each item. No worker is started yet."""
         self._jobs = jobs
         self._work = work
         self._pending: deque[tuple[Future[R], T]] = deque()
@@ -116,7 +117,8 @@ class ProcessPool(Generic[T, R]):
         done_futures = self._hand_out_items()
         if done_futures:
             seconds = 0
-        for connection in wait(list(self._workers), seconds):
+        connections_with_answers = wait(list(self._workers), seconds)
+        for connection in connections_with_answers:
             assert isinstance(connection, Connection)
             future_of_item = self._receive(connection)
             if future_of_item is not None:
@@ -148,9 +150,10 @@ class ProcessPool(Generic[T, R]):
         return failed
 
     def _receive(self, connection: Connection) -> Future[R] | None:
-        """Receive the answer of a worker, set the future of its item, and return it; None if the worker was idle.
+        """Receive the answer of a worker, set the future of its item, and return this future.
 
-        If its pipe has ended, the worker has died. Then it is removed, and the future gets a WorkerDiedError.
+        Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the
+        future gets a WorkerDiedError.
         """
         future = self._workers[connection].future
         self._workers[connection].future = None
@@ -172,28 +175,31 @@ class ProcessPool(Generic[T, R]):
         return future
 
     def _free_worker(self) -> Connection | None:
-        """Return the pipe to a worker that is idle or newly started; None if all workers are busy.
+        """Return the pipe to a worker that is idle or newly started.
 
-        Raises NoWorkerError if the operating system does not start any worker.
+        Returns None if all workers are busy. Raises NoWorkerError if the operating system does not start any worker.
         """
         for connection, worker in list(self._workers.items()):
-            if worker.future is None:
-                if not connection.poll():
-                    return connection
-                # An idle worker sends nothing. So its pipe has ended, which means that it has died.
-                self._remove_worker(connection)
+            is_busy = worker.future is not None
+            if is_busy:
+                continue
+            if not connection.poll():
+                return connection
+            # An idle worker sends nothing. So its pipe has ended, which means that it has died.
+            self._remove_worker(connection)
         if len(self._workers) == self._jobs:
             return None
         try:
             return self._start_worker()
         except OSError as error:
             if self._workers:
-                return None
+                return None  # the others do all the work
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
 
     def _start_worker(self) -> Connection:
         """Start a worker process, and return the pipe to it. Raises OSError."""
         owner_end, worker_end = multiprocessing.Pipe()
+        # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         inherited_ends = [*self._workers, owner_end] if workers_share_memory() else []
         arguments = (worker_end, inherited_ends, self._work)
         process = multiprocessing.Process(target=_work_on_items, args=arguments, daemon=True)

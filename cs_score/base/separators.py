@@ -5,10 +5,11 @@ A backslash stands before each separator that belongs to a name: the label `yes,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 
 SEPARATORS: Final = ",:="
 """The characters that separate names in the values of options such as `--policy` and `--columns`."""
@@ -20,10 +21,7 @@ def escape_separators(name: str) -> str:
     >>> print(escape_separators("yes, mostly"))
     yes\, mostly
     """
-    escaped_name = name
-    for character in ("\\", *SEPARATORS):
-        escaped_name = escaped_name.replace(character, f"\\{character}")
-    return escaped_name
+    return re.sub(rf"[\\{SEPARATORS}]", r"\\\g<0>", name)
 
 
 def split_unescaped(text: str, separator: str) -> list[str]:
@@ -55,22 +53,7 @@ def unescape_separators(text: str) -> str:
     >>> print(unescape_separators(r"yes\, mostly"))
     yes, mostly
     """
-    name = ""
-    follows_backslash = False
-    for character in text:
-        if not follows_backslash:
-            if character == "\\":
-                follows_backslash = True
-            else:
-                name += character
-            continue
-        follows_backslash = False
-        if character != "\\" and character not in SEPARATORS:
-            name += "\\"
-        name += character
-    if follows_backslash:
-        name += "\\"
-    return name
+    return re.sub(rf"\\([\\{SEPARATORS}])", r"\1", text)
 
 
 def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iterator[tuple[str, str]]:
@@ -82,10 +65,11 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
     if not text:
         return
     for pair in split_unescaped(text, ","):
-        column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        column, *names = parts
         if column not in columns:
             our_columns = ", ".join(columns)
-            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{nearest(column, columns)}")
+            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{did_you_mean(column, columns)}")
         if len(names) != 1 or not names[0]:
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
         yield column, names[0]

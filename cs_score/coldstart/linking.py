@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
@@ -205,7 +205,7 @@ class Loading:
         self._link_all(self._link_run, tab_file)
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
-        # Only runs of 2017 have nodes, which the limits are about.
+        # Only runs of 2017 have nodes, which the limits are about. After a fatal error no line is written or scored.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
             has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
             if has_follow_on_queries:
@@ -269,7 +269,7 @@ class Loading:
             return
 
         distinct_types = dict.fromkeys(assessment.value_mention for assessment in not_names)
-        types = some([repr(mention_type) for mention_type in distinct_types])
+        types = join_first([repr(mention_type) for mention_type in distinct_types])
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
         at_class = tab_file.schema.columns.index("VALUE_EC")
         # awk numbers columns from 1.
@@ -511,7 +511,7 @@ class Loading:
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class.
 
-        `value_class` is the class that the line names: `0` or an empty column stands for no class.
+        `value_class` is the class that the line names: it is `0` or empty if there is none.
         """
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
@@ -624,7 +624,7 @@ class Loading:
         """
         loaded_query = self.table.by_id.get(short_id)
         if loaded_query is not None:
-            return self.links.root(loaded_query)
+            return self.links.linked_query(loaded_query)
         follow_on = self.links.follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
@@ -715,7 +715,7 @@ class Loading:
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
         """Return an answer with its two provenances in canonical form, and report the problems of these.
 
-        `number` and `text` are those of the line with the answer.
+        `text` is the line with the answer, and `number` the number of the line.
         """
         edition = self._edition
         relation_text, value, provenance_text = answer

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
@@ -175,7 +175,7 @@ MANY: Final = "M"  # any number of justifications
 
 def no_discipline(name: str) -> str:
     """Return the message that there is no discipline of this name."""
-    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
+    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
 class Justifications(Record):
@@ -259,7 +259,7 @@ class Policy(Record):
                 if category in legal_categories:
                     continue
                 # A category that is legal elsewhere is no misspelling.
-                suggestion = "" if category in POLICY_ITEMS else nearest(category, POLICY_ITEMS)
+                suggestion = "" if category in POLICY_ITEMS else did_you_mean(category, POLICY_ITEMS)
                 raise UsageError(
                     f"Unexpected choice {category} for {side}; legal are {', '.join(legal_categories)}{suggestion}"
                 )
@@ -329,7 +329,7 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
 def find_preset(name: str) -> NamedPolicy:
     """Return the published policy of a name. Raises UsageError if there is none."""
     if name not in PRESETS:
-        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
+        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
 
 
@@ -349,9 +349,9 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
-        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
+        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{did_you_mean(name, EDITIONS)}")
     if mention_types not in MENTION_TYPES:
-        suggestion = nearest(mention_types, MENTION_TYPES)
+        suggestion = did_you_mean(mention_types, MENTION_TYPES)
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
@@ -422,8 +422,8 @@ USUAL: Final = Options()
 
 # ---- Functions for the table of options below
 #
-# `ScoringOption` says when they are called. All that are called for the same purpose have the same parameters, whether
-# they need them or not.
+# `ScoringOption` says when they are called. Functions for the same purpose have the same parameters, whether they need
+# them or not.
 
 
 def _unchanged(value: Any) -> Any:
@@ -830,7 +830,7 @@ def read_policies(
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    The other arguments are those of `read_policies`. Raises UsageError for a value that cannot be read.
+    `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
     """
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
@@ -839,7 +839,7 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
         )
     limits = base.justifications
 
-    # A name alone is that of a published policy.
+    # A name alone is the name of a published policy.
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
@@ -893,7 +893,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
     """Yield the parts of a signature that the options give, such as `kb` and `1:3`.
 
-    `inputs` are the files that were read; those that an option names are given in the signature by their digests.
+    `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)

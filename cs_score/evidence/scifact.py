@@ -133,12 +133,12 @@ class SciFact(AbstractsMode):
         """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
         abstracts, retrieved_abstracts, sentences, retrieved_sentences, *correct_counts = sums
         label_only, rationalized, selection, label = correct_counts
-        return (
-            *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
-            *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
-            *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
-            *precision_recall_f1(label, retrieved_sentences, sentences, divide),
-        )
+        scores: list[Any] = []
+        for correct_abstracts in (label_only, rationalized):
+            scores += precision_recall_f1(correct_abstracts, retrieved_abstracts, abstracts, divide)
+        for correct_sentences in (selection, label):
+            scores += precision_recall_f1(correct_sentences, retrieved_sentences, sentences, divide)
+        return tuple(scores)
 
     # ---- Files
 
@@ -743,7 +743,7 @@ def _explain_sentences(
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets which sentences of its first set are not predicted, in words.
+    """Return for each sentence of the gold sets the missing sentences of its first set, in words.
 
     The keys are those of the sentences (`as_key`), the values are texts such as `{3, 4}`. `predicted_keys` are the keys
     of the predicted sentences of the abstract.

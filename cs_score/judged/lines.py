@@ -67,9 +67,9 @@ def read_judged(
 ) -> JudgedFile:
     """Return the content of a file of assessments or of runs.
 
-    `heading_by_column` has what the file calls its columns; the cells of `columns_unread` are taken for empty. With
-    `needs_label` every line needs a label; otherwise either all lines have one or none has. Raises InputError with the
-    line for a cell that is malformed.
+    `heading_by_column` has the names of the columns in the file, by their meaning; the cells of `columns_unread` are
+    taken for empty. With `needs_label` every line needs a label; otherwise either all lines have one or none has.
+    Raises InputError with the line for a cell that is malformed.
     """
     table = JudgedTable(source, heading_by_column, columns_unread)
     reader = _Reader(table)
@@ -115,13 +115,13 @@ class _Reader:
         """
         shared_texts = _SharedTexts()
         for number, cells, other_cells in self._table.rows():
-            unit, answer, evidence, label, class_name, wanted, weight_cell, confidence_cell, run = cells
+            unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
             if not unit:
                 raise self._error_of_empty_cell(number, "unit")
             if not answer:
                 raise self._error_of_empty_cell(number, "answer")
-            if wanted:
-                self._keep_wanted(number, unit, wanted)
+            if wanted_cell:
+                self._keep_wanted(number, unit, wanted_cell)
             weight = None
             if weight_cell:
                 weight = self._read_weight(number, weight_cell)

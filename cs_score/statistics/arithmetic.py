@@ -87,10 +87,10 @@ million; those would be called tied, which is the cautious side of a test.
 """
 
 
-def noise(*scores: ArrayLike) -> Floats:
+def possible_rounding(*scores: ArrayLike) -> Floats:
     """Return the largest difference that rounding may put between scores of this size, element by element.
 
-    It is `TIE_TOLERANCE` times the largest of the scores: `noise([0.5], [-2.0])` gives `[2e-12]`.
+    It is `TIE_TOLERANCE` times the largest of the scores: `possible_rounding([0.5], [-2.0])` gives `[2e-12]`.
     """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
     for other_scores in scores[1:]:
@@ -117,9 +117,11 @@ def contributions(first: Ratio, second: Ratio) -> Floats | None:
     # `fsum` does not depend on the order of the units.
     first_x, second_x = [math.fsum(numerators) for numerators in x.tolist()]
     first_y, second_y = [math.fsum(denominators) for denominators in y.tolist()]
-    if not first_y or not second_y:
+    if first_y == 0 or second_y == 0:
         return None
-    mean_score = (first_x / first_y + second_x / second_y) / 2
+    first_score = first_x / first_y
+    second_score = second_x / second_y
+    mean_score = (first_score + second_score) / 2
     mean_y = math.fsum((first_y, second_y)) / 2
     difference_of_x = x[1] - x[0]
     difference_of_y = y[1] - y[0]
@@ -148,8 +150,9 @@ class ExactStatistics(Record):
 
     `split_columns` are the positions of these statistics, `exponents` has the exponent of each. Their second digits
     follow after the columns of all statistics. Sums of digits with weights that are integers, at least 0, and sum to at
-    most `units`, are exact; `values` turns them into sums of statistics. `strata` has the number of consecutive units
-    of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn together.
+    most `units`, are exact; `from_digit_sums` turns them into sums of statistics. `strata` has the number of
+    consecutive units of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn
+    together.
     """
 
     digits: Floats
@@ -164,11 +167,11 @@ class ExactStatistics(Record):
         """The number of units."""
         return int(self.digits.shape[0])
 
-    def total(self) -> Floats:
+    def total_digit_sums(self) -> Floats:
         """Return the sums of the digits over all units: (systems, digit columns)."""
         return np.asarray(self.digits.sum(axis=0))
 
-    def weighted(self, weights: Floats) -> Floats:
+    def weighted_digit_sums(self, weights: Floats) -> Floats:
         """Return the sums of the digits, each unit times its weight: (N, systems, digit columns).
 
         `weights` (N, units) has a row of weights for each of N sums.
@@ -177,17 +180,21 @@ class ExactStatistics(Record):
         flat_sums = np.asarray(weights @ flat_digits)
         return flat_sums.reshape(len(weights), *self.digits.shape[1:])
 
-    def values(self, digit_sums: Floats) -> Floats:
-        """Return the sums of the statistics (..., statistics) that sums of their digits (..., digit columns) mean.
+    def from_digit_sums(self, digit_sums: Floats) -> Floats:
+        """Return the sums of the statistics (..., statistics), made of the sums of their digits (..., digit columns).
 
-        For a statistic of two digits that is (first + second / 2^digit_bits) * 2^exponent, rounded once.
+        The only digit of a whole statistic is the statistic itself. The sum of a statistic of two digits is
+        (first sum + second sum / 2^digit_bits) * 2^exponent, rounded once.
         """
-        if not len(self.split_columns):
+        has_second_digits = len(self.split_columns) > 0
+        if not has_second_digits:
             return digit_sums
         sums = digit_sums[..., : self.statistic_count].copy()
         first_digits = sums[..., self.split_columns]
-        second_digits = np.ldexp(digit_sums[..., self.statistic_count :], -self.digit_bits)
-        sums[..., self.split_columns] = np.ldexp(first_digits + second_digits, self.exponents)
+        second_digits = digit_sums[..., self.statistic_count :]
+        # `ldexp(number, bits)` is number * 2^bits, without rounding.
+        mantissas = first_digits + np.ldexp(second_digits, -self.digit_bits)
+        sums[..., self.split_columns] = np.ldexp(mantissas, self.exponents)
         return sums
 
 
@@ -212,16 +219,19 @@ def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
 
+    # The columns whose sums could be rounded are split in two digits.
     has_integers = (np.rint(statistics) == statistics).all(axis=(0, 1))
     has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // units)
     split_columns = np.flatnonzero(~has_exact_sums)
     unit_bits = units.bit_length()
     digit_bits = _SUM_BITS - unit_bits
     _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if len(powers) and int(powers.max()) + unit_bits > _LARGEST_EXPONENT:
+    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
         raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)
-    digits = _split_into_digits(statistics, split_columns, digit_bits, exponents) if len(split_columns) else statistics
+    digits = statistics
+    if len(split_columns):
+        digits = _split_into_digits(statistics, split_columns, digit_bits, exponents)
     digits.setflags(write=False)  # a formula sees these rows
     return ExactStatistics(
         digits=digits,

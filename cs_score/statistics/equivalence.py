@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import contributions, noise
+from cs_score.statistics.arithmetic import contributions, possible_rounding
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.options import TestOfEquivalence
 
@@ -50,9 +50,10 @@ class EquivalenceTest(NamedTuple):
 
 def are_right_or_wrong(ratio: Ratio) -> bool:
     """Return whether each unit of a system is right or wrong: it has the numerator 0 or 1 and the denominator 1."""
-    values = np.asarray(ratio.numerator)
-    is_binary = ((values == 0) | (values == 1)).all()
-    return bool(is_binary and (np.asarray(ratio.denominator) == 1).all())
+    numerators = np.asarray(ratio.numerator)
+    denominators = np.asarray(ratio.denominator)
+    is_binary = ((numerators == 0) | (numerators == 1)) & (denominators == 1)
+    return bool(is_binary.all())
 
 
 def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binary: bool = True) -> EquivalenceTest:
@@ -62,7 +63,8 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     score test, all others by two t tests. `can_be_binary` is false for units that are drawn in clusters: they are never
     tested as right or wrong.
     """
-    if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
+    is_binary = are_right_or_wrong(first) and are_right_or_wrong(second)
+    if is_binary and can_be_binary:
         differences_of_units = np.asarray(second.numerator) - np.asarray(first.numerator)
         p = binary_equivalence_p(
             wins=int(np.count_nonzero(differences_of_units > 0)),
@@ -71,22 +73,29 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
             margin=margin,
         )
         return EquivalenceTest("score", p)
+
     shares = contributions(first, second)
     if shares is None:
         return EquivalenceTest("t", None, UNDEFINED)
     units = len(shares)
-    differences = shares * units
+    differences = shares * units  # their mean is the difference of the scores
     mean = math.fsum(differences.tolist()) / units
-    noise_of_sums = float(np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator)))
-    rounding = 4 * max(float(np.max(noise(differences))), noise_of_sums)
-    if float(np.abs(differences).max()) <= rounding:
+
+    # Differences and deviations that are no larger than this may come from rounding.
+    numbers_of_units = (first.numerator, first.denominator, second.numerator, second.denominator)
+    rounding_of_sums = np.max(possible_rounding(*numbers_of_units))
+    rounding_of_differences = np.max(possible_rounding(differences))
+    rounding = 4 * float(max(rounding_of_differences, rounding_of_sums))
+    largest_difference = float(np.abs(differences).max())
+    if largest_difference <= rounding:
         return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_certain=True)
     if units == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
     deviation = float(differences.std(ddof=1))
     if deviation <= rounding:
         return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_certain=abs(mean) < margin)
-    return EquivalenceTest("t", t_equivalence_p(mean, deviation, units, margin))
+    p = t_equivalence_p(mean, deviation, units, margin)
+    return EquivalenceTest("t", p)
 
 
 def t_equivalence_p(difference: float, deviation: float, units: int, margin: float) -> float:
