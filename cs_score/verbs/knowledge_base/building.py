@@ -329,24 +329,11 @@ class Builder:
             if column.problems or column.span_count > 1:
                 self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
 
-        node = None
         subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
-        if verb.takes_nodes:
-            self._record_use(subject, subject_use, line.number)
-            node = self._node_of_column(line.object, "OBJECT", line.number)
-            if node is None:
-                self.base.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
-                self._count_rejected("NO_OBJECT")
-                return None
-            self._record_use(node, verb.as_object, line.number)
-            text = node.name
-        else:
-            repaired_text = self._repair_text(verb, line)
-            self._record_use(subject, subject_use, line.number)
-            if repaired_text is None:
-                self._count_rejected("BAD_PREDICATE")
-                return None
-            text = repaired_text
+        text_and_node = self._read_object(line, verb, subject, subject_use)
+        if text_and_node is None:
+            return None
+        text, node = text_and_node
 
         assertion = Assertion(
             subject=subject,
@@ -366,6 +353,30 @@ class Builder:
             return None
         self._record(assertion)
         return assertion
+
+    def _read_object(
+        self, line: KbLine, verb: PredicateVerb, subject: KbNode, subject_use: Use
+    ) -> tuple[str, KbNode | None] | None:
+        """Return the object of a line as text and as node, which is None if the object is none: `":Entity_1", node`.
+
+        Record how the line uses its subject (`subject_use`) and its object. If the object is illegal, count the line as
+        rejected, and return None.
+        """
+        if not verb.takes_nodes:
+            text = self._repair_text(verb, line)
+            self._record_use(subject, subject_use, line.number)
+            if text is None:
+                self._count_rejected("BAD_PREDICATE")
+                return None
+            return text, None
+        self._record_use(subject, subject_use, line.number)
+        node = self._node_of_column(line.object, "OBJECT", line.number)
+        if node is None:
+            self.base.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
+            self._count_rejected("NO_OBJECT")
+            return None
+        self._record_use(node, verb.as_object, line.number)
+        return node.name, node
 
     def _read_again(self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, text: str) -> ProvenanceList:
         """Return the provenance list of a column, read again with the repaired object `text`.
