@@ -58,9 +58,10 @@ class QueryGold(Record, eq=False):
 
 
 class Derived(Struct):
-    """Values that scoring derives from gold when they are first needed, by query, and keeps for all runs.
+    """Values that scoring derives from gold when they are first needed, and keeps for all runs.
 
-    Two threads that derive the same value at the same time get equal results.
+    `gold_by_query` has the gold of queries by the short id of the query. `judgements_by_query` says how answers were
+    judged, by the base id of the query. Two threads that derive the same value at the same time get equal results.
     """
 
     gold_by_query: dict[str, QueryGold] = field(default_factory=dict)
@@ -198,7 +199,7 @@ class ColdStartGold(Record, eq=False):
         document_counts = self._document_counts_of_others(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
-            tree = build_tree(links.root(query), assessments, links, problems, edition)
+            tree = build_tree(links.linked_query(query), assessments, links, problems, edition)
         except InputError as error:
             return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
