@@ -32,9 +32,9 @@ from cs_score.verbs.batch.layout import PROBLEMS, is_page
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.overview import Overview
 from cs_score.verbs.batch.plan import Plan, Prepared
-from cs_score.verbs.batch.store import digest_of, written_files
+from cs_score.verbs.batch.store import digest_files, digest_of_record
 from cs_score.verbs.batch.tables import TABLES as OVERVIEW_TABLES
-from cs_score.verbs.batch.tables import document_of, files_of, overview_of, problem_lines
+from cs_score.verbs.batch.tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
 from cs_score.verbs.verify.places import FoundInput, Places
 from cs_score.verbs.verify.records import Recorded
 from cs_score.verbs.verify.rescoring import gold_of, named_inputs, only_input
@@ -90,7 +90,7 @@ class BatchRuns:
         (scored,) = gold.score(BatchRunFile(run.run, run_input.load()), [run.policy])
         outcome = scored.outcome
         if isinstance(run, Outcome):
-            outcome = replace(outcome, files=written_files(scored.files))
+            outcome = replace(outcome, files=digest_files(scored.files))
         return RescoredRun(outcome, gold)
 
 
@@ -154,7 +154,7 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
             file = file_by_name.get(file.name, file)
         files.append(file)
     files += [file for file in outcome.files if is_page(file.name)]
-    return replace(rescored, files=tuple(files), digest=digest_of(recorded.value))
+    return replace(rescored, files=tuple(files), digest=digest_of_record(recorded.value))
 
 
 # ---- The leaderboard and the tables of all runs
@@ -215,7 +215,7 @@ class WholeBatch(BatchRuns):
         """Return the `batch.json` that would be recorded now; if no run was scored, only an empty list of runs."""
         if not self.was_scored or self._overview is None:
             return {"runs": []}
-        return document_of(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
+        return overview_document(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
 
     def rescored_table(self, name: str, recorded_text: str) -> str:
         """Return the text that the table called `name`, one of TABLES, would have now.
@@ -224,7 +224,7 @@ class WholeBatch(BatchRuns):
         """
         if name == PROBLEMS:
             return self._rescored_problems(recorded_text)
-        blocks = files_of(self.rescored_board, self._overview_of_runs)[name]
+        blocks = table_files(self.rescored_board, self._overview_of_runs)[name]
         return b"".join(blocks).decode()
 
     @cached_property
@@ -242,7 +242,7 @@ class WholeBatch(BatchRuns):
         for outcome in self._ordered_outcomes:
             if self._edition_by_run.get(outcome.run) == edition:
                 outcomes.append(outcome)
-        return overview_of(outcomes, self.rescored_board, self._gold.evaluation)
+        return overview_of_outcomes(outcomes, self.rescored_board, self._gold.evaluation)
 
     @cached_property
     def _ordered_outcomes(self) -> list[Outcome]:
@@ -292,14 +292,14 @@ class WholeBatch(BatchRuns):
         recorded_by_run = _group_by_run(recorded_lines)
         lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_by_run}
         for outcome in self._ordered_outcomes:
-            rescored_lines = [line.decode() for line in problem_lines([outcome])[1:]]
+            rescored_lines = [line.decode() for line in problem_table_lines([outcome])[1:]]
             for run, lines in _group_by_run(rescored_lines).items():
                 lines_before: list[str] = []
                 if outcome.state == FAILED:
                     # The leaderboard has only the last lines of a failed run; those before them stay as recorded.
                     lines_before = recorded_by_run.get(run, [])[: -len(lines)]
                 lines_by_run[run] = lines_before + lines
-        text = problem_lines([])[0].decode()
+        text = problem_table_lines([])[0].decode()
         for lines in lines_by_run.values():
             text += "".join(lines)
         return text

@@ -21,7 +21,7 @@ from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
 from cs_score.verbs.batch.documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
-from cs_score.verbs.batch.store import SIGNATURE, UnfitError, check_file
+from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
 from cs_score.verbs.verify.records import Head, Recorded, read_recorded
@@ -460,7 +460,7 @@ def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
             raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
         try:
             check_file(os.path.join(os.path.dirname(file), written.name), written)
-        except UnfitError:
+        except ChangedFileError:
             description = f"{written.size} bytes"
             if written.sha256:
                 description += f", SHA-256 {written.sha256}"
