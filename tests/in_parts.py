@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from cs_score.cli.scoring import Call
+from cs_score.cli.call import Call
 
 Taken = list[bool]
 

@@ -17,6 +17,9 @@ HEAVY: Final = frozenset(
 SHOWN_IN_HELP: Final = 16
 """Modules of ours that the first page may load."""
 
+LOADED_FOR_BARE_CALL: Final = 45
+"""Modules of ours that a call without a command may load."""
+
 LOADED_FOR_SCORING: Final = 60
 """Modules of ours that the first call of `score` in Python may load."""
 
@@ -36,6 +39,8 @@ def test_scoring_imports_nothing_that_few_calls_need(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (tmp_path / "out.summary").exists()
     assert not imported & HEAVY
+    own_modules = [name for name in imported if name.partition(".")[0] == "cs_score"]
+    assert len(own_modules) <= LOADED_FOR_BARE_CALL
     main = "import sys; sys.argv[0] = 'cs-score'; from cs_score.cli.main import main; main()"
     assert not _imported(main, "score", "-expand", "ISLE26", *files) & HEAVY
 

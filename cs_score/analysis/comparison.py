@@ -288,7 +288,7 @@ def _join_comparisons(
 ) -> SystemComparison:
     """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
 
-    `system_names` are all systems. Those that `partial_comparison` lacks have no rank by its measures.
+    `system_names` are all systems. Systems that `partial_comparison` lacks have no rank by its measures.
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     comparison_by_measure: dict[str, MeasureComparison] = {}

@@ -89,16 +89,17 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     function itself checks all others.
     """
     signature = _signature_with_scoring_options(function)
-    annotations_by_name = _simple_annotations(signature)
+    annotations_by_name = _simple_annotations(signature)  # of the parameters to be checked
 
     @functools.wraps(function)
     def call(*positional: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        for name, value in signature.bind(*positional, **keywords).arguments.items():
+        value_by_parameter = signature.bind(*positional, **keywords).arguments
+        for name, value in value_by_parameter.items():
             if name in annotations_by_name:
                 _check_type(name, value, annotations_by_name[name])
         return function(*positional, **keywords)
 
-    call.__dict__["__signature__"] = signature
+    call.__dict__["__signature__"] = signature  # `help` and documentation show it
     return call
 
 
@@ -117,16 +118,16 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
 
     True and False do not count as numbers.
     """
-    is_accepted = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
-    if isinstance(value, bool) and "bool" not in annotations:
-        is_accepted = False
-    if not is_accepted:
-        descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
-        raise UsageError(f"{name} takes {descriptions[-1]}, not {value!r}")
+    has_accepted_type = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
+    is_misplaced_bool = isinstance(value, bool) and "bool" not in annotations
+    if has_accepted_type and not is_misplaced_bool:
+        return
+    descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
+    raise UsageError(f"{name} takes {descriptions[-1]}, not {value!r}")
 
 
 def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.Signature:
-    """Return the signature of a function in which the options of scoring replace `**options`."""
+    """Return the signature of a function with a parameter for each option of scoring in the place of `**options`."""
     signature = inspect.signature(function)
     parameters = []
     for parameter in signature.parameters.values():
@@ -140,15 +141,21 @@ def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.
 
 
 def _parameters_of(arguments: type) -> list[inspect.Parameter]:
-    """Return the options of scoring, the members of the typed dictionary `arguments`, as keyword parameters."""
-    defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
+    """Return a keyword parameter for each option of scoring.
+
+    `arguments` is the typed dictionary whose members are these options: `ScoringArguments` or `CallArguments`.
+    """
+    default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.default
+        default_by_name[option.python_name] = None if option.rule is Rule.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation.__forward_arg__
+            name,
+            kind=inspect.Parameter.KEYWORD_ONLY,
+            default=default_by_name[name],
+            annotation=annotation.__forward_arg__,
         )
         parameters.append(parameter)
     return parameters
@@ -168,10 +175,10 @@ def files_of(value: object, name: str) -> list[Input]:
 
     Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
     """
-    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray) and not _is_file(value):
-        files: list[Any] = list(value)
-    else:
-        files = [value]
+    is_one_value = _is_file(value) or isinstance(value, bytes | bytearray)
+    files: list[Any] = [value]
+    if isinstance(value, Iterable) and not is_one_value:
+        files = list(value)
     for file in files:
         if not _is_file(file):
             raise UsageError(f"{name} takes paths or open files, not {file!r}")
@@ -202,14 +209,18 @@ def resampling_of(
     Without a number of resamples (`bootstrap`) as many are drawn as significance needs. Raises UsageError for
     impossible values and for too many resamples without `force`, InputError for a file that is no table of clusters.
     """
-    if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
+    if bootstrap is None:
+        resamples = DEFAULT_RESAMPLES
+    elif bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
+    else:
+        resamples = bootstrap
     return Resampling(
-        DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
-        seed,
-        confidence,
-        interval or UNSET,
-        can_grow=bootstrap is None or UNSET,
+        resamples=resamples,
+        seed=seed,
+        confidence=confidence,
+        method=interval or UNSET,
+        can_grow=True if bootstrap is None else UNSET,
         correction=correction or UNSET,
         baseline=baseline or UNSET,
         clusters=_clusters_of(clusters),
@@ -224,7 +235,7 @@ def _clusters_of(clusters: Together) -> Clusters | UnsetType:
     if clusters is None:
         return UNSET
     if isinstance(clusters, Mapping):
-        return Clusters("clusters", dict(clusters))
+        return Clusters(file="clusters", clusters=dict(clusters))
     return read_clusters(clusters)
 
 
@@ -251,9 +262,10 @@ class PolicyAndLimits(NamedTuple):
 
 
 def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
-    """Return the policy and the limits that two arguments choose; the defaults replace an argument that is None.
+    """Return the policy and the limits on justifications that two arguments of public functions choose.
 
-    A name such as `"sf"` chooses a published policy with the limits that belong to it, unless `limits` are given.
+    An argument that is None is replaced by its default. A name such as `"sf"` chooses a published policy, and also the
+    limits that belong to it unless `limits` are given.
     Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
     if isinstance(policy, str):
@@ -275,15 +287,18 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
 
     Raises UsageError for impossible values.
     """
-    values: dict[str, Any] = {**arguments}
-    policy = values.pop("policy", USUAL_POLICY)
-    limits = values.pop("justifications", None)
-    in_force = policy_of(policy, limits, PolicyAndLimits(USUAL.policy, USUAL.justifications))
-    fields = {}
+    value_by_argument: dict[str, Any] = dict(arguments.items())
+    # The policy is read together with its limits.
+    policy = value_by_argument.pop("policy", USUAL_POLICY)
+    limits = value_by_argument.pop("justifications", None)
+    defaults = PolicyAndLimits(USUAL.policy, USUAL.justifications)
+    in_force = policy_of(policy, limits, defaults)
+
+    other_fields = {}
     for option in SCORING_OPTIONS:
-        if option.python_name in values:
-            fields[option.name] = option.from_python(values[option.python_name])
-    options = Options(policy=in_force.policy, justifications=in_force.limits, **fields)
+        if option.python_name in value_by_argument:
+            other_fields[option.name] = option.from_python(value_by_argument[option.python_name])
+    options = Options(policy=in_force.policy, justifications=in_force.limits, **other_fields)
     options.check()
     return options
 
@@ -291,7 +306,8 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
 def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
     """Return policies in the form of the option --also-policy: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
 
-    Raises UsageError for a value that is no policy.
+    `policies` are names of published policies, or policies by the names that the caller gives them. Raises UsageError
+    for a value that is no policy.
     """
     if not isinstance(policies, Mapping):
         return list(as_list(policies, "also_policy"))
@@ -299,6 +315,8 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     for name, policy in policies.items():
         if not isinstance(policy, Policy):
             raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
-        sides = [f"{side.lower()}={text}" for side, text in policy.texts().items()]
+        sides = []
+        for side, categories in policy.texts().items():
+            sides.append(f"{side.lower()}={categories}")
         words.append(f"{name}:{','.join(sides)}")
     return words

@@ -65,7 +65,10 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def __init__(
         self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None
     ) -> None:
-        """Show the scores of `document`. Unless it was loaded from JSON, `result` and `files` say how it was scored."""
+        """Make a result of a document with its scores.
+
+        `result` and `files` say how the predictions were scored. They are None if the document was loaded from JSON.
+        """
         super().__init__(document)
         self._source = result
         self._files = files
@@ -93,24 +96,27 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         An option that is not given keeps its value; the files are read again. Raises UsageError for an option that the
         task lacks and for a result that was loaded from JSON, InputError if the predictions cannot be scored.
         """
-        self._scored("rescore")  # raises UsageError for a result that was loaded
-        assert self._files is not None
-        _check_options(f"rescore of {self.task}", options, mode_named(self.task).options.__struct_fields__)
-        all_options = {**self._files.options, **options}
-        return _score(self.task, self._files.gold, self._files.predictions, all_options)
+        if self._files is None:
+            raise self._missing_source("rescore")
+        options_of_task = mode_named(self.task).options.__struct_fields__
+        _check_options(f"rescore of {self.task}", options, options_of_task)
+        new_options = dict(self._files.options)
+        new_options.update(options)
+        return _score(self.task, self._files.gold, self._files.predictions, new_options)
 
     @checked
     def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
         """Explain how the units with these ids were scored, gold beside predictions; without ids, the worst mistakes.
 
-        `measure` is the measure under which effects are computed; None: the one that ranks leaderboards. Raises
-        InputError if the gold standard lacks one of the units, UsageError for an unknown measure and for a result that
-        was loaded from JSON.
+        `measure` is the measure under which effects are computed; unless given, it is the one that ranks leaderboards.
+        Raises InputError if the gold standard lacks one of the units, UsageError for an unknown measure and for a
+        result that was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
         explain_units = part_of_slice("explain", "evidence:explain", needed_by="explain")
-        return findings.Explanation(explain_units(task, self._scored("explain"), units, measure))
+        document = explain_units(task, self._scored("explain"), units, measure)
+        return findings.Explanation(document)
 
     @checked
     def write(self, prefix: str | os.PathLike[str]) -> list[str]:
@@ -122,12 +128,13 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         json_path = f"{os.fspath(prefix)}.json"
         table_path = f"{os.fspath(prefix)}.tsv"
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
-        planned = [
-            PlannedOutput("prefix", json_path, Existing.RECOGNISED, _BEGINNING),
-            PlannedOutput("prefix", table_path, Existing.RECOGNISED, beginning_of_table),
-        ]
-        OutputPlan([file.name for file in self._document.origin.inputs], planned).check()
-        write_together([(json_path, encoded([self.to_json()])), (table_path, tsv(self._table("units")))])
+        json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, beginning=_BEGINNING)
+        table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, beginning=beginning_of_table)
+        input_names = [file.name for file in self._document.origin.inputs]
+        OutputPlan(input_names, [json_file, table_file]).check()
+        json_content = encoded([self.to_json()])
+        table_content = tsv(self._table("units"))
+        write_together([(json_path, json_content), (table_path, table_content)])
         return [json_path, table_path]
 
     def __str__(self) -> str:
@@ -146,9 +153,11 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         return f"<{self.task}, {len(self.units)} units: {scores}>"
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
+        """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
         return intervals(self._scored("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
+        """Return the table of the statistics of units, and the table of scores without intervals."""
         document_without_intervals = replace(self._document, intervals=UNSET)
         return [units_of_predictions(self._document), scores_table(document_without_intervals)]
 
@@ -172,8 +181,8 @@ def scifact(
 def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
-    Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises the
-    errors of `scifact`. Contract: claims.
+    Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises
+    InputError for files that cannot be scored, UsageError for impossible arguments. Contract: claims.
     """
     return _score("claims", gold, predictions, {"answered_only": answered_only})
 
@@ -185,8 +194,9 @@ def r4c(
     """Score R4C derivations against their reference derivations.
 
     `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance. With
-    `ignore_missing`, or `answered_only` as other tasks call it, instances without a prediction are left out. Raises the
-    errors of `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`. Contract: R4C.
+    `ignore_missing`, or `answered_only` as other tasks call it, instances without a prediction are left out. Raises
+    InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without the
+    packages of `cs-score[r4c]`. Contract: R4C.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)
@@ -196,8 +206,8 @@ def r4c(
 def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly.
 
-    With `answered_only` questions that have neither an answer nor facts are left out. Raises the errors of `scifact`.
-    Contract: HotpotQA.
+    With `answered_only` questions that have neither an answer nor facts are left out. Raises InputError for files that
+    cannot be scored, UsageError for impossible arguments. Contract: HotpotQA.
     """
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
@@ -216,15 +226,15 @@ def pool(
 
     `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
     wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `columns` says how the files call their
-    columns. If a file holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises the
-    errors of `scifact`. Contract: judged answers.
+    columns. If a file holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises
+    InputError for files that cannot be scored, UsageError for impossible arguments. Contract: judged answers.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
-    return _score("pool", gold, predictions, _with_texts(options))
+    return _score("pool", gold, predictions, _mappings_as_texts(options))
 
 
-def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of judged answers with mappings of policy and columns as the texts that the command takes.
+def _mappings_as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of judged answers, a policy or columns that are mappings as the texts that the command takes.
 
     For example, the columns `{"id": "query"}` become `"id=query"`.
     """
@@ -235,9 +245,10 @@ def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
         texts["policy"] = str(policies.policy_of_sides(labels_by_side))
     columns = options.get("columns")
     if isinstance(columns, Mapping):
-        texts["columns"] = ",".join(
-            [f"{escape_separators(name)}={escape_separators(heading)}" for name, heading in columns.items()]
-        )
+        pairs = []
+        for name, heading in columns.items():
+            pairs.append(f"{escape_separators(name)}={escape_separators(heading)}")
+        texts["columns"] = ",".join(pairs)
     return texts
 
 
@@ -260,7 +271,10 @@ class ScoringTask:
         return tuple(self._mode.options.__struct_fields__)
 
     def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
-        """Score predictions with the options of the task by name. Raises the errors of `scifact`."""
+        """Score predictions with the options of the task by name.
+
+        Raises InputError for files that cannot be scored, UsageError for impossible options.
+        """
         return _score(self.name, gold, predictions, self._check_and_convert(options))
 
     def score_each(self, gold: Lines | None, predictions: Lines, **options: Any) -> dict[str, EvidenceResult]:
@@ -269,16 +283,18 @@ class ScoringTask:
         Options and errors are the same as for `score`. If the file names no run, its only run is called `""`.
         """
         files = _scored_files(gold, predictions, self._check_and_convert(options))
+        scored_by_run = score_systems(self._mode, files.gold, files.predictions, **files.options)
         results = {}
-        for run, result in score_systems(self._mode, files.gold, files.predictions, **files.options).items():
-            files_of_run = files._replace(options=asdict(result.mode.chosen_options))
-            results[run] = EvidenceResult(document_of(result, with_units=True), result, files_of_run)
+        for run, scored in scored_by_run.items():
+            options_of_run = asdict(scored.mode.chosen_options)  # they include the name of the run
+            document = document_of(scored, with_units=True)
+            results[run] = EvidenceResult(document, scored, files._replace(options=options_of_run))
         return results
 
     def _check_and_convert(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options in the form that the task reads. Raises UsageError for an option that it lacks."""
         _check_options(self.name, options, self.options)
-        return _with_texts(options) if self.name == "pool" else dict(options)
+        return _mappings_as_texts(options) if self.name == "pool" else dict(options)
 
     def __repr__(self) -> str:
         return f"<task {self.name}: {', '.join(self.measures)}>"
@@ -301,8 +317,9 @@ def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[s
     Raises InputError for files that cannot be scored, UsageError for impossible options.
     """
     files = _scored_files(gold, predictions, options)
-    result = score_predictions(mode_named(name), files.gold, files.predictions, **options)
-    return EvidenceResult(document_of(result, with_units=True), result, files)
+    scored = score_predictions(mode_named(name), files.gold, files.predictions, **options)
+    document = document_of(scored, with_units=True)
+    return EvidenceResult(document, scored, files)
 
 
 def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
@@ -318,7 +335,10 @@ def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, 
 
 
 def _check_options(function: str, options: Iterable[str], known_options: Sequence[str]) -> None:
-    """Raise UsageError if one of the options is not among those that the task knows; the message names `function`."""
+    """Raise UsageError if one of the options is not among the known options of the task.
+
+    The message names `function`, the function that was called.
+    """
     for name in options:
         if name not in known_options:
             raise UsageError(f"{function} takes {', '.join(known_options) or 'no options'}, not {name}")

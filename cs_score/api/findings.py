@@ -13,7 +13,7 @@ from cs_score.analysis.views import DocumentView
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
 from cs_score.base.display import one_line
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
@@ -29,14 +29,20 @@ else:
     pages = Late("cs_score.api.pages")  # few calls draw or make pages
 
 
-def _without_options(text: str) -> str:
-    """Return the text that a command prints without its paragraph about options that show more."""
-    paragraphs = text.split("\n\n")
-    return "\n\n".join([paragraph for paragraph in paragraphs if not paragraph.startswith("--all shows ")])
+def _without_hint_at_options(text: str) -> str:
+    """Return the text that a command prints without its paragraph about the option that shows more, `--all`.
+
+    The option means nothing to a Python program.
+    """
+    kept_paragraphs = []
+    for paragraph in text.split("\n\n"):
+        if not paragraph.startswith("--all shows "):
+            kept_paragraphs.append(paragraph)
+    return "\n\n".join(kept_paragraphs)
 
 
-def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
-    """Return the text of each note."""
+def _texts_of_notes(notes: Sequence[Any]) -> tuple[str, ...]:
+    """Return the text of each note, without its code: `("one unit only: nothing to resample",)`."""
     return tuple([note.text for note in notes])
 
 
@@ -49,7 +55,10 @@ class _Finding(ShownDocument):
     """The kind of the documents, as their JSON names it."""
 
     def __init__(self, document: Any, top: int | None = None) -> None:
-        """Show `document`. Its text and JSON have at most `top` rows of each list; None: all rows."""
+        """Make the finding of a document, the record that a command writes as JSON.
+
+        Its text and JSON have at most `top` rows of each list, all rows if `top` is None.
+        """
         super().__init__(document)
         self._top = top
 
@@ -62,14 +71,16 @@ class _Finding(ShownDocument):
 
     def __str__(self) -> str:
         """Return the text that the command prints, without its remarks about its own options."""
-        return _without_options(self._view().text(self._document, WIDTH, self._top))
+        text_of_command = self._view().text(self._document, WIDTH, self._top)
+        return _without_hint_at_options(text_of_command)
 
     def _view(self) -> DocumentView:
-        """Return how the command prints such documents."""
+        """Return the functions that make the text and the tables of such documents, as the command prints them."""
         view: DocumentView = view_of_kind(self._kind, task_named(self.task))
         return view
 
     def _tables(self) -> Iterable[Table]:
+        """Return the tables that the command writes to files, in order."""
         tables = self._view().tables(self._document)
         return [table for table in tables if table.layout.is_file]
 
@@ -122,8 +133,8 @@ class Analysis(_Finding):
     def chart(self, kind: str = "budget", name: str | None = None) -> Chart:
         """Return a chart, which a notebook shows; `cs-score plot` lists the kinds.
 
-        If there are several charts of a kind, `name` chooses one, such as the dimension of `groups`; None: the first.
-        Raises UsageError for an unknown chart, InputError if there is nothing to draw.
+        If there are several charts of a kind, `name` chooses one, such as the dimension of `groups`; unless given, the
+        first is drawn. Raises UsageError for an unknown chart, InputError if there is nothing to draw.
         """
         return pages.Chart(self._document, kind, name)
 
@@ -154,7 +165,7 @@ class Difference(_Finding):
     a: float = member("The score of A; 0 to 1.", float)
     b: float = member("The score of B; 0 to 1.", float)
     difference: float = member("B minus A: the sum of the units' contributions.", float)
-    notes: tuple[str, ...] = member("Notes that a reader of the numbers needs, one line each.", _texts)
+    notes: tuple[str, ...] = member("Notes that a reader of the numbers needs, one line each.", _texts_of_notes)
 
     @checked
     def chart(self, kind: str = "contributions", name: str | None = None) -> Chart:
@@ -186,13 +197,16 @@ class Comparison(ShownDocument):
     _cited = ("signatures",)
 
     def __init__(self, document: Any, *, is_chosen: bool = False) -> None:
-        """Show `document`. If the user chose its measures (`is_chosen`), the text shows all of them."""
+        """Make the comparison of a document, the record that `cs-score compare` writes as JSON.
+
+        If the user chose its measures (`is_chosen`), the text shows all of them, otherwise only the first.
+        """
         super().__init__(document)
         self._is_chosen = is_chosen
 
     systems: tuple[str, ...] = member("The names of the systems, in the order in which they were given.")
     units: int = member("How many units (LDC queries, claims, ...) all systems were compared on.")
-    notes: tuple[str, ...] = member("Notes on the whole comparison, one line each.", _texts)
+    notes: tuple[str, ...] = member("Notes on the whole comparison, one line each.", _texts_of_notes)
 
     def to_text(self, format: Format = "text") -> str:
         """Return the output of `cs-score compare --all`: aligned text, `json`, `tsv`, `markdown` or `latex`.
@@ -200,7 +214,9 @@ class Comparison(ShownDocument):
         Raises UsageError for another format.
         """
         if format not in WRITERS:
-            raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
+            raise UsageError(
+                f"no format called {format}; there are {', '.join(WRITERS)}{did_you_mean(format, WRITERS)}"
+            )
         return WRITERS[format](self._document)
 
     def __str__(self) -> str:
@@ -209,11 +225,12 @@ class Comparison(ShownDocument):
         The command's remarks about its own options are left out.
         """
         document = self._document if self._is_chosen else first_measure(self._document)
-        return _without_options(comparison_screen(document).removesuffix("\n"))
+        text_of_command = comparison_screen(document).removesuffix("\n")
+        return _without_hint_at_options(text_of_command)
 
     @checked
     def chart(self, kind: str = "leaderboard", name: str | None = None) -> Chart:
-        """Return a chart of the systems' scores with intervals; `name` is the measure, None for the primary one.
+        """Return a chart of the systems' scores with intervals under the measure `name`, the primary one unless given.
 
         Raises UsageError for another kind and for an unknown measure, InputError if there is nothing to draw.
         """
@@ -221,8 +238,9 @@ class Comparison(ShownDocument):
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the verdict, and the table of systems."""
-        verdict = escape(one_line(f"{self._document.primary.verdict}.", LONGEST_TEXT))
-        return f"<p>{verdict}</p>{super()._repr_html_()}"
+        verdict = one_line(f"{self._document.primary.verdict}.", LONGEST_TEXT)
+        table = super()._repr_html_()
+        return f"<p>{escape(verdict)}</p>{table}"
 
     def __repr__(self) -> str:
         names = ", ".join(self.systems)
@@ -230,4 +248,6 @@ class Comparison(ShownDocument):
         return one_line(f"<comparison of {names}: {self.units} units, {measure_count} measures>")
 
     def _tables(self) -> Iterable[Table]:
-        return [layout.table(self._document.measures) for layout in (SYSTEMS, PAIRS)]
+        """Return the tables of systems and of pairs, with the rows of all measures."""
+        measures = self._document.measures
+        return [SYSTEMS.table(measures), PAIRS.table(measures)]

@@ -75,15 +75,15 @@ class Gold(Record, eq=False):
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
-            accounts = []
-            if validate or _has_file_to_convert(files):
-                settings = PreparationSettings(gold.table, in_force.limits, validate)
-                prepared = prepare_inputs(files, settings)
-                accounts = [run.account for run in prepared.runs]
-                files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)
-                loaded_run = load_prepared(gold, files_to_load, in_force.limits)
-            else:
+            if not validate and not _has_file_to_convert(files):
                 loaded_run = load_run(gold, [*files, *self._pool], in_force.limits)
+                return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits))
+            # The files are validated or converted in memory, and what that makes of them is read.
+            settings = PreparationSettings(gold.table, in_force.limits, validate)
+            prepared = prepare_inputs(files, settings)
+            accounts = [prepared_run.account for prepared_run in prepared.runs]
+            files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)
+            loaded_run = load_prepared(gold, files_to_load, in_force.limits)
             return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits, accounts=accounts))
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Gold(Record, eq=False):
 
 
 def _has_file_to_convert(files: Iterable[Input]) -> bool:
-    """Return whether a file must be converted to a run, such as a knowledge base. Files in folders count, too."""
+    """Return whether one of the files, or of the files in folders, must be converted to a run: a knowledge base."""
     for file_or_folder in files:
         for file in expand_folder(file_or_folder):
             if converter_for(file) is not None:
@@ -133,6 +133,7 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
         try:
             return Gold(with_pool(gold, repeatable_files))
         except NoAnswerYetError:
+            # The pool depends on answers that only runs have, so that it is read after each run.
             return Gold(gold, repeatable_files)
         except RunInPoolError as error:
             raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None
@@ -185,7 +186,11 @@ class ValidatedRun(Shown):
     _default = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
-        """Hold the text of the validated run (None if it has errors), its problems and remarks, and its input names."""
+        """Make the validated run of its parts.
+
+        `text` is the corrected run, None if it has errors. `problems` and `remarks` were met on the way. `inputs` are
+        the names of all files that were read, which `write` does not overwrite.
+        """
         self._text = text
         self._problems = problems
         self._remarks = remarks
@@ -219,9 +224,10 @@ class ValidatedRun(Shown):
 
         Raises UsageError if the run has errors or the file is an input, OutputError if the file cannot be written.
         """
-        text = self.text
-        OutputPlan(self._inputs, [PlannedOutput("path", os.fspath(path), Existing.REPLACED)]).check()
-        write_whole(path, encoded((text,)))
+        text = self.text  # raises UsageError if the run has errors
+        output = PlannedOutput("path", path=os.fspath(path), existing=Existing.REPLACED)
+        OutputPlan(self._inputs, [output]).check()
+        write_whole(path, encoded([text]))
 
     def __str__(self) -> str:
         """Return the validated run, or one line about a run with errors."""
@@ -236,6 +242,7 @@ class ValidatedRun(Shown):
         return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
 
     def _tables(self) -> Iterable[Table]:
+        """Return the only table, that of the problems."""
         return [OCCURRENCES.table(self._problems.occurrences())]
 
 
@@ -266,11 +273,15 @@ def validate_run(
     if not files or not query_files:
         raise UsageError("validate_run takes at least one run file and one query file")
     limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
+
+    # The queries, and the documents that justifications may name.
     list_file = path_of(documents, "documents")
     document_list = None if list_file is None else read_document_list(list_file)
     document_lengths = None if document_list is None else document_list.lengths
     problems = RecordingLog()
     loaded_queries = load_queries(query_files, expand, problems, document_lengths)
+
+    # The run. All problems of it are in the log after `validated` has corrected its lines.
     repeatable_files = [rereadable(file) for file in files]
     run_check = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments

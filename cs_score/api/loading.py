@@ -53,13 +53,14 @@ def load(given: Input) -> Any:
 
 
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> Any:
-    """Return the finding that the JSON object `value` holds; `kind` is one of the names in `_CLASSES`.
+    """Return the finding, such as an analysis, that the JSON object `value` holds.
 
-    Raises InputError for an invalid document; the message calls it `name`.
+    `kind` is one of the names in `_CLASSES`. Raises InputError for an invalid document; the message calls it `name`.
     """
-    read = checked_document if kind in ("analysis", "difference") else document_record
+    is_checked_further = kind in ("analysis", "difference")
+    document = checked_document(value, name) if is_checked_further else document_record(value, name)
     make_finding = resolve_name(f"cs_score.{_CLASSES[kind]}")
-    return make_finding(read(value, name))
+    return make_finding(document)
 
 
 def _load_result(value: Mapping[str, Any], name: str) -> Any:

@@ -17,7 +17,10 @@ class Report:
     """
 
     def __init__(self, document: Any) -> None:
-        """Make the page of an analysis or a difference, given its document. Raises MissingExtraError without jinja2."""
+        """Make the page of an analysis or a difference from its document.
+
+        Raises MissingExtraError without jinja2.
+        """
         self._html = page_of(document)
 
     @property
@@ -64,4 +67,5 @@ class Chart:
         return f"<chart of {len(self._svg)} characters>"
 
     def _repr_svg_(self) -> str:
+        """Return the chart as SVG, which a notebook shows."""
         return self._svg

@@ -84,7 +84,7 @@ class AnyResult(ShownDocument, Generic[Source]):
     def report(self, measure: str | None = None) -> Report:
         """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
 
-        Gains are those under `measure`; None: the measure that ranks leaderboards. Raises UsageError for an unknown
+        Gains are those under `measure`, unless given the one that ranks leaderboards. Raises UsageError for an unknown
         measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
         without jinja2 (`pip install 'cs-score[report]'`).
         """
@@ -97,8 +97,12 @@ class AnyResult(ShownDocument, Generic[Source]):
         Raises UsageError, which names `method`, for a result that was loaded.
         """
         if self._source is None:
-            raise UsageError(f"{method} needs {self._needed} again")
+            raise self._missing_source(method)
         return self._source
+
+    def _missing_source(self, method: str) -> UsageError:
+        """Return the error that `method` cannot be called, since the result was loaded and has no source."""
+        return UsageError(f"{method} needs {self._needed} again")
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
@@ -119,6 +123,7 @@ class AnyResult(ShownDocument, Generic[Source]):
         return self._scored("compare")
 
     def _notes(self) -> Sequence[str]:
+        """Return the notes that notebooks show below the table: the first remarks, and the signature."""
         return [*self.remarks[:_MOST_REMARKS], str(self.signature)]
 
 
@@ -127,9 +132,9 @@ def task_of(function: str, results: Sequence[object]) -> Task:
 
     Raises UsageError, which names `function`, if some are no results, or if they belong to several tasks.
     """
-    task_names = {result.task for result in results if isinstance(result, AnyResult)}
-    are_results = all(isinstance(result, AnyResult) for result in results)
-    if not are_results or len(task_names) != 1:
+    results_of_tasks = [result for result in results if isinstance(result, AnyResult)]
+    task_names = {result.task for result in results_of_tasks}
+    if len(results_of_tasks) < len(results) or len(task_names) != 1:
         expectation = "a result" if len(results) == 1 else "results of one kind"
         values = " and ".join([repr(result) for result in results])
         raise UsageError(f"{function} takes {expectation}, not {values}")

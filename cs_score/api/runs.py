@@ -51,8 +51,8 @@ else:  # scoring has no use for them
 class ScoredLines:
     """The lines of runs and their scores under a policy; the lines can be scored again without reading files.
 
-    Limits on justifications discard lines. Only the problem report names these lines, no score needs them. So they are
-    marked when the problems are first needed.
+    Limits on justifications discard lines. Only the problem report names these lines; scores do not depend on their
+    marks. So the lines are marked when the problem report is first needed (`run`).
     """
 
     def __init__(
@@ -71,15 +71,16 @@ class ScoredLines:
         stop.
         """
         self._loaded = loaded
+        self._marked_run: Run | None = None
         self.accounts = accounts
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
         with paused_collector():
             if limits.per_node is None:
-                _ = self.run  # raises InputError if such limits are impossible for these lines
-            self.scores_only = score_runs(
-                replace(loaded, limits=limits), policy, self._problems_of_scoring, earlier_results
-            )
+                # Such limits are impossible for some lines. Marking the lines at once raises the InputError here.
+                self._marked_run = run_under_limits(loaded, limits)
+            unmarked_run = replace(loaded, limits=limits)
+            self.scores_only = score_runs(unmarked_run, policy, self._problems_of_scoring, earlier_results)
 
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
@@ -93,18 +94,26 @@ class ScoredLines:
             )
         return ScoredLines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
 
-    @cached_property
+    @property
     def run(self) -> Run:
-        """The lines of the run; lines that exceed the limits are marked as discarded."""
-        with paused_collector():
-            return run_under_limits(self._loaded, self.limits)
+        """The lines of the run, in which those that exceed the limits are marked as discarded.
+
+        They are marked when this is first needed.
+        """
+        if self._marked_run is None:
+            with paused_collector():
+                self._marked_run = run_under_limits(self._loaded, self.limits)
+        return self._marked_run
 
     @cached_property
     def result(self) -> Result:
-        """The result with the problems that were found in loading, in applying the limits and in scoring."""
-        problems = self.run.problems.copy()
-        problems.add_all(self._problems_of_scoring)
-        return replace(self.scores_only, problems=tuple(problems))
+        """The scores with all problems: those of reading the lines, of applying the limits to them, and of scoring.
+
+        `scores_only` has the same scores with the problems of scoring alone.
+        """
+        all_problems = self.run.problems.copy()  # those of reading and of the limits
+        all_problems.add_all(self._problems_of_scoring)
+        return replace(self.scores_only, problems=tuple(all_problems))
 
 
 class RunResult(AnyResult[ScoredLines]):
@@ -121,7 +130,10 @@ class RunResult(AnyResult[ScoredLines]):
     def __init__(
         self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
     ) -> None:
-        """Show the scores of `lines` or, if the result was loaded from JSON, a stored document and its options."""
+        """Make a result of scored lines or, if it is loaded from JSON, of a stored document.
+
+        `lines` are None for a loaded result; `stored` and `options` are then its document and its scoring options.
+        """
         self._source = lines
         self._stored = stored
         self._options = options if lines is None else lines.scores_only.options
@@ -207,7 +219,8 @@ class RunResult(AnyResult[ScoredLines]):
         scoring has to stop.
         """
         lines = self._scored("rescore")
-        new = policy_of(policy, justifications, PolicyAndLimits(self.policy, lines.limits))
+        present = PolicyAndLimits(self.policy, lines.limits)
+        new = policy_of(policy, justifications, defaults=present)
         return RunResult(lines.rescore(new.policy, new.limits))
 
     @checked
@@ -225,9 +238,10 @@ class RunResult(AnyResult[ScoredLines]):
 
         Each argument is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop,
         `line` takes numbers or `FILE:N`, `answer` takes values in which `*` matches any text. `measure` is the measure
-        under which effects are computed; None: the one that ranks leaderboards. Raises InputError for a name that the
-        run lacks, with the nearest names, UsageError if the files held no run or several, and for a result that was
-        loaded from JSON.
+        under which effects are computed; unless given, it is the one that ranks leaderboards.
+
+        Raises InputError for a name that the run lacks, with the nearest names, UsageError if the files held no run or
+        several, and for a result that was loaded from JSON.
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
@@ -272,7 +286,8 @@ class RunResult(AnyResult[ScoredLines]):
 
     def __repr__(self) -> str:
         names = " ".join(self.run_ids) or "no run"
-        text = f"{names} under {self._document.origin.settings[0]}, {self.justifications}"
+        policy_name = self._document.origin.settings[0]
+        text = f"{names} under {policy_name}, {self.justifications}"
         if len(self.run_ids) == 1:
             measures = [name for name in headline(COLD_START_MODE) if name in self.scores]
             scores = [f"{name} {self.scores[name]:.4f}" for name in measures[:3]]
@@ -283,21 +298,23 @@ class RunResult(AnyResult[ScoredLines]):
     @property
     def _only_run(self) -> RunScoresRecord:
         """The stored or computed scores of the only run. Raises UsageError if the files held no run or several."""
+        self.require_one_run()
+        return self._document.runs[0]
+
+    def require_one_run(self) -> None:
+        """Raise UsageError, with the ids of the runs, if the files held no run or several."""
         runs = self._document.runs
         if len(runs) == 1:
-            return runs[0]
+            return
         run_ids = ", ".join([run.run_id for run in runs])
         number = f"{len(runs)} runs ({run_ids})" if runs else "no run"
         raise UsageError(f"the result holds {number}, not one; see run_ids and scores_by_run")
 
-    def require_one_run(self) -> None:
-        """Raise UsageError if the files held no run or several."""
-        _ = self._only_run  # the property raises the error
-
     def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.AnalysedRun:
         """Return the scored run that an analysis works on: the run with the id `run`, or the only one.
 
-        Raises UsageError, which names `method`, for a loaded result and if it is not clear which run is meant.
+        If the result holds just this run, it is not scored again. Raises UsageError, which names `method`, for a loaded
+        result and if it is not clear which run is meant.
         """
         lines = self._scored(method)
         is_only_run = len(self.run_ids) == 1 and run in (None, self.run_id)
@@ -315,12 +332,22 @@ class RunResult(AnyResult[ScoredLines]):
         )
 
     def _to_compare(self) -> Result:
+        """Return the result of the only run in the form that comparisons take.
+
+        Raises UsageError for no run or several and for a result that was loaded.
+        """
         self.require_one_run()
         return self._scored("compare").result
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
+        """Return the bootstrap intervals of all scores of the only run.
+
+        Raises UsageError for no run or several and for a result that was loaded.
+        """
         self.require_one_run()
-        return intervals(self._scored("intervals").result, settings)[0]
+        result = self._scored("intervals").result
+        (intervals_of_run,) = intervals(result, settings)
+        return intervals_of_run
 
     @cached_property
     def _document(self) -> RunScoresDocument:
@@ -345,30 +372,38 @@ class RunResult(AnyResult[ScoredLines]):
         return tuple(_TABLES)
 
     def _table(self, name: str | None) -> Table:
-        source = self._value_for_table(name, _TABLES)
-        document = self._document_with(*source.parts, all_problems=source.needs_all_problems)
-        return source.table_of(document)
+        """Return the table called `name`, for None the main table. Raises UsageError if no table has this name.
+
+        Only those parts of the document are made that the table needs.
+        """
+        recipe = self._value_for_table(name, _TABLES)
+        document = self._document_with(*recipe.parts, all_problems=recipe.needs_all_problems)
+        return recipe.make_table(document)
 
     def _notes(self) -> Sequence[str]:
+        """Return the notes that notebooks show below the table: the numbers of problems, remarks and the signature."""
         return [f"{self.errors} errors, {self.warnings} warnings", *super()._notes()]
 
 
-class _TableSource(NamedTuple):
-    """The function that makes a table of a result, and the parts of the document that it needs."""
+class _TableRecipe(NamedTuple):
+    """The function that makes a table of a result, and the parts of the document that it needs.
 
-    table_of: Callable[[RunScoresDocument], Table]
+    If `needs_all_problems`, the document must have the problems with limits on justifications, too.
+    """
+
+    make_table: Callable[[RunScoresDocument], Table]
     parts: tuple[str, ...] = ()
     needs_all_problems: bool = False
 
 
-_TABLES: Final[Mapping[str, _TableSource]] = {
-    "rows": _TableSource(ROWS.table, ("tables",)),
-    "queries": _TableSource(QUERIES.table, ("queries", "tables", "average_precision")),
-    "responses": _TableSource(RESPONSES.table, ("responses",)),
-    "rankings": _TableSource(RANKINGS.table, ("average_precision",)),
-    "problems": _TableSource(PROBLEMS.table, needs_all_problems=True),
-    "units": _TableSource(units_of_runs, ("units",)),
-    "scores": _TableSource(SCORES.table),
+_TABLES: Final[Mapping[str, _TableRecipe]] = {
+    "rows": _TableRecipe(ROWS.table, parts=("tables",)),
+    "queries": _TableRecipe(QUERIES.table, parts=("queries", "tables", "average_precision")),
+    "responses": _TableRecipe(RESPONSES.table, parts=("responses",)),
+    "rankings": _TableRecipe(RANKINGS.table, parts=("average_precision",)),
+    "problems": _TableRecipe(PROBLEMS.table, needs_all_problems=True),
+    "units": _TableRecipe(units_of_runs, parts=("units",)),
+    "scores": _TableRecipe(SCORES.table),
 }
 """The tables of a result by name."""
 
@@ -378,16 +413,17 @@ def loaded_result(scores: RunScoresDocument, name: str) -> RunResult:
 
     Raises InputError for impossible options; the message calls the document `name`.
     """
-    return RunResult(None, scores, recorded.cold_start_options(scores.origin.options, name, "origin.options"))
+    options = recorded.cold_start_options(scores.origin.options, name, "origin.options")
+    return RunResult(None, stored=scores, options=options)
 
 
 # ---- The files of a result
 
 
 def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.ColumnLayout:
-    """Return the layout of the score tables with the columns `fields`; None: the usual ones.
+    """Return the layout of the score tables with the columns `fields`; if these are None, with the usual columns.
 
-    Raises UsageError for an unknown column.
+    With `tabs` columns are separated by tabs. Raises UsageError for an unknown column.
     """
     names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
     layout = outputs.ColumnLayout(names, tabs)
@@ -409,11 +445,16 @@ def _write_files(
     options = result.options
     inputs = result.origin.inputs
     switches = switches_of(options, layout)
-    paths = [f"{prefix}.{file.ending}" for file in outputs.written_outputs(switches, options.edition)]
-    planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in paths]
+
+    # No file is written before all of them are known to be writable.
+    planned = []
+    for file in outputs.written_outputs(switches, options.edition):
+        planned.append(PlannedOutput("prefix", path=f"{prefix}.{file.ending}", existing=Existing.CLEARED))
     if error_file is not None:
-        planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
-    OutputPlan([file.name for file in inputs], planned).check()
+        planned.append(PlannedOutput("error_file", path=os.fspath(error_file), existing=Existing.REFUSED))
+    input_names = [file.name for file in inputs]
+    OutputPlan(input_names, planned).check()
+
     # The file .params repeats the command line, where the list of queries and the samples are values of switches.
     file_words = [file.name for file in inputs if file.role not in (QUERY_LIST, SAMPLES)]
     params = outputs.params_of(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
@@ -434,10 +475,11 @@ def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
         return result
     runs = []
     for run in result.runs:
-        if run.bootstrap is not None:
-            resampled = bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
-            run = replace(run, bootstrap=resampled)
-        runs.append(run)
+        if run.bootstrap is None:
+            runs.append(run)
+            continue
+        resampled = bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+        runs.append(replace(run, bootstrap=resampled))
     return replace(result, runs=tuple(runs))
 
 

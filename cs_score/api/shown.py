@@ -11,7 +11,7 @@ from msgspec import UNSET
 from cs_score.api.arguments import checked
 from cs_score.base.display import one_line
 from cs_score.base.documents import failures_as_input_error, json_text
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.tables.layout import Table, frame, html
@@ -49,7 +49,7 @@ class Shown:
 
     @checked
     def rows(self, name: str | None = None) -> list[dict[str, Any]]:
-        """Return the rows of the table called `name` as dictionaries by column; None: of the main table.
+        """Return the rows of the table called `name`, or of the main table, as dictionaries by column.
 
         Raises UsageError if there is no table of this name.
         """
@@ -58,7 +58,7 @@ class Shown:
 
     @checked
     def to_frame(self, name: str | None = None) -> pandas.DataFrame:
-        """Return the table called `name` as a pandas data frame; None: the main table.
+        """Return the table called `name`, or the main table, as a pandas data frame.
 
         Its `attrs` hold the signature or measure by which the numbers can be cited. Texts that repeat are categories,
         numbers that may be missing are `Int64` or NaN. Raises UsageError if there is no table of this name,
@@ -82,20 +82,21 @@ class Shown:
         raise NotImplementedError
 
     def _table(self, name: str | None) -> Table:
-        """Return the table called `name`; None: the main table. Raises UsageError if no table has this name."""
+        """Return the table called `name`, for None the main table. Raises UsageError if no table has this name."""
         table_by_name = {table.layout.name: table for table in self._tables()}
         return self._value_for_table(name, table_by_name)
 
     def _value_for_table(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
-        """Return the value for the table called `name`; None: for the main table.
+        """Return the value for the table called `name`, for None that of the main table.
 
-        `value_by_name` has a value for each table. Raises UsageError if no table has this name.
+        `value_by_name` has a value for each table, such as the table itself. Raises UsageError if there is no table of
+        this name.
         """
         if name is None:
             name = self._default
         if name not in value_by_name:
             names = ", ".join(value_by_name)
-            raise UsageError(f"no table called {name!r}; there are {names}{nearest(str(name), value_by_name)}")
+            raise UsageError(f"no table called {name!r}; there are {names}{did_you_mean(str(name), value_by_name)}")
         return value_by_name[name]
 
     def _attrs(self) -> Mapping[str, object]:
@@ -103,8 +104,12 @@ class Shown:
         return {}
 
     def _notes(self) -> Sequence[str]:
-        """Return the notes that notebooks show below the table: the member `notes`, or else `remarks`."""
-        return getattr(self, "notes", getattr(self, "remarks", ()))
+        """Return the notes that notebooks show below the table: the object's member `notes`.
+
+        If it has none, they are its member `remarks`.
+        """
+        remarks = getattr(self, "remarks", ())
+        return getattr(self, "notes", remarks)
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
@@ -119,7 +124,7 @@ class ShownDocument(Shown):
     """The members of the document that data frames have as attributes."""
 
     def __init__(self, document: Any) -> None:
-        """Show the values of `document`, a record that a command can write as JSON."""
+        """Make the object that shows the values of `document`, a record that a command can write as JSON."""
         self._document = document
 
     def to_json(self) -> str:
@@ -127,6 +132,7 @@ class ShownDocument(Shown):
         return json_text(self._document)
 
     def _attrs(self) -> Mapping[str, object]:
+        """Return the members of the document by which data frames can be cited, by name."""
         return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
 
 
@@ -136,7 +142,7 @@ class _Member(property):
     def __init__(self, meaning: str, convert: Callable[[Any], Any] | None) -> None:
         """Make a property with the docstring `meaning`.
 
-        `convert` computes the value of the property from the member; None: the value is the member itself.
+        `convert` computes the value of the property from the member. If it is None, the value is the member itself.
         """
 
         def value_of_member(shown: ShownDocument) -> Any:
@@ -150,7 +156,10 @@ class _Member(property):
         self._value_of_member = value_of_member
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the property, and take over its annotation as return type, which documentation shows."""
+        """Store the name of the property, and make its annotation the return type, which documentation shows.
+
+        Python calls this when the class `owner`, in which the property is defined, has been made.
+        """
         self._name = name
         self._value_of_member.__annotations__["return"] = owner.__annotations__[name]
 
@@ -171,16 +180,20 @@ def _names_of_members(kind: type) -> list[str]:
 def refuse_incomplete(shown: ShownDocument, file: str) -> None:
     """Raise InputError if the document that was read from `file` lacks a value that its methods need.
 
-    All members, texts and tables are computed once to find out.
+    To find out, all members, texts and tables are computed once.
     """
     try:
         with failures_as_input_error(file):
-            # The values are not used: computing them raises an error if something is missing.
-            for name in _names_of_members(type(shown)):
-                getattr(shown, name)
-            repr(shown)
-            str(shown)
-            shown._repr_html_()
-            shown._attrs()
+            _compute_all_values(shown)
     except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None
+
+
+def _compute_all_values(shown: ShownDocument) -> None:
+    """Compute all members, texts and tables of an object, and discard them; a missing value raises some exception."""
+    for name in _names_of_members(type(shown)):
+        getattr(shown, name)
+    repr(shown)
+    str(shown)
+    shown._repr_html_()
+    shown._attrs()

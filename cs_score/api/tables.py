@@ -34,16 +34,18 @@ def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
 
 
 def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
-    """Return a row for each run, average and hop: `{"average": "SF-ALL-Micro", "hop": "0", "P": .5, "R": .4, ...}`."""
+    """Return a row for each run, average and hop: `{"average": "SF-ALL-Micro", "hop": "0", "P": .5, "R": .4, ...}`.
+
+    A document has each score by its name, `SF-ALL-Micro-P@0`; a row has all scores of an average and a hop.
+    """
     row_by_key: dict[tuple[str, str, str], dict[str, Any]] = {}
     for run in document.runs:
         for name, score in run.scores.items():
             measure = parse(name)
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
             key = (run.run_id, average, measure.level)
-            if key not in row_by_key:
-                row_by_key[key] = {"run_id": run.run_id, "average": average, "hop": measure.level}
-            row_by_key[key][measure.statistic] = score
+            row = row_by_key.setdefault(key, {"run_id": run.run_id, "average": average, "hop": measure.level})
+            row[measure.statistic] = score
     return row_by_key.values()
 
 
@@ -59,19 +61,27 @@ _COUNTS: Final = (
 _TO_BE_FOUND: Final = "classes to be found"
 
 
-def _table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of the score tables of each run, a query or an equivalence class each, without averages."""
+def _score_table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of the score tables of each run, a query or an equivalence class each, without averages.
+
+    A row of the table `rows` has the name and the scores of a row of a score table, and each of its counts in a column
+    of its own: `{"table": "SF", "name": "CS14_0001", "right": 3, ..., "precision": 0.75, ...}`.
+    """
     for run in document.runs:
-        for table_name, table in (run.tables or {}).items():
-            for row in table.rows:
-                counts = {} if row.counts is None else asdict(row.counts)
-                yield {"run_id": run.run_id, "table": table_name, **asdict(row), **counts}
+        table_by_name = run.tables or {}
+        for table_name, table in table_by_name.items():
+            for score_row in table.rows:
+                row = {"run_id": run.run_id, "table": table_name}
+                row |= asdict(score_row)
+                if score_row.counts is not None:
+                    row |= asdict(score_row.counts)
+                yield row
 
 
 ROWS: Final = _layout(
     "rows",
     f"run_id table name level {_COUNTS}",
-    _table_rows,
+    _score_table_rows,
     table="SF, LDC-MAX or LDC-MEAN",
     level="the hop, as text",
     ground_truth=_TO_BE_FOUND,
@@ -89,16 +99,15 @@ def _query_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
         precision_by_query = _average_precision_by_query(run)
         for query, unit in (run.queries or {}).items():
             counts = sum_counts(counts_by_query[query])
-            yield {
-                "run_id": run.run_id,
-                "query": query,
-                "unit": unit,
-                "average_precision": precision_by_query.get(query),
-                **asdict(counts),
-                "precision": counts.precision,
-                "recall": counts.recall,
-                "f1": counts.f1,
-            }
+            row: dict[str, Any] = asdict(counts)
+            row["run_id"] = run.run_id
+            row["query"] = query
+            row["unit"] = unit
+            row["precision"] = counts.precision
+            row["recall"] = counts.recall
+            row["f1"] = counts.f1
+            row["average_precision"] = precision_by_query.get(query)
+            yield row
 
 
 def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:
@@ -140,13 +149,15 @@ def _response_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each response of each run, with the place of the assessment that it matched."""
     for run in document.runs:
         for response in run.responses or ():
-            values = {**asdict(response), "run_id": run.run_id, "post_policy": ",".join(response.post_policy)}
+            row = asdict(response)
+            row["run_id"] = run.run_id
+            row["post_policy"] = ",".join(response.post_policy)
             assessment = response.assessment
             if assessment is not None:
-                values["assessment_file"] = assessment.file
-                values["assessment_line"] = assessment.line
-                values["assessment_class"] = assessment.class_
-            yield values
+                row["assessment_file"] = assessment.file
+                row["assessment_line"] = assessment.line
+                row["assessment_class"] = assessment.class_
+            yield row
 
 
 RESPONSES: Final = _layout(
@@ -172,11 +183,14 @@ def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
         if not run.average_precision:
             continue
         for ranking in run.average_precision.rankings:
-            values_of_ranking = {**asdict(ranking), "run_id": run.run_id}
+            row_of_ranking = asdict(ranking)
+            row_of_ranking["run_id"] = run.run_id
             if not ranking.nodes:
-                yield values_of_ranking
+                yield row_of_ranking
             for rank, node in enumerate(ranking.nodes, 1):
-                yield {**values_of_ranking, **asdict(node), "rank": rank}
+                row_of_node = row_of_ranking | asdict(node)
+                row_of_node["rank"] = rank
+                yield row_of_node
 
 
 RANKINGS: Final = _layout(
@@ -197,13 +211,18 @@ RANKINGS: Final = _layout(
 
 
 def _problem_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each place of each problem; a problem without places has one row without file and line."""
+    """Yield a row for each place of each problem that was met in scoring.
+
+    A row has the problem's code, severity, message and number of occurrences, and the file and line of the place:
+    `{"code": "DUPLICATE_LINE", ..., "file": "run.tab", "line": 7}`. A problem that belongs to no place has a single
+    row without file and line: its only place is None.
+    """
     for problem in document.problems or ():
         for place in problem.places:
-            values = asdict(problem)
+            row = asdict(problem)
             if place is not None:
-                values = {**values, **asdict(place)}
-            yield values
+                row |= asdict(place)
+            yield row
 
 
 PROBLEMS: Final = _layout(
@@ -226,11 +245,13 @@ def units_of_runs(document: RunScoresDocument) -> Table:
     statistics: dict[str, None] = {}  # the names of all runs' statistics, each once, in order
     rows: list[dict[str, Any]] = []
     for run in document.runs:
-        if run.units:
-            statistics |= dict.fromkeys(run.units.columns)
-            for row in _unit_rows(run.units):
-                rows.append({"run_id": run.run_id, **row})
-    return _table_of_units(("run_id", "id", *statistics), rows)
+        if not run.units:
+            continue
+        statistics |= dict.fromkeys(run.units.columns)
+        for row in _unit_rows(run.units):
+            row["run_id"] = run.run_id
+            rows.append(row)
+    return _table_of_units(["run_id", "id", *statistics], rows)
 
 
 def units_of_predictions(document: PredictionScores) -> Table:
@@ -240,27 +261,40 @@ def units_of_predictions(document: PredictionScores) -> Table:
     """
     units = document.units
     assert units
-    return _table_of_units(("id", *units.columns), list(_unit_rows(units)))
+    rows = list(_unit_rows(units))
+    return _table_of_units(["id", *units.columns], rows)
 
 
 def _table_of_units(keys: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table `units` with the columns `keys` and these rows."""
-    return Layout("units", "", columns(*keys), lambda table_rows: table_rows).table(rows)
+    """Return the table `units` with the columns `keys` and these rows, which are dictionaries by column."""
+    layout = Layout("units", "", columns(*keys), rows=lambda rows_of_table: rows_of_table)
+    return layout.table(rows)
 
 
 def _unit_rows(units: Units) -> Iterator[dict[str, Any]]:
     """Yield a row for each unit, its id and its statistics: `{"id": "CS14_0001", "right": 3, ...}`."""
     for unit_id, statistics in zip(units.ids, units.rows):
-        yield {"id": unit_id, **dict(zip(units.columns, statistics))}
+        row: dict[str, Any] = {"id": unit_id}
+        row.update(zip(units.columns, statistics))
+        yield row
 
 
 # ---- Intervals and problems of a validation
 
 
 def _interval_rows(intervals: ScoreIntervals) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each measure with its score, the limits of its interval, and a note on the limits or None."""
+    """Yield a row for each measure with its score, the limits of its interval, and a note on these.
+
+    The note is None if there is nothing to say of the limits.
+    """
     for measure, interval in intervals.scores.items():
-        yield {**asdict(interval), "measure": measure, "score": interval.point, "note": interval.note or None}
+        yield {
+            "measure": measure,
+            "score": interval.point,
+            "low": interval.low,
+            "high": interval.high,
+            "note": interval.note or None,
+        }
 
 
 INTERVALS: Final = _layout("intervals", "measure score low high note", _interval_rows)
@@ -270,7 +304,9 @@ INTERVALS: Final = _layout("intervals", "measure score low high note", _interval
 def _occurrence_rows(occurrences: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each problem that a validation found, with its severity as text."""
     for occurrence in occurrences:
-        yield {**asdict(occurrence), "severity": str(occurrence.severity)}
+        row = asdict(occurrence)
+        row["severity"] = str(occurrence.severity)
+        yield row
 
 
 OCCURRENCES: Final = _layout(

@@ -159,12 +159,16 @@ def number_with_noun(number: float, noun: str) -> str:
     return f"{number:,} {plural}"
 
 
-def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
-    """Return the first `most` items as text, and the number of the others: `a, b, c and 2 more`."""
+def join_first(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
+    """Return the texts of the first items, joined, and the number of the others: `a, b, c and 2 more`.
+
+    `most` is the number of items whose texts are returned, `separator` is put between them.
+    """
     texts = [str(item) for item in items]
     first_texts = separator.join(texts[:most])
-    if len(texts) > most:
-        return f"{first_texts} and {len(texts) - most} more"
+    others_count = len(texts) - most
+    if others_count > 0:
+        return f"{first_texts} and {others_count} more"
     return first_texts
 
 

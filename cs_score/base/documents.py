@@ -17,7 +17,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -112,7 +112,7 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
     try:
         yield
     except ValueError:
-        place = next(_places_of_infinity(value, ""), None)
+        place = _place_of_infinity(value)
         if place is None:  # another ValueError
             raise
         raise InputError(
@@ -122,16 +122,33 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
         ) from None
 
 
-def _places_of_infinity(value: Json, place: str) -> Iterator[str]:
-    """Yield the places of all numbers in a value that are infinite or not a number; `place` is that of the value."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield place
-    elif isinstance(value, dict):
+class _PlacedValue(NamedTuple):
+    """A value inside a document, and its place there: `runs[2].score`, empty for the document itself."""
+
+    place: str
+    value: Json
+
+
+def _all_values(value: Json, place: str) -> Iterator[_PlacedValue]:
+    """Yield a value and all values inside it, each with its place; `place` is that of the value itself.
+
+    `{"runs": [0.5]}` at the place "" gives the dictionary at "", the list at "runs" and the number at "runs[0]".
+    """
+    yield _PlacedValue(place, value)
+    if isinstance(value, dict):
         for name, member in value.items():
-            yield from _places_of_infinity(member, member_place(place, str(name)))
+            yield from _all_values(member, member_place(place, str(name)))
     elif isinstance(value, list | tuple):
         for number, entry in enumerate(value):
-            yield from _places_of_infinity(entry, f"{place}[{number}]")
+            yield from _all_values(entry, f"{place}[{number}]")
+
+
+def _place_of_infinity(document: Json) -> str | None:
+    """Return the place of the first number in a document that is infinite or not a number; None if all are finite."""
+    for place, value in _all_values(document, ""):
+        if isinstance(value, float) and not math.isfinite(value):
+            return place
+    return None
 
 
 def json_text(value: object) -> str:
@@ -162,15 +179,16 @@ def schema_of(kind: str) -> dict[str, Json]:
     schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
-    is_one_record = len(schemas_of_records) == 1
-    document_schema = schemas_of_records[0] if is_one_record else {"anyOf": list(schemas_of_records)}
-    schema = {
+    schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
-        **document_schema,
-        "$defs": definitions,
     }
-    return document_in(json.dumps(schema), kind)
+    if len(schemas_of_records) == 1:
+        schema |= schemas_of_records[0]
+    else:
+        schema["anyOf"] = list(schemas_of_records)
+    schema["$defs"] = definitions
+    return document_in(json.dumps(schema), kind)  # tuples become lists
 
 
 # ---- Reading JSON
@@ -278,7 +296,7 @@ def value_in(data: bytes | str, file: str) -> Json:
         raise _too_deep(text, file)
     if collector.faults:
         fault = collector.faults[0]
-        place = next(_places_of_fault(value, fault, ""), None)
+        place = _place_of_fault(value, fault)
         raise InputError(f"no JSON: {fault}", file=file, place=place or None)
     return value
 
@@ -343,19 +361,15 @@ def _position(text: str, index: int) -> str:
     return f"line {line}, column {column}"
 
 
-def _places_of_fault(value: Json, fault: _Fault, place: str) -> Iterator[str]:
-    """Yield the places of a fault inside a value, such as `runs[2].score`; `place` is that of the value itself.
+def _place_of_fault(document: Json, fault: _Fault) -> str | None:
+    """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it is not there.
 
     The fault of an object is at the place of the object, since it replaces the whole object.
     """
-    if value is fault:
-        yield place
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield from _places_of_fault(member, fault, member_place(place, name))
-    elif isinstance(value, list):
-        for number, entry in enumerate(value):
-            yield from _places_of_fault(entry, fault, f"{place}[{number}]")
+    for place, value in _all_values(document, ""):
+        if value is fault:
+            return place
+    return None
 
 
 # ---- Records of documents
@@ -413,25 +427,21 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
         fault_place = f"{place}{place_inside.removesuffix('`')}".lstrip(".")
     except UnicodeEncodeError as error:
         problem = f"{error.object!r} is no Unicode text"
-        fault_place = next(_places_of_text(value, error.object, place), place)
+        fault_place = _place_of_text(value, error.object, place) or place
     except UsageError as error:  # from a record that checks its own fields
         problem = str(error)
         fault_place = place
     raise InputError(problem, file=file, place=fault_place or "the whole")
 
 
-def _places_of_text(value: Json, text: str, place: str) -> Iterator[str]:
-    """Yield the places of a text inside a value; `place` is that of the value itself.
+def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:
+    """Return the place of a text inside a value of JSON; None if it is not there.
 
-    If the text is the name of a member, the place is that of the object.
+    If the text is the name of a member, the place is that of the object. `place_of_document` is the place of the value
+    itself.
     """
-    if value == text:
-        yield place
-    elif isinstance(value, dict):
-        if text in value:
-            yield place
-        for name, member in value.items():
-            yield from _places_of_text(member, text, member_place(place, name))
-    elif isinstance(value, list):
-        for number, entry in enumerate(value):
-            yield from _places_of_text(entry, text, f"{place}[{number}]")
+    for place, value in _all_values(document, place_of_document):
+        has_member = isinstance(value, dict) and text in value
+        if value == text or has_member:
+            return place
+    return None

@@ -107,7 +107,7 @@ def missing_part_message(error: ImportError, needed_by: str = "this") -> str:
     return f"{needed_by} needs {part}, which this installation lacks; install cs-score as a whole"
 
 
-def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
+def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the end of a message that suggests up to three names for a misspelt word: `; did you mean A, B or C?`
 
     It is empty if no name is similar to the word. Letter case and dashes are ignored. `cutoff`, from 0 to 1, is how
@@ -118,12 +118,14 @@ def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     name_by_key: dict[str, str] = {}
     for name in names:
         name_by_key.setdefault(_comparison_key(name), name)
+    # Similar names, best first, then those of which the word is the beginning; each of them once.
     word_key = _comparison_key(word)
     near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
     if len(word_key) > 2:
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
     different_keys = list(dict.fromkeys(near_keys))
     near_names = [name_by_key[key] for key in different_keys[:3]]
+
     if not near_names:
         return ""
     *first_names, last_name = near_names

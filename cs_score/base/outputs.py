@@ -116,16 +116,25 @@ def outputs_together() -> Iterator[None]:
         finally:
             _PENDING.reset(token)
     except BaseException as error:
-        is_about_outputs = isinstance(error, OutputError) and not isinstance(error, ReportError)
-        if isinstance(error, CsScoreError) and not is_about_outputs:
-            _hand_over(outputs, outer_outputs)
+        if _leaves_outputs(error):
+            _commit_or_pass_on(outputs, outer_outputs)
         else:
             outputs.discard()
         raise
-    _hand_over(outputs, outer_outputs)
+    _commit_or_pass_on(outputs, outer_outputs)
 
 
-def _hand_over(outputs: _PendingOutputs, outer_outputs: _PendingOutputs | None) -> None:
+def _leaves_outputs(error: BaseException) -> bool:
+    """Return whether files that were written before an error appear: it is about an input, a call or standard error.
+
+    They do not appear after an error of another output, an interruption, or a defect of cs-score.
+    """
+    if isinstance(error, OutputError):
+        return isinstance(error, ReportError)
+    return isinstance(error, CsScoreError)
+
+
+def _commit_or_pass_on(outputs: _PendingOutputs, outer_outputs: _PendingOutputs | None) -> None:
     """Give the files of a block their final names or, if there is an outer block, leave that to the outer block.
 
     Raises OutputError if a file cannot get its final name.
@@ -213,8 +222,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     cannot be written.
     """
     try:
-        open_file = _open_stream if is_stream(path) else _open_temporary
-        with open_file(path) as file:
+        opened = _open_stream(path) if is_stream(path) else _open_temporary(path)
+        with opened as file:
             yield file
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -224,9 +233,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a device or a pipe for writing. If it is a terminal, control characters are escaped. Raises OSError."""
     descriptor = _STREAMS.get(os.fspath(path))
-    # Standard output may be a file by redirection. If it were opened by its path, it would be written from its
-    # beginning; a copy of its descriptor goes on where it is.
-    with open(path if descriptor is None else os.dup(descriptor), "wb") as device:
+    path_or_descriptor: str | os.PathLike[str] | int = path
+    if descriptor is not None:
+        # Standard output may be a file by redirection. If it were opened by its path, it would be written from its
+        # beginning; a copy of its descriptor goes on where it is.
+        path_or_descriptor = os.dup(descriptor)
+    with open(path_or_descriptor, "wb") as device:
         if not device.isatty():
             yield device
             return
@@ -272,8 +284,10 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
         return False
-    is_special = os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target)
-    return os.fspath(path) in _STREAMS or is_special
+    if os.fspath(path) in _STREAMS:
+        return True
+    is_file_or_folder = os.path.isfile(target) or os.path.isdir(target)
+    return os.path.exists(target) and not is_file_or_folder
 
 
 def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
@@ -467,14 +481,15 @@ class OwnOption(Record):
         if path is None or (path == "-" and self.takes_dash):
             return
         beginning = self.formats.get(ending_of(path))
-        if beginning is None and not (self.takes_dash and is_stream(path)):
+        may_lack_ending = self.takes_dash and is_stream(path)
+        if beginning is None and not may_lack_ending:
             *first_endings, last_ending = self.formats
             endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
             raise UsageError(
                 f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in {endings} "
                 "(perhaps compressed)"
             )
-        yield PlannedOutput(self.name, path, Existing.RECOGNISED, beginning)
+        yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, beginning=beginning)
 
 
 def ending_of(path: str) -> str:
@@ -540,15 +555,18 @@ class OutputPlan(Record):
         output_by_identity = self._check_places()
         if not output_by_identity:
             return
+
         for name in self.inputs:
             output = output_by_identity.get(_identity(name, is_input=True))
             if output is not None:
                 raise UsageError(f"{output.path} is an input; choose another {output.option}")
+
         if self.forced:
             return
         for output in output_by_identity.values():
             is_guarded = output.existing in (Existing.RECOGNISED, Existing.KNOWN)
-            if is_guarded and os.path.exists(output.path) and not output.is_recognised():
+            would_replace_file = is_guarded and os.path.exists(output.path)
+            if would_replace_file and not output.is_recognised():
                 raise UsageError(f"{output.path} exists; name another {output.option}, or replace it with --force")
 
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
@@ -573,7 +591,10 @@ class OutputPlan(Record):
     def clear(self) -> None:
         """Remove the files at the places of outputs that are recognised as those of earlier calls."""
         for output in self._files():
-            if output.existing is not Existing.KNOWN and os.path.isfile(output.path) and output.is_recognised():
+            stays_until_result = output.existing is Existing.KNOWN
+            if stays_until_result or not os.path.isfile(output.path):
+                continue
+            if output.is_recognised():
                 with contextlib.suppress(OSError):
                     os.unlink(output.path)
 
@@ -589,10 +610,11 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
 
     The input `-` is standard input, which may be a file by redirection.
     """
+    is_standard_input = is_input and path == "-"
     try:
-        status = os.fstat(0) if is_input and path == "-" else os.stat(path)
+        status = os.fstat(0) if is_standard_input else os.stat(path)
         return status.st_dev, status.st_ino
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # there is no such file, or no file can have this name
         with contextlib.suppress(OSError, ValueError):
             return os.path.realpath(path)
     return path

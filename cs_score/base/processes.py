@@ -116,7 +116,8 @@ class ProcessPool(Generic[T, R]):
         done_futures = self._hand_out_items()
         if done_futures:
             seconds = 0
-        for connection in wait(list(self._workers), seconds):
+        connections_with_answers = wait(list(self._workers), seconds)
+        for connection in connections_with_answers:
             assert isinstance(connection, Connection)
             future_of_item = self._receive(connection)
             if future_of_item is not None:
@@ -177,18 +178,20 @@ class ProcessPool(Generic[T, R]):
         Raises NoWorkerError if the operating system does not start any worker.
         """
         for connection, worker in list(self._workers.items()):
-            if worker.future is None:
-                if not connection.poll():
-                    return connection
-                # An idle worker sends nothing. So its pipe has ended, which means that it has died.
-                self._remove_worker(connection)
+            is_busy = worker.future is not None
+            if is_busy:
+                continue
+            if not connection.poll():
+                return connection
+            # An idle worker sends nothing. So its pipe has ended, which means that it has died.
+            self._remove_worker(connection)
         if len(self._workers) == self._jobs:
             return None
         try:
             return self._start_worker()
         except OSError as error:
             if self._workers:
-                return None
+                return None  # the others do all the work
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
 
     def _start_worker(self) -> Connection:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 
 SEPARATORS: Final = ",:="
 """The characters that separate names in the values of options such as `--policy` and `--columns`."""
@@ -82,10 +82,11 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
     if not text:
         return
     for pair in split_unescaped(text, ","):
-        column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
+        column, *names = parts
         if column not in columns:
             our_columns = ", ".join(columns)
-            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{nearest(column, columns)}")
+            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{did_you_mean(column, columns)}")
         if len(names) != 1 or not names[0]:
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
         yield column, names[0]

@@ -55,7 +55,7 @@ class Signature(Record):
         match = _LINE.fullmatch(text)
         if match is None:
             raise refusal
-        words = match["settings"].split("|")[:-1]  # each word is followed by a bar
+        words = re.findall(_WORD, match["settings"])
         try:
             return cls(
                 measure=_unescape(match["measure"]),
@@ -142,8 +142,10 @@ class Origin(Record):
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
         """Return the origin with another option. `setting` is how signatures show it, if it changes scores."""
+        options = dict(self.options)
+        options[name] = value
         settings = self.settings if setting is None else (*self.settings, setting)
-        return replace(self, options={**self.options, name: value}, settings=settings)
+        return replace(self, options=options, settings=settings)
 
     @property
     def answered_count_text(self) -> str | None:
@@ -162,13 +164,13 @@ class Origin(Record):
 
         Its digest of gold is made of the contents of all queries and assessments, in whatever order they were read.
         """
-        gold = digest_of(digest for digest in self.inputs if digest.role in _GOLD_ROLES)
-        runs = [digest for digest in self.inputs if digest.role == RUN]
+        gold_files = [digest for digest in self.inputs if digest.role in _GOLD_ROLES]
+        run_files = [digest for digest in self.inputs if digest.role == RUN]
         return Signature(
             measure=self.measure,
             settings=self.settings,
-            gold=gold,
-            run=digest_of(runs) if runs else None,
+            gold=digest_of(gold_files),
+            run=digest_of(run_files) if run_files else None,
             version=self.version,
         )
 
@@ -194,8 +196,10 @@ def digest_of(inputs: Iterable[InputDigest]) -> str:
     """
     digests = sorted(digest.sha256 for digest in inputs)
     if len(digests) == 1:
-        return digests[0][:8]
-    return short_digest("".join(f"{sha256}\n" for sha256 in digests))
+        [sha256] = digests
+        return sha256[:8]
+    lines = [f"{sha256}\n" for sha256 in digests]
+    return short_digest("".join(lines))
 
 
 def short_digest(text: str) -> str:

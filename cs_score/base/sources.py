@@ -107,13 +107,18 @@ class Source:
     __slots__ = ("_hashing", "_stored", "binary", "name")
 
     def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
+        """Make a source of a file or of bytes in memory (`raw`).
+
+        With `decompress` the content is decompressed if the ending of `name` is that of a compressed file.
+        """
         self.name = name
         self._stored = raw
         ending = os.path.splitext(name)[1]
         content: Any = raw
         if decompress and ending in _DECOMPRESSORS:
             packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
-            content = importlib.import_module(_DECOMPRESSORS[ending].module).open(packed)
+            decompressor = importlib.import_module(_DECOMPRESSORS[ending].module)
+            content = decompressor.open(packed)
         self._hashing = _HashingReader(content)
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
@@ -138,7 +143,7 @@ class Source:
         """
         try:
             while self._hashing.read(_BLOCK):
-                pass
+                pass  # reading hashes the bytes
         except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
         return InputDigest(self.name, self._hashing.sha256.hexdigest(), role)
@@ -234,6 +239,7 @@ def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = T
             return Source(name, _open_path(file), decompress=decompress)
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
+
     # An open file belongs to the caller: the rest of it is read now, and it is not closed.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
@@ -265,7 +271,8 @@ def rereadable(file: Input) -> Input:
         return file
     name = name_of(file)
     is_path = isinstance(file, (str, os.PathLike))
-    if is_path and name != "-" and not is_pipe(name):
+    can_be_read_once = name == "-" or is_pipe(name)
+    if is_path and not can_be_read_once:
         return file
     with open_source(file, decompress=False) as source:
         return InMemory(name, source.read_bytes())
@@ -323,8 +330,6 @@ def read_delimited(file: Input) -> Delimited:
     around cells is dropped. Raises InputError with the line for a row of another number of cells, for a column without
     a name, for two columns of the same name, and for a file that is no table.
     """
-    import csv  # not imported at the start, since short runs do not need it
-
     with open_source(file) as source:
         data = source.read_bytes()
     name = source.name
@@ -332,31 +337,40 @@ def read_delimited(file: Input) -> Delimited:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=name, place=f"byte {error.start + 1}") from None
+    numbered_rows = _filled_rows(text, name)
+    header = next(numbered_rows, None)
+    if header is None:
+        raise InputError("empty: a table begins with a line that names its columns", file=name)
+    _, columns = header
+    rows = []
+    for line, row in numbered_rows:
+        if len(row) != len(columns):
+            problem = f"{len(row)} cells, where the header names {len(columns)} columns"
+            raise InputError(problem, file=name, place=f"line {line}")
+        rows.append((line, row))
+    _check_columns(columns, name)
+    return Delimited(name, columns, rows)
+
+
+def _filled_rows(text: str, file: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield for each row of a table that is not blank the number of its line and its cells, without white space.
+
+    `text` is the content of the file called `file`. Raises InputError with the line for a text that is no CSV.
+    """
+    import csv  # not imported at the start, since short runs do not need it
+
     lines = text.splitlines()
     if "\t" in _first_filled_line(lines):
         reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
     else:
         reader = csv.reader(lines, strict=True)
-    columns: tuple[str, ...] = ()
-    rows: list[tuple[int, tuple[str, ...]]] = []
     try:
         for cells in reader:
             row = tuple([cell.strip() for cell in cells])
-            if not any(row):
-                continue
-            if not columns:
-                columns = row
-                continue
-            if len(row) != len(columns):
-                problem = f"{len(row)} cells, where the header names {len(columns)} columns"
-                raise InputError(problem, file=name, place=f"line {reader.line_num}")
-            rows.append((reader.line_num, row))
+            if any(row):
+                yield reader.line_num, row
     except csv.Error as error:
-        raise InputError(f"no CSV: {error}", file=name, place=f"line {reader.line_num}") from None
-    if not columns:
-        raise InputError("empty: a table begins with a line that names its columns", file=name)
-    _check_columns(columns, name)
-    return Delimited(name, columns, rows)
+        raise InputError(f"no CSV: {error}", file=file, place=f"line {reader.line_num}") from None
 
 
 def _first_filled_line(lines: Iterable[str]) -> str:

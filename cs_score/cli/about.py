@@ -9,7 +9,7 @@ from typing import Final
 from click.shell_completion import get_completion_class
 
 from cs_score.base.documents import KINDS, json_text, schema_of
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.version import VERSION
 from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, Section, command, load, version_text
 from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
@@ -41,7 +41,9 @@ def problems(line: Line) -> str:
     """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
     for word in line.words:
         if word.upper() not in CODES:
-            raise UsageError(f"{word} is no problem code; cs-score problems lists them{nearest(word.upper(), CODES)}")
+            raise UsageError(
+                f"{word} is no problem code; cs-score problems lists them{did_you_mean(word.upper(), CODES)}"
+            )
     document = problem_codes(word.upper() for word in line.words)
     if line.format == "json":
         return json_text(document)
@@ -86,7 +88,7 @@ def schema(line: Line) -> str:
         return "".join(f"{kind}\n" for kind in kinds)
     kind = line.words[0]
     if kind not in kinds:
-        raise UsageError(f"there is no schema {kind}; there are {', '.join(kinds)}{nearest(kind, kinds)}")
+        raise UsageError(f"there is no schema {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
     return json_text(schema_of(kind))
 
 
@@ -94,7 +96,7 @@ def _command_named(words: Sequence[str]) -> Command:
     """Return the command that words such as `analyze scifact` name. Raises UsageError if there is no such command."""
     named_command, further_words = find(words)
     if further_words:
-        raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
+        raise UsageError(f"no command {' '.join(words)}{did_you_mean(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
     return named_command
 
 

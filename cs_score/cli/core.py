@@ -28,7 +28,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, UsageError, missing_part_message, nearest
+from cs_score.base.errors import CsScoreError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.outputs import (
     Existing,
     OutputPlan,
@@ -712,7 +712,7 @@ class Command(click.Command):
         if not self.options_first:
             advice = _advice_on_option(self, name, typed)
         if not advice:
-            advice = f"unknown switch {name}{nearest(name, self.option_by_spelling)}"
+            advice = f"unknown switch {name}{did_you_mean(name, self.option_by_spelling)}"
         return Misuse(advice, printed)
 
     # ---- Where the result goes
@@ -790,7 +790,7 @@ class Command(click.Command):
             self._refuse_images(format_, path)
             self._refuse_pages(format_, path)
             formats = self.form.formats
-            raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{nearest(format_, formats)}")
+            raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{did_you_mean(format_, formats)}")
         if path is not None and "--format" not in line:
             self._refuse_images(ending_of(path).removeprefix("."), path)
         return format_
@@ -975,7 +975,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 def _advice_on_unit_option(command: Command, name: str) -> str:
     """Return how one unit is chosen or explained, where `name` is what others call --unit; empty else."""
     verb, task = command.verb_and_task
-    if name not in UNIT_OPTIONS or nearest(name, command.option_by_spelling, cutoff=0.9):
+    if name not in UNIT_OPTIONS or did_you_mean(name, command.option_by_spelling, cutoff=0.9):
         return ""
     if "--unit" in command.option_by_spelling:
         return f"{name} is called --unit here: {command.full_name} --unit ID ..."
@@ -1012,7 +1012,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 def _advice_on_other_command(command: Command, name: str) -> str:
     """Return advice that names the other commands with an option of this or a similar name; otherwise empty."""
-    if name in command.option_by_spelling or nearest(name, command.option_by_spelling):
+    if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
     spellings: set[str] = set()
@@ -1020,7 +1020,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
         if other:
             spellings.update(load(other).option_by_spelling)
     similar_names = [name]
-    similar = re.search(r"--?[\w-]+", nearest(name, spellings))
+    similar = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
     if similar:
         similar_names.append(similar.group())
     for similar_name in similar_names:
@@ -1074,8 +1074,8 @@ def command(
 
 
 _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
-    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.scoring", followed_version=FOLLOWED),
-    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.scoring", by_task=True),
+    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.bare", followed_version=FOLLOWED),
+    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.score", by_task=True),
     "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "cli.about"),
     "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "cli.about"),
     "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "cli.about"),
@@ -1087,7 +1087,7 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
 
 
 def _list_commands() -> dict[str, CommandEntry]:
-    """Return the entries of all commands by name, in the order of help, first those of the scorer."""
+    """Return the entries of all commands by name, in the order of help; the commands of the scorer come first."""
     entry_by_name: dict[str, CommandEntry] = {}
     for slice_ in SLICES:
         entry_by_name.update(slice_.commands)

@@ -1,11 +1,11 @@
-"""Print and write analyses, differences and explanations, and the options that the commands about them share."""
+"""Print and write what analyses and comparisons find, and hold the options that these commands share."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cs_score.analysis.coldstart.counted_table import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
@@ -21,6 +21,9 @@ from cs_score.cli.options import FILES, INTERVALS, SCORING, top_of
 from cs_score.cli.output import STDOUT, print_text, text_width, with_deltas
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.tables.layout import latex, markdown, tsv
+
+if TYPE_CHECKING:
+    from cs_score.tables.statistics import Printout
 
 # ---- Where results go
 
@@ -62,6 +65,16 @@ def deliver(line: Line, view: DocumentView, document: Any) -> int:
     else:
         most_rows = options.LARGEST_NUMBER if "--all" in line else top
         print_text(view.text(document, text_width(), most_rows), with_deltas)
+    return Status.DONE
+
+
+def print_statistics(line: Line, printout: Printout, document: Any) -> int:
+    """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0.
+
+    `printout` says how such documents are printed.
+    """
+    text = printout.written(document, line.format, text_width())
+    print_text(text, with_deltas)
     return Status.DONE
 
 

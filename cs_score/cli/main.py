@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, OutputError, UsageError, missing_part_message, nearest
+from cs_score.base.errors import CsScoreError, OutputError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.sources import pipes_are_kept
 from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load, version_text
 from cs_score.cli.output import write_text
@@ -187,14 +187,14 @@ def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
 def _refuse_mistyped(word: str, kind: str) -> None:
     """Raise UsageError if a word is similar to the name of a command or task, and cannot be an option or a file.
 
-    `kind` says what the word could be: `command`, which includes tasks, or `task`.
+    `kind` is the kind of name for which the word is looked up: `task`, or `command`, which includes tasks.
     """
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
     names = list(TASKS)
     if kind == "command":
         names = [name for name in (*COMMANDS, *FAMILIES, *TASKS) if name]
-    suggestion = nearest(word, names)
+    suggestion = did_you_mean(word, names)
     if suggestion:
         raise UsageError(f"no {kind} `{word}`, and no such file{suggestion}")
 

@@ -14,7 +14,6 @@ from typing import Any, Final, cast
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Line, Option, Section
@@ -217,6 +216,8 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
 
 def _read_bootstrap(line: Line) -> Resampling:
     """Return the settings of the bootstrap from the options. Raises UsageError for impossible values."""
+    from cs_score.base.numbers import is_decimal_number
+
     resamples = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
     seed = line.text("--seed", "0")
     confidence = line.text("--confidence", "95")
@@ -291,6 +292,8 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.get(name)
     if text is None:
         return None
+    from cs_score.base.numbers import is_decimal_number
+
     number = float(text) if is_decimal_number(text) else 0.0
     if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")

@@ -448,8 +448,8 @@ def load_with_preparation(
 ) -> Run:
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
-    `knowledge_bases` are those of the `files` that are knowledge bases. A remark on standard error says what became of
-    each run. Raises InputError if a knowledge base or a run has errors.
+    `knowledge_bases` are the knowledge bases among the `files`. A remark on standard error says for each run how it was
+    prepared. Raises InputError if a knowledge base or a run has errors.
     """
     from cs_score.preparation.inputs import PreparationSettings, prepare_inputs, validate_inputs
     from cs_score.preparation.runs import load_prepared

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import Line, Option
 from cs_score.cli.options import LARGEST_NUMBER, positive_number, select_options, whole_number
 from cs_score.tasks import mode_named
@@ -75,7 +75,7 @@ def _argument(task_option: TaskOption, line: Line) -> Any:
         return positive_number(line, task_option.name)
     choices = task_option.choices
     if task_option.kind == "choice" and text not in choices:
-        raise UsageError(f"{task_option.name} takes {', '.join(choices)}, not {text}{nearest(text, choices)}")
+        raise UsageError(f"{task_option.name} takes {', '.join(choices)}, not {text}{did_you_mean(text, choices)}")
     return text
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import click
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.measures import meanings
@@ -61,7 +61,7 @@ def measures_text(words: Sequence[str]) -> str:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
     word = "".join(words)
     if word and word not in TASKS:
-        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{nearest(word, TASKS)}")
+        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{did_you_mean(word, TASKS)}")
     sections: list[Section] = []
     for task in words or TASKS:
         try:

@@ -34,12 +34,12 @@ def is_knowledge_base(file: Input) -> bool:
         except (InputError, UnicodeDecodeError):  # a damaged file is reported when its lines are read
             is_one = False
     if not isinstance(file, str) and hasattr(file, "seek"):
-        file.seek(0)
+        file.seek(0)  # whoever reads the lines of an open file begins with the first one
     return is_one
 
 
 def _lines_of(source: Source) -> Iterator[bytes]:
-    """Yield the lines of a file."""
+    """Yield the lines of a file, without the line feeds at their ends."""
     for block in line_blocks(source, _BLOCK):
         yield from block.split(b"\n")
 
@@ -49,24 +49,30 @@ def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
 
     Raises UnicodeDecodeError for a line that is not UTF-8.
     """
-    first = next(lines, b"").removeprefix(BOM_UTF8).partition(b"#")[0].strip()
-    if b"\t" in first or not is_run_id(first.decode("utf-8")):  # every run has tabs
+    first_line = next(lines, b"").removeprefix(BOM_UTF8)
+    text_of_first, _, _ = first_line.partition(b"#")
+    run_id = text_of_first.strip()
+    has_tabs = b"\t" in run_id  # as the lines of every run and of all assessments have
+    if has_tabs or not is_run_id(run_id.decode("utf-8")):
         return False
     for line in lines:
-        text = split_comment(line.decode("utf-8"))[0].strip(WHITE_SPACE)
-        if text:
-            columns = text.split("\t")
-            return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))
+        text_before_comment, _ = split_comment(line.decode("utf-8"))
+        text = text_before_comment.strip(WHITE_SPACE)
+        if not text:
+            continue
+        columns = text.split("\t")
+        first_column = columns[0].strip(WHITE_SPACE)
+        return len(columns) >= _FEWEST_COLUMNS and is_node_name(first_column)
     return False
 
 
 def is_run_id(text: str) -> bool:
-    """Return whether a text is a run id: one word that does not begin like the name of a node."""
+    """Return whether a text is a run id, such as `TIDE_KB`: one word that does not begin with a colon."""
     return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
 
 
 def is_node_name(text: str) -> bool:
-    """Return whether a text is the name of a node, with or without its colon."""
+    """Return whether a text is the name of a node, such as `:Entity_0012`, with or without its colon."""
     return _NODE_NAME.fullmatch(text) is not None
 
 
@@ -85,18 +91,24 @@ class Converter(Record, eq=False):
     function: str
 
     def load(self, file: Input) -> Callable[..., Any]:
-        """Return the function that converts a file. Raises InputError, which names the file, if it is not installed."""
-        module, _, name = self.function.partition(":")
+        """Return the function that converts files of this kind, after importing its module.
+
+        Raises InputError, which names `file`, if the module is not installed.
+        """
+        module_name, _, name = self.function.partition(":")
         try:
-            return getattr(import_module(module), name)  # type: ignore[no-any-return]
+            module = import_module(module_name)
         except ModuleNotFoundError as error:
-            if error.name is None or not module.startswith(error.name):
+            is_module_itself = error.name is not None and module_name.startswith(error.name)
+            if not is_module_itself:  # a module that it imports is missing: the installation is broken
                 raise
             raise InputError(
                 f"a {self.kind}, and this installation lacks {error.name}, which makes a run of it",
                 file=name_of(file),
                 remedy="install cs-score as a whole, or name a run",
             ) from None
+        function: Callable[..., Any] = getattr(module, name)
+        return function
 
 
 KNOWLEDGE_BASE: Final = Converter(

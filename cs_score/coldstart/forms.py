@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name
@@ -46,9 +46,9 @@ _NAME_BY_SEPARATOR: Final = {",": "commas", ";": "semicolons", "|": "vertical ba
 
 
 class FirstLine(NamedTuple):
-    """The first line of a run or assessment file that is neither blank nor a comment, as far as messages need it.
+    """The first line of a run or assessment file that is neither blank nor a comment, for messages about its form.
 
-    It is given by its number and text, with the text of the next line and the first bytes of the file.
+    `next_text` is the text of the line after it, and `beginning` are the first bytes of the file.
     """
 
     file: str
@@ -75,30 +75,36 @@ def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes
 
 
 def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
-    """Return a guess at the form of bytes that are not UTF-8, with the remedy; `beginning` begins the file."""
+    """Return the likely form of a file that is not UTF-8, with a remedy.
+
+    `data` is the block of the file with the error, `beginning` are the first bytes of the file.
+    """
     remedy = _remedy_of_binary_file(beginning, file)
     if remedy is not None:
         return remedy
-    if data.decode("utf-8", "ignore").isascii():
-        line = line_to_type("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
-        return f"if it was written on Windows in a Western European language: {line}"
+    legal_text = data.decode("utf-8", "ignore")
+    if legal_text.isascii():
+        command_line = line_to_type("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
+        return f"if it was written on Windows in a Western European language: {command_line}"
     return "other letters of it are UTF-8, so this one is damaged; correct the line"
 
 
 def _remedy_of_binary_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file by its first bytes, with the remedy; None if it may be text in an 8-bit encoding."""
-    for beginning, encoding in _UTF16:
-        if data.startswith(beginning):
-            return f"it is {encoding}: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
-    for beginning, program, ending in _COMPRESSIONS:
-        if data.startswith(beginning):
-            quoted = shlex.quote(file)
-            return f"it is compressed by {program}, which its name must say: mv {quoted} {shlex.quote(file + ending)}"
+    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
+    for mark, encoding in _UTF16:
+        if data.startswith(mark):
+            return _remedy_of_utf16(encoding, file)
+    quoted_file = shlex.quote(file)
+    for mark, program, ending in _COMPRESSIONS:
+        if data.startswith(mark):
+            new_file = shlex.quote(file + ending)
+            return f"it is compressed by {program}, which its name must say: mv {quoted_file} {new_file}"
     if data.startswith(b"PK\x03\x04"):
-        if any(mark in data for mark in _OFFICE):
+        is_office_document = any(mark in data for mark in _OFFICE)
+        if is_office_document:
             return "it is a document of an office program; export it as text in UTF-8, with tabs between the columns"
         folder = shlex.quote(f"{file}.files")
-        return f"it is a zip archive: python3 -m zipfile -e {shlex.quote(file)} {folder} (then name the files in it)"
+        return f"it is a zip archive: python3 -m zipfile -e {quoted_file} {folder} (then name the files in it)"
     if data.startswith(b"%PDF"):
         return "it is a PDF; get the file that it was made from"
     if b"\0" in data[:_SAMPLE]:
@@ -106,107 +112,128 @@ def _remedy_of_binary_file(data: bytes, file: str) -> str | None:
     return None
 
 
-def _utf16_without_mark(data: bytes, file: str) -> str:
-    """Return the remedy for UTF-16 that lacks a byte-order mark."""
-    encoding = "UTF-16LE" if data[1:2] == b"\0" else "UTF-16BE"
+def _remedy_of_utf16(encoding: str, file: str) -> str:
+    """Return the remedy for a file in a form of UTF-16, such as `UTF-16LE`: a command line that converts it."""
     return f"it is UTF-16: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
+
+
+def _utf16_without_mark(data: bytes, file: str) -> str:
+    """Return the remedy for UTF-16 without a byte-order mark, whose second byte tells the order of the bytes."""
+    second_byte = data[1:2]
+    encoding = "UTF-16LE" if second_byte == b"\0" else "UTF-16BE"
+    return _remedy_of_utf16(encoding, file)
 
 
 def line_to_type(program: str, file: str, prefix: str) -> str:
     """Return a command line that writes the output of a program on a file into a new file, `PREFIX-NAME`.
 
-    The new file is in the same folder and is not compressed.
+    The new file is in the same folder and is not compressed: for `runs/a.tab.gz` and the prefix `utf8` the line is
+    `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
     """
     stored_as = plain_name(file)
     folder, name = os.path.split(stored_as)
-    target = shlex.quote(os.path.join(folder, f"{prefix}-{name}"))
-    decompress = _PROGRAM_BY_ENDING.get(file.removeprefix(stored_as))
+    new_file = os.path.join(folder, f"{prefix}-{name}")
+    ending_of_compression = file.removeprefix(stored_as)
+    decompress = _PROGRAM_BY_ENDING.get(ending_of_compression)
     if decompress is not None:
-        return f"{decompress} {shlex.quote(file)} | {program} > {target}"
-    return f"{program} < {shlex.quote(file)} > {target}"
+        return f"{decompress} {shlex.quote(file)} | {program} > {shlex.quote(new_file)}"
+    return f"{program} < {shlex.quote(file)} > {shlex.quote(new_file)}"
 
 
 # ---- Runs and assessments of no known layout
 
 
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
-    """Return the likely reason why the first line of a file fits no layout, with the remedy."""
-    for recognize in (_of_another_kind, _with_other_line_ends, _with_other_separators):
+    """Return the likely reason why the first line of a file fits no layout, with a remedy."""
+    # Forms that tell nothing about the columns.
+    for recognize in (_recognize_other_kind, _recognize_other_line_ends, _recognize_other_separators):
         remedy = recognize(line, edition)
         if remedy is not None:
             return remedy
     columns = line.text.rstrip("\t").split("\t")
     if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
         return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    for recognize in (_of_nil_answers, _with_header, _with_empty_end):
+    # Lines with tabs that are no lines of runs and assessments.
+    for recognize in (_recognize_nil_line, _recognize_header, _recognize_empty_end):
         remedy = recognize(line, edition)
         if remedy is not None:
             return remedy
+    # A column that is wrong.
     schemas = layouts_of_width(len(columns), edition)
     if not schemas:
         return _why_wrong_width(len(columns))
     nearest = min(schemas, key=lambda schema: len(schema.misfits(columns, edition)))
     number, name = nearest.misfits(columns, edition)[0]
-    return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}' {_GUIDE}"
+    text = columns[number - 1]
+    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest.name}' {_GUIDE}"
 
 
 def _why_wrong_width(width: int) -> str:
     """Return the reason that no layout has this number of columns, with the numbers that runs and assessments have."""
     columns = "1 column" if width == 1 else f"{width} columns"
-    runs = _widths_of(FileKind.RUN)
-    return f"it has {columns}, where runs have {runs} and assessments {_widths_of(FileKind.ASSESSMENTS)} {_GUIDE}"
+    widths_of_runs = _widths_of(FileKind.RUN)
+    widths_of_assessments = _widths_of(FileKind.ASSESSMENTS)
+    return f"it has {columns}, where runs have {widths_of_runs} and assessments {widths_of_assessments} {_GUIDE}"
 
 
 def _widths_of(kind: FileKind) -> str:
     """Return the numbers of columns that files of a kind may have, such as `7, 8 or 9`."""
-    *widths, widest = sorted(len(schema.columns) for schema in SCHEMAS if schema.kind is kind)
-    return f"{', '.join(map(str, widths))} or {widest}"
+    widths = sorted(len(schema.columns) for schema in SCHEMAS if schema.kind is kind)
+    texts = [str(width) for width in widths]
+    return f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
-def _of_another_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return the kind of a file that is not a table of text, with the remedy; None if it may be a table."""
+def _recognize_other_kind(line: FirstLine, edition: Edition) -> str | None:
+    """Return the kind of a file that is not a table of text, with a remedy; None if it may be a table."""
     if "\0" in line.text:
         return _utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
     if _WEB_PAGE.match(text.encode()):
         return _WEB_PAGE_REMEDY
     if text.startswith(("<?xml", "<query")):
-        quoted = shlex.quote(line.file)
-        return (
-            f"it is XML; query files are known by the end of their names: mv {quoted} {shlex.quote(line.file + '.xml')}"
-        )
+        new_file = shlex.quote(f"{line.file}.xml")
+        return f"it is XML; query files are known by the end of their names: mv {shlex.quote(line.file)} {new_file}"
     if text.startswith(("{", "[")):
         return "it is JSON, which the tasks of evidence read; a run has a line of tab-separated columns for each answer"
     return None
 
 
-def _with_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
+def _recognize_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a file whose lines end in carriage returns only; None for another file."""
-    if b"\n" in line.beginning or b"\r" not in line.beginning.rstrip(b"\r"):
+    has_line_feeds = b"\n" in line.beginning
+    has_carriage_returns = b"\r" in line.beginning.rstrip(b"\r")
+    if has_line_feeds or not has_carriage_returns:
         return None
-    remedy = line_to_type(r"tr '\r' '\n'", line.file, "lines")
-    return f"its lines end in carriage returns only: {remedy}"
+    command_line = line_to_type(r"tr '\r' '\n'", line.file, "lines")
+    return f"its lines end in carriage returns only: {command_line}"
 
 
-def _with_other_separators(line: FirstLine, edition: Edition) -> str | None:
+def _recognize_other_separators(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line whose columns are separated by commas, blanks and the like; None if it has tabs."""
     if "\t" in line.text:
         return None
+    fewest_separators = min(len(schema.columns) for schema in SCHEMAS) - 1
     for separator, name in _NAME_BY_SEPARATOR.items():
-        if line.text.count(separator) < min(len(schema.columns) for schema in SCHEMAS) - 1:
+        if line.text.count(separator) < fewest_separators:
             continue
         columns = next(csv.reader([line.text], delimiter=separator))
         problem = f"its columns are separated by {name} and not by tabs"
         if detect_schema(columns, edition) is None:
             return problem
-        program = f"python3 -c {shlex.quote(_READ_CSV.format(separator))}"
-        return f"{problem}: {line_to_type(program, line.file, 'tabs')}"
+        script = _READ_CSV.format(separator)
+        command_line = line_to_type(f"python3 -c {shlex.quote(script)}", line.file, "tabs")
+        return f"{problem}: {command_line}"
+    return _recognize_blanks_between_columns(line, edition)
+
+
+def _recognize_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
+    """Return the remedy for a line that fits a layout if blanks separate its columns; None for another line."""
     words = line.text.split()
     for schema in SCHEMAS:
-        columns_of_words = _columns_of_words(words, schema)
-        if columns_of_words and schema.exists(edition) and not schema.misfits(columns_of_words, edition):
-            problem = "its columns are separated by blanks and not by tabs"
-            return f"{problem}: {line_to_type(_awk_of_words(schema), line.file, 'tabs')}"
+        columns = _columns_of_words(words, schema)
+        if columns and schema.exists(edition) and not schema.misfits(columns, edition):
+            command_line = line_to_type(_awk_of_words(schema), line.file, "tabs")
+            return f"its columns are separated by blanks and not by tabs: {command_line}"
     return None
 
 
@@ -215,22 +242,29 @@ def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
 
     The list is empty if the line has fewer words than the layout has columns.
     """
-    start = schema.columns.index("VALUE")
-    count_after = len(schema.columns) - start - 1
     if len(words) < len(schema.columns):
         return []
-    end = len(words) - count_after
-    return [*words[:start], " ".join(words[start:end]), *words[end:]]
+    at_answer = schema.columns.index("VALUE")
+    count_after_answer = len(schema.columns) - at_answer - 1
+    after_answer = len(words) - count_after_answer
+    answer = " ".join(words[at_answer:after_answer])
+    return [*words[:at_answer], answer, *words[after_answer:]]
 
 
 def _awk_of_words(schema: Schema) -> str:
-    """Return the call of awk that puts tabs between columns separated by blanks; the answer keeps its blanks."""
+    """Return the call of awk that puts tabs between columns separated by blanks; the answer keeps its blanks.
+
+    If the answer is the third of five columns, awk prints `$1, $2, v, $(NF-1), $NF`, after it has joined all words
+    from the third to the third from last to `v`.
+    """
     count_before = schema.columns.index("VALUE")
     count_after = len(schema.columns) - count_before - 1
-    first = [f"${number}" for number in range(1, count_before + 1)]
-    last = [f"$(NF-{number})" for number in range(count_after - 1, 0, -1)]
-    join = f'v = ${count_before + 1}; for (i = {count_before + 2}; i <= NF - {count_after}; i++) v = v " " $i'
-    return f"awk -v OFS='\\t' '{{{join}; print {', '.join([*first, 'v', *last, '$NF'])}}}'"
+    fields_before = [f"${number}" for number in range(1, count_before + 1)]
+    fields_after = [f"$(NF-{number})" for number in range(count_after - 1, 0, -1)]
+    all_fields = ", ".join([*fields_before, "v", *fields_after, "$NF"])
+    first_word = count_before + 1
+    join = f'v = ${first_word}; for (i = {first_word + 1}; i <= NF - {count_after}; i++) v = v " " $i'
+    return f"awk -v OFS='\\t' '{{{join}; print {all_fields}}}'"
 
 
 NIL: Final = "NIL"
@@ -238,49 +272,63 @@ _NIL_COLUMN: Final = 3
 
 
 def is_nil_line(columns: Sequence[str]) -> bool:
-    """Return whether a line says that a query has no answer, as runs of regular slot filling do."""
+    """Return whether a line says that a query has no answer, as runs of regular slot filling do.
+
+    Such a line has four columns, and the last one is `NIL`.
+    """
     return len(columns) == _NIL_COLUMN + 1 and columns[_NIL_COLUMN] == NIL
 
 
 def without_nil_lines(file: str) -> str:
     """Return a command line that writes a run without its NIL lines into a new file."""
-    return line_to_type(f"awk -F '\\t' '${_NIL_COLUMN + 1} != \"{NIL}\"'", file, "answers")
+    awk_field = f"${_NIL_COLUMN + 1}"  # awk numbers columns from 1
+    return line_to_type(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, "answers")
 
 
-def _of_nil_answers(line: FirstLine, edition: Edition) -> str | None:
+def _recognize_nil_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
-    if not is_nil_line(line.text.rstrip("\t").split("\t")):
+    columns = line.text.rstrip("\t").split("\t")
+    if not is_nil_line(columns):
         return None
     problem = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
     return f"{problem}: {without_nil_lines(line.file)}"
 
 
-def _with_header(line: FirstLine, edition: Edition) -> str | None:
+def _recognize_header(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a header, or for a first line that alone fits no layout; None for another line."""
     columns = line.text.rstrip("\t").split("\t")
-    names = sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns)
-    if names < 2 and (len(columns) == 1 or detect_schema(line.next_text.rstrip("\t").split("\t"), edition) is None):
-        return None
-    problem = "this line is a header; take it out" if names > 1 else "the line after it fits, so take this one out"
-    return f"{problem}: {line_to_type(f'sed {line.number}d', line.file, 'lines')}"
+    column_names = [text for text in columns if text.strip("#\ufeff ").upper() in COLUMN_PATTERNS]
+    if len(column_names) > 1:
+        problem = "this line is a header; take it out"
+    else:
+        columns_of_next = line.next_text.rstrip("\t").split("\t")
+        if len(columns) == 1 or detect_schema(columns_of_next, edition) is None:
+            return None
+        problem = "the line after it fits, so take this one out"
+    command_line = line_to_type(f"sed {line.number}d", line.file, "lines")
+    return f"{problem}: {command_line}"
 
 
-def _with_empty_end(line: FirstLine, edition: Edition) -> str | None:
+def _recognize_empty_end(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for assessments whose last column is empty; None for another line.
 
     If that column is a mention type, the mention type of the answer can be filled in.
     """
     columns = line.text.split("\t")
+    if columns[-1]:
+        return None
     for schema in layouts_of_width(len(columns), edition):
-        if schema.kind is not FileKind.ASSESSMENTS or columns[-1]:
+        if schema.kind is not FileKind.ASSESSMENTS:
             continue
-        problem = f"column {len(columns)} ({schema.columns[-1]}) is empty"
-        mention = schema.position("VALUE_MENTION_TYPE")
-        if mention is None or schema.misfits([*columns[:-1], "0"], edition):
-            return f"{problem}, so that it does not count; write 0 where there is no class"
-        assign = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : ${mention + 1}}} 1'
-        line_typed = line_to_type(f"awk -F '\\t' -v OFS='\\t' '{assign}'", line.file, "filled")
-        return f"{problem}, so that it does not count; to fill in the mention type of each answer: {line_typed}"
+        problem = f"column {len(columns)} ({schema.columns[-1]}) is empty, so that it does not count"
+        at_mention = schema.position("VALUE_MENTION_TYPE")
+        columns_with_zero = [*columns[:-1], "0"]
+        if at_mention is None or schema.misfits(columns_with_zero, edition):
+            return f"{problem}; write 0 where there is no class"
+        awk_field = f"${at_mention + 1}"  # awk numbers columns from 1
+        assign = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {awk_field}}} 1'
+        command_line = line_to_type(f"awk -F '\\t' -v OFS='\\t' '{assign}'", line.file, "filled")
+        return f"{problem}; to fill in the mention type of each answer: {command_line}"
     return None
 
 
@@ -291,13 +339,16 @@ _TRIM: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blank:]]*)[[:blank:]]*</#<\
 
 
 def why_no_queries(text: str, file: str) -> str:
-    """Return the likely reason why a query file contains no query that can be used, with the remedy."""
+    """Return the likely reason why a query file contains no query that can be used, with a remedy."""
     if "\0" in text:
         return f"{file}: {_utf16_without_mark(text[:2].encode(), file)}"
-    if _WEB_PAGE.match(text.lstrip("\ufeff").encode("utf-8", "surrogatepass")):
+    beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
+    if _WEB_PAGE.match(beginning):
         return f"{file}: {_WEB_PAGE_REMEDY}"
-    count = len(_WHOLE_QUERY.findall(text, 0, text.rfind("</query>") + len("</query>")))
-    if not count:
+    # The search ends at the last end tag; otherwise each query without an end tag would be searched to the end.
+    end = text.rfind("</query>") + len("</query>")
+    count = len(_WHOLE_QUERY.findall(text, 0, end))
+    if count == 0:
         return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
     problem = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
     return (
@@ -322,15 +373,18 @@ def describe_folder(folder: str, suffix: str) -> str:
         return "it cannot be read"
     if not names:
         return "it is empty"
-    files = [name for name in names if os.path.isfile(os.path.join(folder, name))]
-    inside = [name for name in names if _has_member(os.path.join(folder, name), suffix)]
-    if inside:
-        return f"name the folder in it: {shlex.quote(os.path.join(folder, inside[0]))}"
-    if not files:
-        return f"it holds folders only ({some(names)})"
-    return f"name the files in it: {some((shlex.quote(os.path.join(folder, name)) for name in files), separator=' ')}"
+    paths = [os.path.join(folder, name) for name in names]
+    for path in paths:
+        if _has_member(path, suffix):
+            return f"name the folder in it: {shlex.quote(path)}"
+    files = [shlex.quote(path) for path in paths if os.path.isfile(path)]
+    if files:
+        return f"name the files in it: {join_first(files, separator=' ')}"
+    return f"it holds folders only ({join_first(names)})"
 
 
 def _has_member(path: str, suffix: str) -> bool:
     """Return whether a path is a folder that contains a file with this ending."""
-    return os.path.isdir(path) and any(plain_name(name).endswith(suffix) for name in os.listdir(path))
+    if not os.path.isdir(path):
+        return False
+    return any(plain_name(name).endswith(suffix) for name in os.listdir(path))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field, replace
@@ -32,9 +32,11 @@ from cs_score.coldstart.queries import (
 )
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
-from cs_score.coldstart.samples import SampleFile, read_samples
 from cs_score.coldstart.tab_files import are_surely_canonical
 from cs_score.problems.log import ProblemLog
+
+if TYPE_CHECKING:
+    from cs_score.coldstart.samples import SampleFile
 
 
 class RunInPoolError(InputError):
@@ -238,6 +240,8 @@ class ColdStartGold(Record, eq=False):
     def samples(self) -> SampleFile:
         """The resamples in `samples_file`, which is read at the first use."""
         if not self._samples:
+            from cs_score.coldstart.samples import read_samples  # few calls resample
+
             sample_file = read_samples(self.samples_file or "")
             self._samples.append(sample_file)
         return self._samples[0]
@@ -403,7 +407,7 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The ids of the runs to score, in order: those that were chosen, or else all that have lines."""
+        """The ids of the runs to score, in order: the chosen ones, or else all that have lines."""
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)

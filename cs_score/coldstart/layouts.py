@@ -47,17 +47,23 @@ class Schema(Record):
         return self.columns.index(column) if column in self.columns else None
 
     def exists(self, edition: Edition) -> bool:
-        """Return whether an edition knows the layout."""
+        """Return whether an edition knows the layout: editions before nodes know no layout with node ids."""
         return edition.has_nodes or "NODEID" not in self.columns
 
     def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
-        """Return the numbers (from 1) and names of the columns of a line that do not fit this layout."""
+        """Return the columns of a line that do not fit this layout, each by its number from 1 and its name.
+
+        If only the confidence of a 2017 run is wrong, the result is `[(8, "CONFIDENCE")]`. The list is empty for a line
+        that fits. `columns` has as many texts as the layout has columns.
+        """
         misfits = []
         for number, (name, text) in enumerate(zip(self.columns, columns), 1):
-            is_type_of_later_edition = (
-                name == "VALUE_TYPE" and edition.slot_filling_only and text.lower() not in VALUE_TYPES_2016
-            )
-            if is_type_of_later_edition or not re.fullmatch(COLUMN_PATTERNS[name], text):
+            has_form = re.fullmatch(COLUMN_PATTERNS[name], text) is not None
+            if name == "VALUE_TYPE" and edition.slot_filling_only:
+                is_legal = has_form and text.lower() in VALUE_TYPES_2016
+            else:
+                is_legal = has_form
+            if not is_legal:
                 misfits.append((number, name))
         return misfits
 

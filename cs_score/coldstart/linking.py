@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
@@ -269,7 +269,7 @@ class Loading:
             return
 
         distinct_types = dict.fromkeys(assessment.value_mention for assessment in not_names)
-        types = some([repr(mention_type) for mention_type in distinct_types])
+        types = join_first([repr(mention_type) for mention_type in distinct_types])
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
         at_class = tab_file.schema.columns.index("VALUE_EC")
         # awk numbers columns from 1.
@@ -511,7 +511,7 @@ class Loading:
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class.
 
-        `value_class` is the class that the line names: `0` or an empty column stands for no class.
+        `value_class` is the class that the line names: it is `0` or empty if there is none.
         """
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
@@ -715,7 +715,7 @@ class Loading:
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
         """Return an answer with its two provenances in canonical form, and report the problems of these.
 
-        `number` and `text` are those of the line with the answer.
+        `text` is the line with the answer, and `number` the number of the line.
         """
         edition = self._edition
         relation_text, value, provenance_text = answer

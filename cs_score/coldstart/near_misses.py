@@ -5,13 +5,14 @@ Such answers differ only in blanks, Unicode form or letter case, or all offsets 
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Options
@@ -40,37 +41,64 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
 """The differences between texts that count as small, each with a function that removes it."""
 
 
-def _in_form(text: str, names: Iterable[str]) -> str:
-    """Return a text after the functions of these differences have been applied to it."""
+def _without_differences(text: str, names: Iterable[str]) -> str:
+    """Return a text after the functions of these differences have been applied to it.
+
+    `names` are keys of `_FORMS`: without `blanks` and `letter case`, ` New  York` is `new york`.
+    """
     for name in names:
-        text = _FORMS[name](text)
+        remove_difference = _FORMS[name]
+        text = remove_difference(text)
     return text
 
 
 def small_differences(text: str, other_text: str) -> list[str]:
     """Return the names of the small differences between two texts: blanks, Unicode form, letter case.
 
-    The list is empty if the texts are equal, or if they differ in anything else.
+    For `New  York` and `new York` these are blanks and letter case. The list is empty if the texts are equal, or if
+    they differ in anything else.
     """
-    if text == other_text or _in_form(text, _FORMS) != _in_form(other_text, _FORMS):
+    if text == other_text:
         return []
+    if _without_differences(text, _FORMS) != _without_differences(other_text, _FORMS):
+        return []
+    # A difference that need not be removed to make the texts equal is none of theirs.
     differences = list(_FORMS)
     for name in _FORMS:
         remaining = [difference for difference in differences if difference != name]
-        if _in_form(text, remaining) == _in_form(other_text, remaining):
+        if _without_differences(text, remaining) == _without_differences(other_text, remaining):
             differences = remaining
     return differences
 
 
 class _CommonestShift(NamedTuple):
-    """The distance in characters by which most responses are shifted, and the responses that are."""
+    """The distance in characters by which most responses are shifted, and these responses.
+
+    The distance is positive if the responses start after the assessed answers.
+    """
 
     distance: int
     responses: list[Response]
 
 
-_Place: TypeAlias = tuple[str, str, str]
-"""The full id of a query, the text of an answer, and its document with the length of its span."""
+class _NearMiss(NamedTuple):
+    """An unassessed response with small differences from an assessed answer, and the names of the differences."""
+
+    response: Response
+    differences: list[str]
+
+
+class _Passage(NamedTuple):
+    """The parts of a line that a shift of its offsets leaves as they are.
+
+    `query_id` is the full id of the query, `value` the text of the answer, `docid` its document, and `length` the
+    length of its span.
+    """
+
+    query_id: str
+    value: str
+    docid: str
+    length: float
 
 
 def remarks_on_near_misses(run: Run) -> list[str]:
@@ -83,15 +111,20 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
     if not unassessed:
         return []
-    near = _differing_slightly(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
-    if near:
-        names = " or ".join(dict.fromkeys(name for _, names in near for name in names))
-        places = some(response.place for response, _ in near)
+    assessments = _assessments_of_same_queries(run, unassessed)
+    near_misses = _find_near_misses(unassessed, assessments)
+    if near_misses:
+        all_differences: dict[str, None] = {}  # its keys are an ordered set
+        for near_miss in near_misses:
+            all_differences.update(dict.fromkeys(near_miss.differences))
+        names = " or ".join(all_differences)
+        places = join_first([near_miss.response.place for near_miss in near_misses])
         remarks.append(
-            f"{len(near)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
+            f"{len(near_misses)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
         )
-    return remarks + _remarks_on_shifts(run, unassessed)
+    remarks += _remarks_on_shifts(run, unassessed)
+    return remarks
 
 
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
@@ -102,29 +135,29 @@ def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> lis
     return assessments
 
 
-def _differing_slightly(
-    responses: Sequence[Response], assessments: Iterable[Assessment]
-) -> list[tuple[Response, list[str]]]:
-    """Return the responses with small differences from an assessed answer of the same provenance, and the differences.
+def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Assessment]) -> list[_NearMiss]:
+    """Return the unassessed responses with small differences from an assessed answer of the same provenance.
 
-    The responses are unassessed.
+    `responses` are unassessed; `assessments` belong to the same queries.
     """
     # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
     provenances = {response.provenance for response in responses}
     assessed_there = [assessment for assessment in assessments if assessment.provenance in provenances]
     if not assessed_there:
         return []
-    values_by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    assessed_values: dict[tuple[str, str], list[str]] = defaultdict(list)
     for assessment in assessed_there:
-        values_by_place[assessment.query.full_id, assessment.provenance].append(assessment.value)
-    near: list[tuple[Response, list[str]]] = []
+        key = (assessment.query.full_id, assessment.provenance)
+        assessed_values[key].append(assessment.value)
+    near_misses: list[_NearMiss] = []
     for response in responses:
-        for value in values_by_place.get((response.query.full_id, response.provenance), ()):
-            differences = small_differences(response.value, value)
+        key = (response.query.full_id, response.provenance)
+        for assessed_value in assessed_values.get(key, ()):
+            differences = small_differences(response.value, assessed_value)
             if differences:
-                near.append((response, differences))
+                near_misses.append(_NearMiss(response, differences))
                 break
-    return near
+    return near_misses
 
 
 _SAMPLED: Final = 40
@@ -140,23 +173,27 @@ _SUSPICIOUS: Final = 0.25
 def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     """Return a list with a remark if at least half of the responses are shifted by the same number of characters.
 
-    The shift is measured from assessed answers with the same text in the same document.
+    The shift is measured from assessed answers with the same text in the same document. `responses` are unassessed.
     """
+    # A sample tells in most runs that there is no such shift.
     step = max(1, len(responses) // _SAMPLED)
-    sample = responses[::step]
     if step > 1:
-        shift = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
-        if shift is None or len(shift.responses) < _SUSPICIOUS * len(sample):
+        sample = responses[::step]
+        shift_of_sample = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
+        if shift_of_sample is None or len(shift_of_sample.responses) < _SUSPICIOUS * len(sample):
             return []
+
     shift = _commonest_shift(responses, _assessments_of_same_queries(run, responses))
     if shift is None:
         return []
     count = len(shift.responses)
-    if count < _FEWEST_SHIFTED or 2 * count < len(responses):
+    is_minority = 2 * count < len(responses)
+    if count < _FEWEST_SHIFTED or is_minority:
         return []
-    places = some(response.place for response in shift.responses)
+    places = join_first([response.place for response in shift.responses])
     where = "after" if shift.distance > 0 else "before"
-    characters = "1 character" if abs(shift.distance) == 1 else f"{abs(shift.distance)} characters"
+    character_count = abs(shift.distance)
+    characters = "1 character" if character_count == 1 else f"{character_count} characters"
     return [
         f"{count} of {len(responses)} unassessed answers start {characters} {where} assessed ones of the same text "
         f"({places}); are all offsets of the run shifted?"
@@ -164,35 +201,51 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the shift from assessed answers with the same text that most responses have, None if none is shifted."""
+    """Return the shift that most responses have from an assessed answer to the same query with the same text.
+
+    The result is None if no response is shifted.
+    """
+    # The starts of the assessed answers. Those with texts of no response, which are most, are left out.
     texts = {(response.query.full_id, response.value) for response in responses}
-    starts_by_place: dict[_Place, list[int]] = defaultdict(list)
+    starts_by_passage: dict[_Passage, list[int]] = defaultdict(list)
     for assessment in assessments:
         if (assessment.query.full_id, assessment.value) not in texts:
             continue
-        place = _place_and_start(assessment)
-        if place is not None:
-            starts_by_place[place[0]].append(place[1])
+        located = _locate(assessment)
+        if located is not None:
+            passage, start = located
+            starts_by_passage[passage].append(start)
+
+    # The distances of each response from assessed answers; a response may have several.
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
-        place = _place_and_start(response)
-        if place is None:
+        located = _locate(response)
+        if located is None:
             continue
-        distances = {place[1] - start for start in starts_by_place.get(place[0], ())}
+        passage, start = located
+        distances = {start - assessed_start for assessed_start in starts_by_passage.get(passage, ())}
         for distance in distances - {0}:
             responses_by_distance[distance].append(response)
     if not responses_by_distance:
         return None
-    distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
-    return _CommonestShift(distance, responses_by_distance[distance])
+    commonest = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
+    return _CommonestShift(commonest, responses_by_distance[commonest])
 
 
-def _place_and_start(line: Response | Assessment) -> tuple[_Place, int] | None:
-    """Return the place of an answer without its position, and its first offset; None unless it has a single span."""
-    span = _SPAN.fullmatch(line.provenance)
-    if span is None or "," in line.provenance:
+def _locate(line: Response | Assessment) -> tuple[_Passage, int] | None:
+    """Return the passage of an answer that has a single span, and the offset at which it starts; None for others.
+
+    An answer with offsets of hundreds of digits, which cannot be subtracted, is one of the others.
+    """
+    if "," in line.provenance:
         return None
-    document, start, end = span.groups()
-    length = leading_number(end) - leading_number(start)
-    place = (line.query.full_id, line.value, f"{document} {length:g}")
-    return place, int(leading_number(start))
+    span = _SPAN.fullmatch(line.provenance)
+    if span is None:
+        return None
+    docid, start_text, end_text = span.groups()
+    start = leading_number(start_text)
+    end = leading_number(end_text)
+    if math.isinf(start) or math.isinf(end):  # offsets with hundreds of digits
+        return None
+    passage = _Passage(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
+    return passage, int(start)

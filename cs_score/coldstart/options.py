@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
@@ -175,7 +175,7 @@ MANY: Final = "M"  # any number of justifications
 
 def no_discipline(name: str) -> str:
     """Return the message that there is no discipline of this name."""
-    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
+    return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
 class Justifications(Record):
@@ -259,7 +259,7 @@ class Policy(Record):
                 if category in legal_categories:
                     continue
                 # A category that is legal elsewhere is no misspelling.
-                suggestion = "" if category in POLICY_ITEMS else nearest(category, POLICY_ITEMS)
+                suggestion = "" if category in POLICY_ITEMS else did_you_mean(category, POLICY_ITEMS)
                 raise UsageError(
                     f"Unexpected choice {category} for {side}; legal are {', '.join(legal_categories)}{suggestion}"
                 )
@@ -329,7 +329,7 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
 def find_preset(name: str) -> NamedPolicy:
     """Return the published policy of a name. Raises UsageError if there is none."""
     if name not in PRESETS:
-        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
+        raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
 
 
@@ -349,9 +349,9 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
-        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
+        raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{did_you_mean(name, EDITIONS)}")
     if mention_types not in MENTION_TYPES:
-        suggestion = nearest(mention_types, MENTION_TYPES)
+        suggestion = did_you_mean(mention_types, MENTION_TYPES)
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition

@@ -23,11 +23,11 @@ from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun, ScoreRow, UnitResult, tallies_of
-from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import note_sentences
 
 if TYPE_CHECKING:
+    from cs_score.coldstart.samples import Bootstrap
     from cs_score.statistics.results import ScoreIntervals
 
 
@@ -100,7 +100,8 @@ def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
     """
     if "EC" not in fields or "LEVEL" not in fields:
         return ()
-    return tuple(metric for metric in METRICS if metric in fields)
+    all_metrics = Options().metrics
+    return tuple(metric for metric in all_metrics if metric in fields)
 
 
 class TableLayout:
@@ -474,6 +475,8 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the endings and the lines of the three files about resamples: `.sample`, `.samplescores`, `.confidence`."""
+    from cs_score.coldstart.samples import VALUE_CODES  # few calls resample
+
     # Each sample with the LDC queries that it draws, and the first slot-filling query of each.
     sample_lines = []
     for sample in bootstrap.samples:

@@ -1,8 +1,9 @@
 """Score a large run part by part, in several processes, with little in memory at a time.
 
 A part holds some of the queries, and the lines of all files about these queries and their follow-on queries: no other
-line has an effect on their scores. The files have the same content as with `score_runs`. Inputs with fatal conditions
-or several runs are scored in one piece, since only that tells which condition is the first, and how the runs mix.
+line has an effect on their scores. The output files are the same as those of a run that is scored in one piece. Inputs
+with fatal conditions or several runs are scored in one piece, since only that tells which condition is the first, and
+how the runs mix.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded, outputs_at_once, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Source, open_source
+from cs_score.base.signature import RUN
+from cs_score.base.sources import Input, Source, open_source
 from cs_score.coldstart.gold import ColdStartGold, run_of
 from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
@@ -40,7 +42,7 @@ Block: TypeAlias = tuple["array[int]", bytes]
 
 
 class DividedFile(Record):
-    """A file of a known layout whose lines are divided among the parts; `blocks` are the lines of each part."""
+    """A file of a known layout whose lines are divided among the parts; `blocks` has the lines of each part."""
 
     name: str
     schema: Schema
@@ -66,13 +68,13 @@ class Cut(Record):
         """
         for length in self.id_lengths:  # only these lengths are tried, since a column may hold megabytes
             length_of_rest = len(query_id) - length
-            may_be_follow_ons = length_of_rest >= 0 and length_of_rest % _FOLLOW_ON_LENGTH == 0
-            if not may_be_follow_ons:
-                continue
-            first_hop_id = query_id[:length]
-            part = self.part_by_query_id.get(first_hop_id)
-            if part is not None:
-                return first_hop_id, part
+            # Each hop after the first one adds the same number of characters.
+            rest_may_be_follow_ons = length_of_rest >= 0 and length_of_rest % _FOLLOW_ON_LENGTH == 0
+            if rest_may_be_follow_ons:
+                first_hop_id = query_id[:length]
+                part = self.part_by_query_id.get(first_hop_id)
+                if part is not None:
+                    return first_hop_id, part
         return None, 0
 
 
@@ -82,11 +84,12 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
     Returns None if several queries have the same base id, so that lines cannot be assigned to them.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
-    if len({query.base_id for query in ordered}) < len(ordered):
+    base_ids = {query.base_id for query in ordered}
+    if len(base_ids) < len(ordered):
         return None
     # Lines never name queries that were expanded, so only the others make work.
     scored_count = sum(query.expansions is None for query in ordered)
-    size = math.ceil(scored_count / parts)
+    most_per_part = math.ceil(scored_count / parts)
     queries_by_part: list[dict[str, Query]] = [{}]
     part_by_query_id: dict[bytes, int] = {}
     first_id = None
@@ -95,50 +98,66 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
         # An id that begins with another id stays in its part: the names of their classes may be sorted in any order.
         if first_id is None or not query.full_id.startswith(first_id):
             first_id = query.full_id
-            if count_in_part >= size > 0:
+            if count_in_part >= most_per_part > 0:
                 queries_by_part.append({})
                 count_in_part = 0
         if query.expansions is None:
             count_in_part += 1
         queries_by_part[-1][query.short_id] = query
-        part_by_query_id[query.full_id.encode("utf-8", "surrogatepass")] = len(queries_by_part) - 1
+        query_id = query.full_id.encode("utf-8", "surrogatepass")
+        part_by_query_id[query_id] = len(queries_by_part) - 1
     id_lengths = {len(query_id) for query_id in part_by_query_id}
-    return Cut(queries_by_part, part_by_query_id, sorted(id_lengths, reverse=True))
+    return Cut(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=sorted(id_lengths, reverse=True))
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Return the files with their lines divided among the parts; layouts, remarks and digests are added to `loading`.
+    """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
-    Raises InputError for a file that cannot be read or has no known layout. Problems of lines are found later, when
-    their part is scored.
+    Layouts, remarks and digests are added to `loading`. Raises InputError for a file that cannot be read or has no
+    known layout. Problems of lines are found later, when their part is scored.
     """
     divided_files: list[DividedFile] = []
-    for file in files:
-        for member in expand_folder(file):
-            with open_source(member) as source:
-                tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
-            schema = None if tab_file is None else tab_file.schema
-            with open_source(member) as source:
-                if tab_file is not None:
-                    loading.note_layout(tab_file.name, tab_file.schema)
-                    blocks = _divide_lines(source, tab_file.schema, cut)
-                    divided_files.append(DividedFile(tab_file.name, tab_file.schema, blocks))
-                loading.digests.append(source.digest(role_of(schema)))
+    for file_or_folder in files:
+        for file in expand_folder(file_or_folder):
+            divided_file = _divide_file(loading, file, cut)
+            if divided_file is not None:
+                divided_files.append(divided_file)
     return divided_files
 
 
+def _divide_file(loading: Loading, file: Input, cut: Cut) -> DividedFile | None:
+    """Return a file with its lines divided among the parts, None for a file of size 0.
+
+    Its layout, remarks on it and its digest are added to `loading`.
+    """
+    # The file is opened twice: the first line tells the layout, then all lines are divided.
+    with open_source(file) as source:
+        tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
+    with open_source(file) as source:
+        if tab_file is None:
+            loading.digests.append(source.digest(RUN))
+            return None
+        loading.note_layout(tab_file.name, tab_file.schema)
+        blocks = _divide_lines(source, tab_file.schema, cut)
+        loading.digests.append(source.digest(role_of(tab_file.schema)))
+    return DividedFile(tab_file.name, tab_file.schema, blocks)
+
+
 def _divide_lines(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
-    """Return for each part the lines of a file about its queries, in blocks."""
+    """Return for each part the lines of a file about its queries, in blocks.
+
+    Of each line only the column with the query id is looked at; in assessments the slot follows the id, after a colon.
+    """
     at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in cut.queries]
-    line_count = 0
+    lines_before = 0
     first_hop_id: bytes | None = None
     part = 0
     for block in line_blocks(source, _BLOCK):
         numbers_by_part: list[array[int]] = [array("L") for _ in cut.queries]
         lines_by_part: list[list[bytes]] = [[] for _ in cut.queries]
         lines = block.replace(b"\r", b"").split(b"\n")
-        for number, line in enumerate(lines, line_count + 1):
+        for number, line in enumerate(lines, lines_before + 1):
             columns = line.split(b"\t", at_query + 1)
             query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
             # Most lines answer the same query as the line before, or a query about an answer to it.
@@ -146,10 +165,11 @@ def _divide_lines(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]
                 first_hop_id, part = cut.find_first_hop_query(query_id)
             numbers_by_part[part].append(number)
             lines_by_part[part].append(line)
-        line_count += len(lines)
+        lines_before += len(lines)
         for blocks, numbers, lines_of_part in zip(blocks_by_part, numbers_by_part, lines_by_part):
             if lines_of_part:
-                blocks.append((numbers, b"\n".join(lines_of_part)))
+                texts = b"\n".join(lines_of_part)
+                blocks.append((numbers, texts))
     return blocks_by_part
 
 
@@ -165,9 +185,13 @@ class _PartTask(Record):
     cut: Cut
     folder: str
 
-    def texts_of(self, part: int) -> tuple[str, str]:
-        """Return the paths of the two files for the texts of a part: responses and rankings."""
-        return os.path.join(self.folder, f"{part}.responses"), os.path.join(self.folder, f"{part}.rankings")
+    def response_file(self, part: int) -> str:
+        """Return the path of the file for the text of a part about its responses."""
+        return os.path.join(self.folder, f"{part}.responses")
+
+    def ranking_file(self, part: int) -> str:
+        """Return the path of the file for the text of a part about its rankings."""
+        return os.path.join(self.folder, f"{part}.rankings")
 
 
 class _PartScore(Record):
@@ -186,10 +210,11 @@ class _PartScore(Record):
 
 
 def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time; gold has no pool yet.
+    """Return the result of the run among `files`, scored in at most `parts` parts, `jobs` of them at a time.
 
-    The result refers to texts of the debug file that are written into `folder`. Returns None if the files must be
-    scored in one piece. Raises OutputError if the texts cannot be written.
+    Gold has no pool yet: the assessments are among the files. The result refers to texts of the debug file that are
+    written into `folder`. Returns None if the files must be scored in one piece. Raises OutputError if the texts cannot
+    be written.
     """
     cut = cut_queries(gold.table, parts)
     # Editions that write the report before they score anything need the errors of all lines first.
@@ -200,39 +225,46 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
         divided_files = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided_files):
             return None
-        task = _PartTask(gold, divided_files, cut, folder)
-        scores = _map_parts(partial(_score_part, task), len(cut.queries), jobs)
+        task = _PartTask(gold=gold, files=divided_files, cut=cut, folder=folder)
+        score_part = partial(_score_part, task)
+        scores = _map_parts(score_part, len(cut.queries), jobs)
         return _combine_parts(task, loading, scores)
-    except (NeedsWholeError, InputError):
+    except (NeedsWholeError, InputError):  # scoring in one piece reports the error
         return None
 
 
 def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScore]) -> Result:
-    """Return the result of the run from its parts. Raises NeedsWholeError unless they hold exactly one run."""
+    """Return the result of the run from its parts. Raises NeedsWholeError unless they hold exactly one run.
+
+    Problems of the parts are added to the log of `loading`.
+    """
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
     ap_rows: list[ScoreRow] = []
+    line_count = 0
     for score in scores:
         run_ids |= score.run_ids
         rows += score.rows
         ap_rows += score.ap_rows
+        line_count += score.line_count
         loading.problems.add_all(score.problems)
     if len(run_ids) != 1:
         raise NeedsWholeError
     run_id = run_ids.pop()
+
+    # Averages over all parts are computed as for a run that was scored in one piece.
     gold = task.gold
     run = run_of(gold, loading, gold.options.justifications)
     scorer = CallScorer(run, gold.options.policy, loading.problems)
-    line_count = sum(score.line_count for score in scores)
-    scorer.remark_on_matches(run_id, line_count, any(score.has_match for score in scores))
+    has_match = any(score.has_match for score in scores)
+    scorer.remark_on_matches(run_id, line_count, has_match)
     has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-    *_, run_result = scorer.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
-    response_files = []
-    ranking_files = []
-    for part in range(len(scores)):
-        response_file, ranking_file = task.texts_of(part)
-        response_files.append(response_file)
-        ranking_files.append(ranking_file)
+    stages = list(scorer.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
+    run_result = stages[-1]
+
+    # The debug file is made of the texts of the parts, in their order.
+    response_files = [task.response_file(part) for part in range(len(scores))]
+    ranking_files = [task.ranking_file(part) for part in range(len(scores))]
     run_result = replace(run_result, debug_text=DebugText(response_files, ranking_files))
     return scorer.result([run_result])
 
@@ -244,7 +276,8 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
     """
     from cs_score.base.processes import NoWorkerError, ProcessPool, WorkerDiedError, workers_share_memory
 
-    if jobs == 1 or part_count == 1 or not workers_share_memory():
+    needs_no_worker = jobs == 1 or part_count == 1
+    if needs_no_worker or not workers_share_memory():
         return [score_part(part) for part in range(part_count)]
     try:
         with ProcessPool(min(jobs, part_count), score_part) as pool:
@@ -267,24 +300,20 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     loading = Loading(gold.table, gold.options.justifications, gold.problems, gold_links=gold.links)
     try:
         with paused_collector():
-            for file in task.files:
-                numbered_lines = _numbered_lines(file.blocks[part], file.name)
-                width = len(file.schema.columns)
-                lines = accepted_lines(numbered_lines, file.name, width, loading.problems, [], gold.table.edition)
-                loading.load_lines(TabFile(file.name, file.schema, lines))
+            _load_part(task, part, loading)
             run = run_of(gold, loading, gold.options.justifications)
             run_ids = frozenset(run.lines)
             # AP mixes the nodes of lines without parent across queries.
             if len(run_ids) > 1 or run.links.without_parent or loading.discard.needs_all_queries:
                 raise NeedsWholeError
-            units = CallScorer(run, gold.options.policy, gold.problems).score_units(next(iter(run_ids), ""))
+            run_id = next(iter(run_ids), "")
+            units = CallScorer(run, gold.options.policy, gold.problems).score_units(run_id)
             rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None
-    response_file, ranking_file = task.texts_of(part)
     with outputs_at_once():  # the debug file is made of them later in this process
-        write_whole(response_file, encoded(responses_text(tallies_of(units))))
-        write_whole(ranking_file, encoded(rankings_text(rankings)))
+        write_whole(task.response_file(part), encoded(responses_text(tallies_of(units))))
+        write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
     return _PartScore(
         run_ids=run_ids,
         line_count=len(run.links.responses),
@@ -296,12 +325,32 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     )
 
 
+def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
+    """Load the lines of all files that belong to a part, in the order of the files.
+
+    Raises InputError for a line that cannot be linked.
+    """
+    for file in task.files:
+        lines = accepted_lines(
+            _numbered_lines(file.blocks[part], file.name),
+            file.name,
+            width=len(file.schema.columns),
+            problems=loading.problems,
+            unread=[],
+            edition=loading.table.edition,
+        )
+        loading.load_lines(TabFile(file.name, file.schema, lines))
+
+
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return gold reduced to the queries of one part, with an empty log of problems."""
     gold = task.gold
     queries = task.cut.queries[part]
+    hop_limits = {}
+    for short_id in queries:
+        if short_id in gold.hop_limits:
+            hop_limits[short_id] = gold.hop_limits[short_id]
     table = replace(gold.table, by_id=queries)
-    hop_limits = {short_id: gold.hop_limits[short_id] for short_id in queries if short_id in gold.hop_limits}
     return gold.changed(
         table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
     )
@@ -311,6 +360,7 @@ def _numbered_lines(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, s
     """Yield the lines of blocks of the file `name` with their numbers. Raises InputError if they are not UTF-8."""
     for numbers, texts in blocks:
         try:
-            yield from zip(numbers, texts.decode("utf-8").split("\n"))
+            lines = texts.decode("utf-8").split("\n")
         except UnicodeDecodeError:
             raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None
+        yield from zip(numbers, lines)

@@ -21,7 +21,7 @@ from json.encoder import encode_basestring
 from typing import Final, NamedTuple
 
 from cs_score.base import sources
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
@@ -79,7 +79,7 @@ def read_query_id(
 ) -> QueryId:
     """Return the parts of a query id. Raises InputError if the text is not a query id.
 
-    The other arguments are for the error: what the user can do, the file and the place in it, and the problem code.
+    The other arguments are for the error: the remedy for the user, the file and the place in it, and the problem code.
     """
     parts = parse_query_id(text)
     if parts is None:
@@ -450,9 +450,9 @@ class _QueryReader:
         if self._ids_without_slots:
             count = len(self._ids_without_slots)
             verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
-            remarks.append(f"{self._name}: {count} {verb} left out ({some(self._ids_without_slots)})")
+            remarks.append(f"{self._name}: {count} {verb} left out ({join_first(self._ids_without_slots)})")
         if self._blank_texts:
-            texts = some([repr(text) for text in self._blank_texts])
+            texts = join_first([repr(text) for text in self._blank_texts])
             remarks.append(
                 f"{self._name}: there are blanks around document ids or offsets ({texts}); they belong to the hash, "
                 f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
@@ -689,7 +689,9 @@ def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
             files.update(dict.fromkeys(query.place.file for query in namesakes))
     if not id_counts:
         return []
-    return [f"{some(files)}: different queries have one id ({some(id_counts)}), and of each id the last one counts"]
+    names = join_first(files)
+    ids = join_first(id_counts)
+    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")
@@ -780,10 +782,10 @@ def _select_items(
 
     # The user may not have meant to leave out the second hop of these queries.
     if ids_without_limit:
-        names = some(dict.fromkeys(ids_without_limit))
+        names = join_first(dict.fromkeys(ids_without_limit))
         selection.remarks.append(f"{names}: hop 0 only (the third column of {file})")
     if ldc_queries:
-        names = some(dict.fromkeys(ldc_queries))
+        names = join_first(dict.fromkeys(ldc_queries))
         selection.remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return selection
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
@@ -21,10 +21,12 @@ from cs_score.coldstart.lines import Assessment, left_sum
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures import registry
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1
 from cs_score.problems.log import Problem, ProblemLog
+
+if TYPE_CHECKING:
+    from cs_score.coldstart.samples import Bootstrap
 
 ALL_LEVELS: Final = registry.ALL_HOPS
 MICRO: Final = f"{ALL_LEVELS}-{registry.MICRO}"

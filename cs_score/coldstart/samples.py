@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, lines_of, name_of
 from cs_score.coldstart.queries import QuerySet, read_query_id
@@ -83,10 +83,10 @@ class SampleFile(Record):
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank_lines:
-            lines = some(self.blank_lines)
+            lines = join_first(self.blank_lines)
             yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
         if self.repeated_lines:
-            lines = some(self.repeated_lines)
+            lines = join_first(self.repeated_lines)
             yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
         drawn_queries: dict[str, None] = {}
         for sample in self.samples:
@@ -96,7 +96,7 @@ class SampleFile(Record):
         if unknown_queries:
             yield (
                 f"{name} draws {len(unknown_queries)} of {len(drawn_queries)} queries that are not in the query files "
-                f"({some(unknown_queries)}); they add nothing to any sample"
+                f"({join_first(unknown_queries)}); they add nothing to any sample"
             )
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from cs_score.base.display import some
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.display import join_first
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
@@ -42,8 +42,8 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
     run_ids = run.run_ids
     if len(run_ids) > 1:
         remarks.append(
-            f"{len(run_ids)} runs are scored in one invocation ({some(run_ids)}): average precision pools the nodes "
-            "of all of them, so score each run by itself to compare them by AP"
+            f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
+            "nodes of all of them, so score each run by itself to compare them by AP"
         )
         if not is_nothing(run.gold.options.samples):
             remarks.append(
@@ -52,7 +52,7 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
             )
     without_parent = run.links.without_parent
     if without_parent:
-        places = some(response.place for response in without_parent)
+        places = join_first(response.place for response in without_parent)
         remarks.append(
             f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({places}): their "
             f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
@@ -98,7 +98,7 @@ def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Resp
     for node in nodes:
         lines = lines_by_node.get(node.name, [node.first_line])
         files = " and ".join(dict.fromkeys(line.file for line in lines))
-        numbers = some(line.number for line in lines)
+        numbers = join_first(line.number for line in lines)
         node_texts.append(f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}")
 
     # Make the command that removes the lines.
@@ -110,7 +110,7 @@ def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Resp
     )
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
-        f"because {reason} ({some(node_texts, separator='; ')})",
+        f"because {reason} ({join_first(node_texts, separator='; ')})",
         file=run_file,
         remedy=f"a run must be validated before it is scored: {command} (QUERIES.xml: the slot-filling queries; "
         "cs-score validate-queries -expand makes them from others), or score with --validate",
@@ -419,7 +419,7 @@ def _check_loaded(run: Run) -> None:
     has_lines = bool(run.links.responses or run.gold.links.assessments)
     has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
     if has_files and not has_lines and not has_pool:
-        problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
+        problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
     if run.gold.table.edition.reports_first:
         error_count = run.problems.count(Severity.ERROR)
@@ -431,8 +431,8 @@ def _why_no_run(run: Run) -> str:
     """Return the remark that nothing was scored, with the reason why the files hold no run."""
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
-        return f"nothing was scored: no line of {some(run_files)} was accepted"
-    pool_names = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
+        return f"nothing was scored: no line of {join_first(run_files)} was accepted"
+    pool_names = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
     return f"nothing was scored: none of the files is a run with lines{pool_names}; name the run, too"
 
 
@@ -621,7 +621,7 @@ def runs_of(
     chosen_runs = []
     for run_id in run_ids:
         if run_id not in all_ids:
-            raise UsageError(f"no run called {run_id}; there are {', '.join(all_ids)}{nearest(run_id, all_ids)}")
+            raise UsageError(f"no run called {run_id}; there are {', '.join(all_ids)}{did_you_mean(run_id, all_ids)}")
         chosen_runs += [run for run in runs if run.run_id == run_id]
     return chosen_runs
 

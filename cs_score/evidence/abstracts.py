@@ -62,7 +62,9 @@ class AbstractsMode(Mode):
 
         Return None if the line is no object.
         """
-        return "claim" in first if isinstance(first, dict) else None
+        if not isinstance(first, dict):
+            return None
+        return "claim" in first
 
     def prediction_to_json(self, prediction: Claim | None) -> Any:
         """Return the prediction for a claim as the JSON object of its line; None if there is no prediction."""
@@ -134,51 +136,49 @@ class AbstractsMode(Mode):
         predicted = self.predicted_entries(unit)
         faults = []
         for abstract in self.extra_abstracts(unit, sets_by_abstract, predicted):
-            faults.append(
-                Fault(
-                    kind=EXTRA_ABSTRACT, part=abstract, predicted=self.entries_to_json(predicted[abstract]), gold=None
-                )
-            )
+            predicted_json = self.entries_to_json(predicted[abstract])
+            faults.append(Fault(kind=EXTRA_ABSTRACT, part=abstract, predicted=predicted_json, gold=None))
         for abstract in self.order_abstracts(sets_by_abstract, predicted):
             sets = sets_by_abstract[abstract]
             if abstract in predicted:
                 faults += self._faults_of_abstract(abstract, sets, scorable_entries(predicted[abstract]))
             else:
-                faults.append(
-                    Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=self.entries_to_json(sets[:1]))
-                )
+                first_set_json = self.entries_to_json(sets[:1])
+                faults.append(Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json))
         return self.sort_by_kind(faults)
 
     def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
-        """Return the faults of the predicted entries for an abstract that has gold sets.
+        """Return the faults of the predicted `entries` for an abstract with the gold sets `sets`.
 
-        A label is wrong if no gold set has it, provided that one of gold's labels is not predicted.
+        A label is wrong if no gold set has it; its fault says which label of gold should be there. If all labels of
+        gold are predicted, a wrong label in addition to them is no fault, since there is none to put in its place.
         """
         faults = []
         gold_labels = _labels_by_key(sets)
         predicted_labels = _labels_by_key(entries)
-        unused_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
+        missing_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
         wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
-        if unused_labels and wrong_labels:
-            faults.append(Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=unused_labels[0]))
+        if missing_labels and wrong_labels:
+            faults.append(Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=missing_labels[0]))
         for sentence in extra_sentences(entries, sets):
             faults.append(Fault(kind=EXTRA_SENTENCE, part=abstract, predicted=sentence, gold=None))
-        nearest = self._find_nearest_set(sets, entries)
-        if nearest.missing_sentences:
-            missing = self.missing_to_json(nearest.gold_set, nearest.missing_sentences)
-            faults.append(Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing))
+        nearest_set = self._find_nearest_set(sets, entries)
+        if nearest_set.missing_sentences:
+            missing_json = self.missing_to_json(nearest_set.gold_set, nearest_set.missing_sentences)
+            faults.append(Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json))
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
         """Return the gold set of an abstract that has the fewest missing sentences in the predicted entries."""
-        # An entry may be compared with many sets; its keys are made once. Entries cannot be hashed, their `id` can.
-        keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
+        # An entry may be compared with many sets, so its keys are made once. They are kept by the identity of the
+        # entry, since a dictionary cannot be a key.
+        keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
-            predicted_keys = keys_by_entry.get(id(entry), frozenset())
+            predicted_keys = keys_by_identity.get(id(entry), frozenset())
             sentence_by_key = _first_by_key(gold_set["sentences"])
-            missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
-            candidates.append(NearestSet(gold_set, entry, missing))
+            missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
+            candidates.append(NearestSet(gold_set, entry, missing_sentences))
         return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
@@ -196,11 +196,11 @@ class AbstractsMode(Mode):
         for abstract, keys in extra_keys.items():
             for entry in scorable_entries(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
-        values = {abstract: self.entries_to_json(entries) for abstract, entries in evidence.items()}
-        return {**self.prediction_to_json(unit.prediction), "evidence": values}
+        evidence_json = {abstract: self.entries_to_json(entries) for abstract, entries in evidence.items()}
+        return {**self.prediction_to_json(unit.prediction), "evidence": evidence_json}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
-        """Change predicted evidence so that a fault is corrected; it is of any kind but an extra sentence.
+        """Change predicted evidence so that a fault is corrected; the fault is of any kind but an extra sentence.
 
         `evidence` has the predicted entries by abstract, `sets` are the gold sets of the abstract with the fault.
         """
@@ -210,17 +210,24 @@ class AbstractsMode(Mode):
         elif fault.kind == MISSED_ABSTRACT:
             evidence[abstract] = sets[:1]
         elif fault.kind == INCOMPLETE_RATIONALE:
-            nearest = self._find_nearest_set(sets, scorable_entries(evidence[abstract]))
-            if nearest.entry is None:
-                new_entry = {"label": nearest.gold_set["label"], "sentences": nearest.missing_sentences}
-                evidence[abstract].append(new_entry)
-            else:
-                nearest.entry["sentences"] = [*nearest.entry["sentences"], *nearest.missing_sentences]
+            self._complete_nearest_set(evidence[abstract], sets)
         else:  # a wrong label
             gold_labels = _labels_by_key(sets)
             for entry in scorable_entries(evidence[abstract]):
                 if as_key(entry["label"]) not in gold_labels:
                     entry["label"] = fault.gold
+
+    def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
+        """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
+
+        They are added to the entry that is compared with the set; if there is none, they make a new entry.
+        """
+        nearest_set = self._find_nearest_set(sets, scorable_entries(entries))
+        entry = nearest_set.entry
+        if entry is None:
+            entries.append({"label": nearest_set.gold_set["label"], "sentences": nearest_set.missing_sentences})
+        else:
+            entry["sentences"] = [*entry["sentences"], *nearest_set.missing_sentences]
 
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the row of a claim after the correction of a single fault.
@@ -240,21 +247,24 @@ class AbstractsMode(Mode):
         for sets in self.gold_sets(unit).values():
             all_sets += sets
         labels = {text_of(gold_set["label"]) for gold_set in all_sets}
-        sizes = [len(sentence_keys(gold_set["sentences"])) for gold_set in all_sets]
+        set_sizes = [len(sentence_keys(gold_set["sentences"])) for gold_set in all_sets]
         groups = {
             "gold_label": " and ".join(sorted(labels)) or "no evidence",
             "gold_sets": str(len(all_sets)),
-            "shortest_set": str(min(sizes, default=NONE)),
+            "shortest_set": str(min(set_sizes, default=NONE)),
         }
         if isinstance(unit.gold.citations, list):
             groups["cited_documents"] = str(len(unit.gold.citations))
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield ("abstract", label of gold, predicted label) for each label of gold, and for each extra abstract.
+        """Yield which label was predicted for which label of gold, for each abstract of a claim.
 
-        A label of gold that is not predicted is confused with the first label that is predicted for the abstract. One
-        of the two labels is `NONE` if the abstract is not predicted, or if gold has no evidence in it.
+        Each is a triple of the word "abstract", a label of gold and a predicted label, such as
+        `("abstract", "SUPPORT", "CONTRADICT")`. An abstract has a triple for each of its labels in gold: if the label
+        is not predicted, the first label that is predicted for the abstract is in its place. A predicted abstract that
+        gold does not have has the label `NONE` in gold, and an abstract that is not predicted the predicted label
+        `NONE`.
         """
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
@@ -262,10 +272,9 @@ class AbstractsMode(Mode):
             entries = scorable_entries(predicted.get(abstract))
             predicted_labels = _labels_by_key(entries)
             for key, label in _labels_by_key(sets).items():
-                if key in predicted_labels:
-                    yield "abstract", text_of(label), text_of(label)
-                else:
-                    yield "abstract", text_of(label), _first_label(entries)
+                is_predicted = key in predicted_labels
+                predicted_label = text_of(label) if is_predicted else _first_label(entries)
+                yield "abstract", text_of(label), predicted_label
         for abstract, value in predicted.items():
             entries = scorable_entries(value)
             if abstract not in sets_by_abstract and entries:
@@ -289,9 +298,10 @@ class OneAbstract:
         self._row = row
         self._gold = self._group_by_key(mode.gold_evidence(unit))
         self._predicted = self._group_by_key(mode.predicted_evidence(unit))
-        self._cited: dict[Hashable, list[Any]] = {}
+        self._citations: dict[Hashable, list[Any]] = {}
         for document in mode.scored_citations(unit):
-            self._cited.setdefault(mode.abstract_key(text_of(document)), []).append(document)
+            key = mode.abstract_key(text_of(document))
+            self._citations.setdefault(key, []).append(document)
 
     def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
         """Return the evidence for each abstract, grouped by the key of the abstract (`abstract_key`)."""
@@ -307,19 +317,22 @@ class OneAbstract:
         Raises InputError if the scorer would refuse the corrected prediction.
         """
         mode = self._mode
+        # The claim as if it had only the abstract with the fault, before and after the correction.
         key = mode.abstract_key(str(fault.part))
-        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._cited.get(key, []))
+        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._citations.get(key, []))
         prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
         unit_before = self._unit._replace(gold=gold, prediction=prediction)
-        corrected_prediction = mode.prediction_from_json(mode.correct_faults(unit_before, [fault]))
-        unit_after = unit_before._replace(prediction=corrected_prediction)
-        counts = zip(self._row, mode.row(unit_before), mode.row(unit_after))
-        row_after = [total + (after - before) for total, before, after in counts]
-        return [tuple(row_after)]
+        corrected_json = mode.correct_faults(unit_before, [fault])
+        unit_after = unit_before._replace(prediction=mode.prediction_from_json(corrected_json))
+
+        row_before = mode.row(unit_before)
+        row_after = mode.row(unit_after)
+        new_row = [total + (after - before) for total, before, after in zip(self._row, row_before, row_after)]
+        return [tuple(new_row)]
 
 
 def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:
-    """Return the labels of entries, each once, by the key by which they are compared."""
+    """Return the labels of entries by the key by which they are compared (`as_key`); each label is there once."""
     return _first_by_key([entry["label"] for entry in entries])
 
 
@@ -362,12 +375,15 @@ def sentence_keys(sentences: Iterable[object]) -> frozenset[Hashable]:
 
 
 def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[object]:
-    """Return the predicted sentences that are in no gold set of the abstract, each once."""
+    """Return the predicted sentences that are in no gold set of an abstract, each once.
+
+    `entries` are the predicted entries for the abstract, `sets` its gold sets.
+    """
     gold_keys: set[Hashable] = set()
     for gold_set in sets:
         gold_keys |= sentence_keys(gold_set["sentences"])
-    predicted: dict[Hashable, object] = {}
+    predicted_sentences: list[object] = []
     for entry in entries:
-        for sentence in entry["sentences"]:
-            predicted.setdefault(as_key(sentence), sentence)
-    return [sentence for key, sentence in predicted.items() if key not in gold_keys]
+        predicted_sentences += entry["sentences"]
+    sentence_by_key = _first_by_key(predicted_sentences)
+    return [sentence for key, sentence in sentence_by_key.items() if key not in gold_keys]

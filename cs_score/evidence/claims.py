@@ -102,19 +102,18 @@ class Claims(AbstractsMode):
 
     def gold(self, source: Source) -> dict[Hashable, Claim] | reading.ConvertedContent:
         """Return the claims of a gold file by the key of their id. Raises InputError for a malformed line."""
-        claims, is_of_data_set = _read_claims(source)
-        if is_of_data_set:
-            return reading.ConvertedContent(
-                claims,
+        file = _read_claims(source)
+        if file.is_of_data_set:
+            notice = (
                 "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
-                "convert them",
+                "convert them"
             )
-        return claims
+            return reading.ConvertedContent(file.claims, notice)
+        return file.claims
 
     def predictions(self, source: Source) -> dict[Hashable, Claim]:
         """Return the claims of a predictions file by the key of their id. Raises InputError for a malformed line."""
-        claims, _ = _read_claims(source)
-        return claims
+        return _read_claims(source).claims
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
@@ -124,19 +123,19 @@ class Claims(AbstractsMode):
         Predictions for claims that gold does not have are ignored.
         """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
-        unpredicted = [claim_id for claim_id, _, predicted in pairs if predicted is None]
+        answered_pairs = [pair for pair in pairs if pair[2] is not None]
+        missing_count = len(pairs) - len(answered_pairs)
         notices: list[str] = []
         if options.answered_only:
-            pairs = [pair for pair in pairs if pair[2] is not None]
+            pairs = answered_pairs
             notices += left_out_notices(predictions.name, len(pairs), len(gold.content), self.unit)
-        elif unpredicted:
-            of_all = f"{len(unpredicted):,} of {number_with_noun(len(gold.content), 'claim')}"
-            notices.append(f"{predictions.name}: no prediction for {of_all}")
-        with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
-        if with_list:
-            notices.append(
-                f"{predictions.name}: {number_with_noun(len(with_list), 'claim')} with evidence [], read as {{}}"
-            )
+        elif missing_count:
+            missing_of_all = f"{missing_count:,} of {number_with_noun(len(gold.content), 'claim')}"
+            notices.append(f"{predictions.name}: no prediction for {missing_of_all}")
+        claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
+        if claims_with_list:
+            claims_in_words = number_with_noun(len(claims_with_list), "claim")
+            notices.append(f"{predictions.name}: {claims_in_words} with evidence [], read as {{}}")
         return pairs, notices
 
     def mismatches(
@@ -144,24 +143,34 @@ class Claims(AbstractsMode):
     ) -> Iterator[str]:
         """Yield notices about missing labels and citations, and about ids and labels written otherwise than in gold."""
         files = (gold.name, predictions.name)
-        totals = dict(zip(table.columns, table.sums()))
-        if units and not totals["labelled"]:
-            yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
-        if units and not any(cited_documents(unit.gold) for unit in units):
-            if any(claim.citations is not UNSET for claim in predictions.content.values()):
-                yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
-            elif not any(unit.gold.evidence for unit in units):
-                yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
-        unmatched = [unit.id for unit in units if unit.prediction is None]
-        if unmatched:
+        yield from self._notices_of_missing_gold(gold, predictions, units, table)
+        ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
+        if ids_without_prediction:
             other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-            yield from mismatches.id_notices(unmatched, other_ids, files, "claim")
+            yield from mismatches.id_notices(ids_without_prediction, other_ids, files, "claim")
         first_units = units[: mismatches.MOST_COMPARED]
-        claims = [_documents_of_claim(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
+        answered_units = [unit for unit in first_units if unit.prediction is not None]
+        claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
         yield from mismatches.document_notices(claims, files, "document", list, list)
         gold_labels = _labels_of([unit.gold for unit in first_units])
-        predicted_labels = _labels_of([unit.prediction for unit in first_units if unit.prediction is not None])
+        predicted_labels = _labels_of([unit.prediction for unit in answered_units])
         yield from mismatches.label_notices(gold_labels, predicted_labels, files)
+
+    def _notices_of_missing_gold(
+        self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
+    ) -> Iterator[str]:
+        """Yield notices that no claim of gold has a label, or that none cites documents; `table` has their counts."""
+        if not units:
+            return
+        totals = dict(zip(table.columns, table.sums()))
+        if not totals["labelled"]:
+            yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
+        if any(cited_documents(unit.gold) for unit in units):
+            return
+        if any(claim.citations is not UNSET for claim in predictions.content.values()):
+            yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
+        elif not any(unit.gold.evidence for unit in units):
+            yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
 
     # ---- Scoring
 
@@ -177,14 +186,17 @@ class Claims(AbstractsMode):
         if predicted is None:
             document_count, sentence_count = self._count_all_missed(unit)
             return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
+        gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
+            location.file = gold_file
             documents = gold_documents(gold)
             cited_numbers = document_numbers(cited_documents(gold))
             document_numbers(documents)  # raises InputError for an id that the scorer would refuse, too
-            location.file = unit.files[1]
+            location.file = predictions_file
             predicted_numbers = document_numbers(predicted_documents(predicted, documents))
         verdicts = self.judge_sets(unit)
-        is_label_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
+        has_both_labels = is_labelled and predicted.label is not UNSET
+        is_label_right = has_both_labels and gold.label == predicted.label
         return (
             len(cited_numbers & predicted_numbers),
             len(predicted_numbers - cited_numbers),
@@ -219,21 +231,19 @@ class Claims(AbstractsMode):
         """
         documents = gold_documents(unit.gold)
         predicted = predicted_documents(unit.prediction, documents)
+        gold_file, predictions_file = unit.files
         verdicts = []
         with self.error_location(unit) as location:
             for document, sets in documents.items():
-                location.file = unit.files[0]
                 location.place["document"] = document
-                gold_sets = []
-                for gold_set in iterate_entries(sets):
-                    label = reading.member(gold_set, "label")
-                    gold_sets.append((label, _sentence_keys_of(gold_set)))
-                location.file = unit.files[1]
+                location.file = gold_file
+                labels_and_keys = _read_gold_sets(sets)
+                location.file = predictions_file
                 entries = None
-                if gold_sets and document in predicted:
+                if labels_and_keys and document in predicted:
                     entries = _PredictedEntries(predicted[document])
-                for label, sentences in gold_sets:
-                    verdicts.append(_judge_set(document, label, sentences, entries))
+                for label, gold_keys in labels_and_keys:
+                    verdicts.append(_judge_set(document, label, gold_keys, entries))
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -301,10 +311,10 @@ class Claims(AbstractsMode):
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
         """Return for each gold set of a document the first predicted entry with its label; None if there is none."""
-        first_by_label: dict[Hashable, Entry] = {}
+        first_entry_by_label: dict[Hashable, Entry] = {}
         for entry in entries:
-            first_by_label.setdefault(as_key(entry["label"]), entry)
-        return [first_by_label.get(as_key(gold_set["label"])) for gold_set in sets]
+            first_entry_by_label.setdefault(as_key(entry["label"]), entry)
+        return [first_entry_by_label.get(as_key(gold_set["label"])) for gold_set in sets]
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
         """Return the sentences of a gold set that are not predicted and the label of the set, as a fault shows them."""
@@ -323,35 +333,39 @@ class Claims(AbstractsMode):
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
         for key in _document_keys(_cited_if_readable(unit.gold)):
+            # A document with evidence in gold has a fault already if it is not predicted.
             if key not in predicted_keys and key not in evidence_keys:
                 faults.append(Fault(kind=MISSED_ABSTRACT, part=str(key), predicted=None, gold=[]))
         gold_label = unit.gold.label
         predicted_label = _predicted_label(unit.prediction)
-        if gold_label not in (UNSET, predicted_label):
+        has_right_label = gold_label == predicted_label
+        if gold_label is not UNSET and not has_right_label:
             shown_label = None if predicted_label is UNSET else predicted_label
             faults.append(Fault(kind=WRONG_VERDICT, part=None, predicted=shown_label, gold=gold_label))
         return faults
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
-        claim = self.prediction_to_json(unit.prediction) or {"id": unit.id}
+        claim_fields = self.prediction_to_json(unit.prediction) or {"id": unit.id}
         evidence_faults = []
         for fault in faults:
             if fault.kind == WRONG_VERDICT:
-                claim = {**claim, "label": fault.gold}
+                claim_fields["label"] = fault.gold
             else:
                 evidence_faults.append(fault)
         if not evidence_faults:
-            return claim
-        return super().correct_faults(unit._replace(prediction=parse_claim(claim)), evidence_faults)
+            return claim_fields
+        unit_with_right_label = unit._replace(prediction=parse_claim(claim_fields))
+        return super().correct_faults(unit_with_right_label, evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         """Yield the labels of a claim's abstracts, then ("claim", label of gold, predicted label) for the claim."""
         yield from super().confusions(unit)
         gold_label = unit.gold.label
-        label = _predicted_label(unit.prediction)
+        predicted_label = _predicted_label(unit.prediction)
         if gold_label is not UNSET:
-            yield "claim", text_of(gold_label), NONE if label is UNSET else text_of(label)
+            predicted_text = NONE if predicted_label is UNSET else text_of(predicted_label)
+            yield "claim", text_of(gold_label), predicted_text
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of a claim, each evidence set of gold, and the claim's label, with their judgments."""
@@ -359,44 +373,43 @@ class Claims(AbstractsMode):
         predicted_keys = _document_keys(self.predicted_entries(unit))
         for key in cited_keys:
             is_predicted = key in predicted_keys
-            yield Part(
-                noun="abstract", value=str(key), is_right=is_predicted, judgment="cited" if is_predicted else None
-            )
+            judgment = "cited" if is_predicted else None
+            yield Part(noun="abstract", value=str(key), is_right=is_predicted, judgment=judgment)
         for key in predicted_keys:
             if key not in cited_keys:
                 yield Part(noun="abstract", value=str(key), is_right=False, judgment="not cited")
         yield from self._set_parts(unit)
         gold_label = unit.gold.label
-        label = _predicted_label(unit.prediction)
+        predicted_label = _predicted_label(unit.prediction)
         if gold_label is not UNSET:
-            yield Part(
-                noun="label",
-                value=gold_label,
-                is_right=label == gold_label,
-                judgment=None if label is UNSET else text_of(label),
-            )
+            judgment = None if predicted_label is UNSET else text_of(predicted_label)
+            is_right = predicted_label == gold_label
+            yield Part(noun="label", value=gold_label, is_right=is_right, judgment=judgment)
 
     def _set_parts(self, unit: Unit) -> Iterator[Part]:
         """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences."""
-        verdicts: list[SetVerdict] = []  # in the order of the sets
+        verdicts: Iterator[SetVerdict] = iter(())
         if unit.prediction is not None:
-            verdicts = self.judge_sets(unit)
-        position = 0
+            verdicts = iter(self.judge_sets(unit))  # which has the sets in the same order
         for document, sets in self.gold_sets(unit).items():
             for number, gold_set in enumerate(sets, start=1):
                 value = {"abstract": document, "set": number, "sentences": gold_set["sentences"]}
+                verdict = next(verdicts, None)
+                is_right = verdict is not None and verdict.fn == 0
                 judgment = None
-                is_right = False
-                if verdicts:
-                    verdict = verdicts[position]
-                    is_right = not verdict.fn
-                    if verdict.is_retrieved:
-                        judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                if verdict is not None and verdict.is_retrieved:
+                    judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
                 yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
-                position += 1
 
 
 # ---- Reading claims
+
+
+class _ClaimsFile(NamedTuple):
+    """The claims of a file by the key of their id, and whether they are rows of the Hugging Face data set."""
+
+    claims: dict[Hashable, Claim]
+    is_of_data_set: bool
 
 
 def parse_claim(fields: reading.Object) -> Claim:
@@ -409,8 +422,8 @@ def parse_claim(fields: reading.Object) -> Claim:
     )
 
 
-def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
-    """Return the claims of a file by the key of their id, and whether they are rows of the Hugging Face data set.
+def _read_claims(source: Source) -> _ClaimsFile:
+    """Return the claims of a file, gold or predictions.
 
     If an id is repeated, the claim of its last line counts, with the id and at the position of its first line. Raises
     InputError for a malformed line.
@@ -422,17 +435,23 @@ def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)
             key = as_key(claim.id)
-            if not claims:
+            is_first_line = not claims
+            if is_first_line:
                 is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
             if key in claims:
                 claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
             claims[key] = claim
-    return claims, is_of_data_set
+    return _ClaimsFile(claims, is_of_data_set)
 
 
 def cited_documents(gold: Claim) -> list[object]:
-    """Return the documents that a claim of gold cites; none if the key is missing. Raises InputError if not a list."""
-    return reading.as_list([] if gold.citations is UNSET else gold.citations, "'cited_doc_ids'")
+    """Return the documents that a claim of gold cites; there are none if its line has no key `cited_doc_ids`.
+
+    Raises InputError if the value of the key is no list.
+    """
+    if gold.citations is UNSET:
+        return []
+    return reading.as_list(gold.citations, "'cited_doc_ids'")
 
 
 def _cited_if_readable(gold: Claim) -> Iterable[object]:
@@ -449,9 +468,11 @@ def _cited_if_readable(gold: Claim) -> Iterable[object]:
 def gold_documents(gold: Claim) -> Mapping[str, object]:
     """Return the evidence of a claim of gold by document. Raises InputError if it is no object.
 
-    Evidence that is missing, null or empty, of whichever type, is no evidence.
+    As in the published scorer, every value that Python takes for false is no evidence: a missing one, null, 0, "", [].
     """
-    return reading.as_object(gold.evidence or {}, "'evidence'")
+    if not gold.evidence:
+        return {}
+    return reading.as_object(gold.evidence, "'evidence'")
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
@@ -463,7 +484,9 @@ def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping
     evidence = predicted.evidence
     if evidence is UNSET:
         return {}
-    if (evidence is None or evidence == []) and not any(gold.values()):
+    is_null_or_empty_list = evidence is None or evidence == []
+    has_gold_sets = any(gold.values())
+    if is_null_or_empty_list and not has_gold_sets:
         return {}
     return reading.as_object(evidence, "'evidence'")
 
@@ -492,8 +515,23 @@ def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
     return sentence_keys(reading.sentences_of(entry))
 
 
+def _read_gold_sets(sets: object) -> list[tuple[object, frozenset[Hashable]]]:
+    """Return the label and the keys of the sentences of each evidence set in the JSON value of a document of gold.
+
+    Raises InputError for a malformed set.
+    """
+    labels_and_keys = []
+    for gold_set in iterate_entries(sets):
+        label = reading.member(gold_set, "label")
+        labels_and_keys.append((label, _sentence_keys_of(gold_set)))
+    return labels_and_keys
+
+
 def _copy_entries(entries: object) -> object:
-    """Return a copy of the predicted entries of a document; a value that is no list is returned unchanged."""
+    """Return a copy of the predicted entries of a document, a list of objects.
+
+    Values of other types, in the place of the list or of an entry, are returned unchanged.
+    """
     if not isinstance(entries, list):
         return entries
     return [dict(entry) if isinstance(entry, dict) else entry for entry in entries]
@@ -535,7 +573,11 @@ def _document_keys(documents: Iterable[object]) -> dict[object, None]:
 
 
 class _PredictedEntries:
-    """The predicted entries for a document, each of which is read only when a gold set needs it."""
+    """The predicted entries for a document.
+
+    An entry is read only when a gold set needs it, as in the published scorer, which accepts malformed entries after
+    the last one that it reads.
+    """
 
     def __init__(self, value: object) -> None:
         """Take the JSON value of the document. Raises InputError for an object, as in files of the scifact task."""
@@ -545,8 +587,8 @@ class _PredictedEntries:
                 remedy="files in this shape are scored with cs-score scifact",
             )
         self._value = value
-        self._unread_entries = enumerate(iterate_entries(value))
-        self._first_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
+        self._entries_to_read = enumerate(iterate_entries(value))  # gives each entry with its position
+        self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
     def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
@@ -556,17 +598,17 @@ class _PredictedEntries:
         """
         if label != label:  # NaN, which equals nothing
             return None
-        key = as_key(label)
-        while key not in self._first_by_label:
-            next_entry = next(self._unread_entries, None)
-            if next_entry is None:
+        label_key = as_key(label)
+        while label_key not in self._first_entry_by_label:
+            position_and_entry = next(self._entries_to_read, None)
+            if position_and_entry is None:
                 return None
-            _, fields = next_entry
-            key_of_entry = as_key(reading.member(fields, "label"))
-            self._first_by_label.setdefault(key_of_entry, next_entry)
-        position, fields = self._first_by_label[key]
+            _, entry = position_and_entry
+            key_of_entry = as_key(reading.member(entry, "label"))
+            self._first_entry_by_label.setdefault(key_of_entry, position_and_entry)
+        position, entry = self._first_entry_by_label[label_key]
         if position not in self._keys_by_position:
-            self._keys_by_position[position] = _sentence_keys_of(fields)
+            self._keys_by_position[position] = _sentence_keys_of(entry)
         return position, self._keys_by_position[position]
 
     @functools.cached_property
@@ -614,9 +656,13 @@ def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
 
     `cited` has the numbers of the documents that gold cites, `predicted` the numbers of the predicted documents.
     """
-    outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
-    for outcome, numbers in outcomes.items():
-        sorted_numbers = sorted(numbers, key=lambda number: int(number))
+    numbers_by_outcome = {
+        "right (tp)": cited & predicted,
+        "wrong (fp)": predicted - cited,
+        "missed (fn)": cited - predicted,
+    }
+    for outcome, numbers in numbers_by_outcome.items():
+        sorted_numbers = sorted(numbers, key=int)
         yield f"  documents {outcome}: {len(numbers)}  {reading.list_text(sorted_numbers)}"
 
 
@@ -663,7 +709,7 @@ def _first_sentences(evidence: object) -> dict[str, list[object]]:
 
 
 def _labels_of(claims: Iterable[Claim]) -> set[str]:
-    """Return the labels of claims, and of the first entry of each document of theirs.
+    """Return the labels of claims, and the label of the first entry of each of their documents.
 
     Labels that are no text are left out.
     """

@@ -127,7 +127,9 @@ class HotpotQA(Mode):
             value = reading.document_in(text, source.name, decoder)
         except InputError:
             questions = reading.lines_in(text, decoder)
-            if questions is None or forms.questions_of_data_set(questions) is None:
+            if questions is None:
+                raise
+            if forms.questions_of_data_set(questions) is None:
                 raise
             return _check_questions(questions, is_of_lines=True)
         return _check_questions(reading.as_list(value, "the file"))
@@ -160,16 +162,13 @@ class HotpotQA(Mode):
         pairs: list[Pair] = []
         for question in gold.content:
             question_id = question["_id"]
-            prediction = {}
-            for key, value_by_id in predictions.content.items():
-                if question_id in value_by_id:
-                    prediction[key] = value_by_id[question_id]
-            pairs.append((question_id, question, prediction or None))
+            prediction = _prediction_for(question_id, predictions.content)
+            pairs.append((question_id, question, prediction))
         notices: list[str] = []
         if options.answered_only:
-            answered = [pair for pair in pairs if pair[2] is not None]
-            notices += left_out_notices(predictions.name, len(answered), len(pairs), self.unit)
-            pairs = answered
+            answered_pairs = [pair for pair in pairs if pair[2] is not None]
+            notices += left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
+            pairs = answered_pairs
         ids = [question_id for question_id, _, _ in pairs]
         notices += _missing_notices(ids, predictions, ANSWER, "answer")
         notices += _missing_notices(ids, predictions, FACTS, "supporting facts")
@@ -185,11 +184,12 @@ class HotpotQA(Mode):
                 f"{gold.name} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
                 "answers and compares titles without letter case; here both count as they are written"
             )
-        unmatched = [unit.id for unit in units if unit.prediction is None]
-        if unmatched:
+        ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
+        if ids_without_prediction:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
-            yield from mismatches.id_notices(unmatched, predicted_ids, files, "question")
-        yield from mismatches.fact_notices(_questions_with_wrong_facts(units, table), files)
+            yield from mismatches.id_notices(ids_without_prediction, predicted_ids, files, "question")
+        questions = _questions_with_wrong_facts(units, table)
+        yield from mismatches.fact_notices(questions, files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many questions gold has, and how many answers and lists of facts the predictions have."""
@@ -205,25 +205,27 @@ class HotpotQA(Mode):
         Raises InputError for an answer that is no text and for facts that are no lists, of gold or predicted.
         """
         prediction = unit.prediction or {}
-        answer = NO_AGREEMENT
-        facts = NO_AGREEMENT
+        gold_file, predictions_file = unit.files
+        answer_agreement = NO_AGREEMENT
+        facts_agreement = NO_AGREEMENT
         joint = NO_AGREEMENT
         with self.error_location(unit) as location:
             if ANSWER in prediction:
-                location.file = unit.files[1]
+                location.file = predictions_file
                 predicted_answer = check_answer(prediction[ANSWER])
-                location.file = unit.files[0]
+                location.file = gold_file
                 gold_answer = check_answer(reading.member(unit.gold, "answer"))
-                answer = compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
+                answer_agreement = compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
             if FACTS in prediction:
-                location.file = unit.files[1]
+                location.file = predictions_file
                 predicted_keys = facts_by_key(prediction[FACTS]).keys()
-                location.file = unit.files[0]
+                location.file = gold_file
                 gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
-                facts = compare_facts(len(predicted_keys & gold_keys), len(predicted_keys), len(gold_keys))
+                right_count = len(predicted_keys & gold_keys)
+                facts_agreement = compare_facts(right_count, len(predicted_keys), len(gold_keys))
         if ANSWER in prediction and FACTS in prediction:
-            joint = joint_agreement(answer, facts)
-        return 1, *answer, *facts, *joint
+            joint = joint_agreement(answer_agreement, facts_agreement)
+        return 1, *answer_agreement, *facts_agreement, *joint
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
@@ -242,7 +244,8 @@ class HotpotQA(Mode):
             yield _explain_facts("missed", gold_keys - predicted_keys)
         else:
             yield "  facts: none predicted"
-        for line in score_lines(self, dict(zip(self.columns, row)), {}):
+        value_by_measure = dict(zip(self.columns, row))
+        for line in score_lines(self, value_by_measure, {}):
             yield f"  {line}"
 
     # ---- Faults of predictions
@@ -250,15 +253,17 @@ class HotpotQA(Mode):
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the answer to a question, its facts in gold, and its predicted facts that gold lacks, with judgments.
 
-        The faults of a question whose id is no text are left out, since no prediction can correct them.
+        The faults of a question whose id is no text are left out, since no prediction can correct them: predictions are
+        found by id in a JSON object, whose keys are text.
         """
         prediction = unit.prediction or {}
-        can_be_predicted = isinstance(unit.id, str)  # keys of JSON are text
         parts = []
         gold_answer = _gold_answer(unit)
         if gold_answer is not None:
             parts.append(_answer_part(gold_answer, prediction.get(ANSWER)))
-        parts += _fact_parts(_gold_facts(unit), facts_by_key(prediction.get(FACTS, [])))
+        predicted_facts = facts_by_key(prediction.get(FACTS, []))
+        parts += _fact_parts(_gold_facts(unit), predicted_facts)
+        can_be_predicted = isinstance(unit.id, str)
         for part in parts:
             yield part if can_be_predicted else replace(part, faults=())
 
@@ -289,9 +294,13 @@ class HotpotQA(Mode):
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the groups of a question by gold: type, level, kind of answer and number of facts.
 
-        Groups are left out if gold does not have the value.
+        An example is `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. Type,
+        level and kind are left out if gold does not have them.
         """
-        groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
+        groups = {}
+        for key in ("type", "level"):
+            if key in unit.gold:
+                groups[key] = text_of(unit.gold[key])
         answer = _gold_answer(unit)
         if answer is not None:
             kind = _kind_of_answer(answer)
@@ -314,14 +323,14 @@ class OneFact:
     A single fact changes only the number of predicted facts and the number of right ones.
     """
 
-    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_after_correction: CorrectionScorer) -> None:
+    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], score_whole_prediction: CorrectionScorer) -> None:
         """Take questions that share one prediction, with their rows.
 
-        `rows_after_correction` scores the whole prediction again. This is needed for faults of answers, and for missed
-        facts if the prediction has no list of facts.
+        `score_whole_prediction` returns the rows after the correction of a fault, from scoring everything again. It is
+        needed for faults of answers, and for missed facts if the prediction has no list of facts.
         """
         prediction = units[0].prediction or {}
-        self._rows_scored_again = rows_after_correction
+        self._score_whole_prediction = score_whole_prediction
         self._rows = rows
         self._has_facts = FACTS in prediction
         self._has_answer = ANSWER in prediction
@@ -334,24 +343,34 @@ class OneFact:
 
         Raises InputError if the corrected prediction would be refused.
         """
-        if fault.kind not in (EXTRA_FACT, MISSED_FACT) or not self._has_facts:
-            return self._rows_scored_again(fault)
+        is_fault_of_fact = fault.kind in (EXTRA_FACT, MISSED_FACT)
+        if not is_fault_of_fact or not self._has_facts:
+            return self._score_whole_prediction(fault)
         if fault.kind == EXTRA_FACT:
             key = fact_key(fault.predicted)
-            count_change = -1
+            change_of_count = -1
         else:
             key = fact_key(fault.gold)
-            count_change = 0 if key in self._predicted_keys else 1
-        predicted_count = len(self._predicted_keys) + count_change
+            change_of_count = 0 if key in self._predicted_keys else 1
+        predicted_count = len(self._predicted_keys) + change_of_count
         rows: list[Row] = []
-        for row, gold_keys, right_count in zip(self._rows, self._gold_keys, self._right_counts):
+        for row, gold_keys, old_right_count in zip(self._rows, self._gold_keys, self._right_counts):
+            right_count = old_right_count
             if key in gold_keys:
-                right_count += count_change
-            facts = compare_facts(right_count, predicted_count, len(gold_keys))
-            answer = AnswerAgreement(*row[1:5])  # a row has 1, then the values of the answer
-            joint = joint_agreement(answer, facts) if self._has_answer else NO_AGREEMENT
-            rows.append((1, *answer, *facts, *joint))
+                right_count += change_of_count
+            facts_agreement = compare_facts(right_count, predicted_count, len(gold_keys))
+            answer_agreement = _answer_agreement_of_row(row)  # which the correction does not change
+            joint = NO_AGREEMENT
+            if self._has_answer:
+                joint = joint_agreement(answer_agreement, facts_agreement)
+            rows.append((1, *answer_agreement, *facts_agreement, *joint))
         return rows
+
+
+def _answer_agreement_of_row(row: Row) -> AnswerAgreement:
+    """Return the agreement of the answer in the row of a question, whose first value counts the question."""
+    _question_count, em, f1, precision, recall, *_facts_and_joint = row
+    return AnswerAgreement(em, f1, precision, recall)
 
 
 # ---- Reading
@@ -363,6 +382,19 @@ def _keep_gold_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Those, above all the paragraphs to be searched, are nine tenths of a file.
     """
     return {key: value for key, value in pairs if key in _GOLD_KEYS}
+
+
+def _prediction_for(question_id: Any, predictions: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the prediction for a question, with its answer under `answer` and its facts under `sp`.
+
+    A missing answer, or missing facts, have no key; None is returned if both are missing. `predictions` has all answers
+    and all facts by question id, under the same two keys.
+    """
+    prediction = {}
+    for key, value_by_id in predictions.items():
+        if question_id in value_by_id:
+            prediction[key] = value_by_id[question_id]
+    return prediction or None
 
 
 def _answers_and_facts(value: object) -> dict[str, Any]:
@@ -382,19 +414,19 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
     The objects are on lines of their own or in one JSON value. Return None for a text of another form.
     """
-    value: Any
     line_values = reading.lines_in(text)
-    if line_values is None:
+    value: Any = line_values
+    if line_values is None:  # a JSON value over several lines
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return None
-    else:
-        value = line_values[0] if len(line_values) == 1 else line_values
-    converted = forms.predictions_by_question(value)
-    if converted is None:
+    elif len(line_values) == 1:
+        value = line_values[0]
+    form_and_content = forms.predictions_by_question(value)
+    if form_and_content is None:
         return None
-    form, content = converted
+    form, content = form_and_content
     return reading.ConvertedContent(content, f"read as {form}")
 
 
@@ -404,22 +436,34 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
     `is_of_lines` says that the file has a question on each line. Raises InputError if there is no question, and for a
     question without an id.
     """
-    have_ids = all(isinstance(question, dict) and "_id" in question for question in questions)
-    first_facts = questions[0].get("supporting_facts") if have_ids and questions else None
-    forms_read = ["one question a line"] if is_of_lines else []
-    if not have_ids or isinstance(first_facts, dict):
-        converted = forms.questions_of_data_set(questions)
-        if converted is not None:
-            questions = converted
-            forms_read.append("rows of the Hugging Face data set")
-    for number, value in enumerate(questions, start=1):
-        with reading.ErrorLocation(place={"question number": number}):
-            reading.identifier(reading.as_object(value, "the question"), "_id")
     if not questions:
         raise InputError("no questions, so there is nothing to score")
-    if forms_read:
-        return reading.ConvertedContent(questions, f"read as {', '.join(forms_read)}")
+    forms_of_file = ["one question a line"] if is_of_lines else []
+    if not _are_of_corpus(questions):
+        converted_questions = forms.questions_of_data_set(questions)
+        if converted_questions is not None:
+            questions = converted_questions
+            forms_of_file.append("rows of the Hugging Face data set")
+    for number, value in enumerate(questions, start=1):
+        with reading.ErrorLocation(place={"question number": number}):
+            question = reading.as_object(value, "the question")
+            reading.identifier(question, "_id")  # raises InputError if there is none
+    if forms_of_file:
+        return reading.ConvertedContent(questions, f"read as {', '.join(forms_of_file)}")
     return questions
+
+
+def _are_of_corpus(questions: Sequence[Any]) -> bool:
+    """Return whether the questions of gold have the form of the corpus: an id `_id` and a list of facts.
+
+    Rows of the Hugging Face data set have their id under another key, or their facts as an object. Only the facts of
+    the first question are looked at.
+    """
+    for question in questions:
+        if not isinstance(question, dict) or "_id" not in question:
+            return False
+    facts_of_first_question = questions[0].get("supporting_facts")
+    return not isinstance(facts_of_first_question, dict)
 
 
 def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, noun: str) -> list[str]:
@@ -428,14 +472,14 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     `ids` are the ids of the questions that are scored, `key` is `ANSWER` or `FACTS`, and `noun` is the word for it in
     the notice. The notice names the first questions.
     """
-    missing = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
-    if not missing:
+    missing_ids = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
+    if not missing_ids:
         return []
-    shown_ids = ", ".join(missing[:NOTICED_IDS])
-    if len(missing) > NOTICED_IDS:
+    shown_ids = ", ".join(missing_ids[:NOTICED_IDS])
+    if len(missing_ids) > NOTICED_IDS:
         shown_ids += ", ..."
-    number = f"{len(missing):,} of {number_with_noun(len(ids), 'question')}"
-    return [f"{predictions.name}: no {noun} for {number}: {shown_ids}"]
+    missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(ids), 'question')}"
+    return [f"{predictions.name}: no {noun} for {missing_of_all}: {shown_ids}"]
 
 
 def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
@@ -469,7 +513,8 @@ def normalise_answer(answer: str) -> str:
     It is changed to lower case. ASCII punctuation, the articles a, an and the, and superfluous blanks are removed.
     """
     without_punctuation = answer.lower().translate(_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
+    words = _ARTICLES.sub(" ", without_punctuation).split()
+    return " ".join(words)
 
 
 def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
@@ -478,7 +523,8 @@ def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
     The answers yes, no and "noanswer" do not agree with any other answer.
     """
     exact_match = float(predicted == gold)
-    if not exact_match and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
+    is_special = predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS
+    if is_special and not exact_match:
         return NO_AGREEMENT
     predicted_words = predicted.split()
     gold_words = gold.split()
@@ -558,7 +604,8 @@ def _kind_of_answer(answer: str) -> str:
     text = normalise_answer(answer)
     if text in YES_OR_NO:
         return text
-    return "number" if text.replace(" ", "").isdecimal() else "other"
+    without_blanks = text.replace(" ", "")
+    return "number" if without_blanks.isdecimal() else "other"
 
 
 # ---- Parts and explanations
@@ -584,22 +631,12 @@ def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[Fact
         if key in predicted_facts:
             yield Part(noun="fact", value=fact, is_right=True, judgment="supports")
         else:
-            yield Part(
-                noun="fact",
-                value=fact,
-                is_right=False,
-                judgment=None,
-                faults=(Fault(kind=MISSED_FACT, part=FACTS, predicted=None, gold=fact),),
-            )
+            missed = Fault(kind=MISSED_FACT, part=FACTS, predicted=None, gold=fact)
+            yield Part(noun="fact", value=fact, is_right=False, judgment=None, faults=(missed,))
     for key, fact in predicted_facts.items():
         if key not in gold_facts:
-            yield Part(
-                noun="fact",
-                value=fact,
-                is_right=False,
-                judgment="not in gold",
-                faults=(Fault(kind=EXTRA_FACT, part=FACTS, predicted=fact, gold=None),),
-            )
+            extra = Fault(kind=EXTRA_FACT, part=FACTS, predicted=fact, gold=None)
+            yield Part(noun="fact", value=fact, is_right=False, judgment="not in gold", faults=(extra,))
 
 
 def _explain_answer(role: str, answer: str) -> str:

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.evidence.reading import quoted, short_text
 
-LABEL_FAMILIES: Final[Mapping[str, str]] = {
+LABEL_BY_SPELLING: Final[Mapping[str, str]] = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "SUPPORT"),
     **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "CONTRADICT"),
     **dict.fromkeys(("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"), "NOT_ENOUGH_INFO"),
 }
-"""Spellings of labels, each with the label that is meant."""
+"""The label that is meant, by its spelling in capitals."""
 
 MOST_COMPARED: Final = 1000
 """The number of units that are compared. One way of writing is used in the whole file, so that the first units show it;
@@ -54,20 +54,22 @@ def document_notices(
     `document_noun` is the word for a document in the notices, such as "abstract". `gold_sentences` and
     `predicted_sentences` return the sentence numbers in the evidence for a document.
     """
-    gold_file, file = files
-    for claim, name in _predicted_documents(claims, are_in_gold=True):
-        sentences = predicted_sentences(claim.predicted[name])
-        if _are_text_and_number(sentences, gold_sentences(claim.gold[name])):
+    gold_file, predictions_file = files
+    for claim, document in _predicted_documents(claims, are_in_gold=True):
+        sentences = predicted_sentences(claim.predicted[document])
+        if _are_text_and_number(sentences, gold_sentences(claim.gold[document])):
             types = _describe_types(sentences, gold_file)
-            example = f"claim {short_text(claim.id)}, {document_noun} {short_text(name)}: {quoted(sentences[0])}"
-            yield f"{file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
+            place = f"claim {short_text(claim.id)}, {document_noun} {short_text(document)}"
+            example = f"{place}: {quoted(sentences[0])}"
+            yield f"{predictions_file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
             break
-    for claim, name in islice(_predicted_documents(claims, are_in_gold=False), MOST_COMPARED):
-        gold_name = _find_same_document(name, claim)
-        if gold_name is not None:
-            example = f"claim {short_text(claim.id)}: {quoted(name)}, in {gold_file} {quoted(gold_name)}"
-            nouns = f"{document_noun}s"
-            yield f"{file}: ids of {nouns} are written otherwise than in gold ({example}), so that they are not found"
+    unknown_documents = _predicted_documents(claims, are_in_gold=False)
+    for claim, document in islice(unknown_documents, MOST_COMPARED):
+        gold_document = _find_same_document(document, claim)
+        if gold_document is not None:
+            example = f"claim {short_text(claim.id)}: {quoted(document)}, in {gold_file} {quoted(gold_document)}"
+            difference = f"ids of {document_noun}s are written otherwise than in gold ({example})"
+            yield f"{predictions_file}: {difference}, so that they are not found"
             break
 
 
@@ -101,7 +103,9 @@ def _are_text_and_number(first: Sequence[object], second: Sequence[object]) -> b
     """Return whether one list of sentence numbers begins with a text and the other one with a number."""
     if not first or not second:
         return False
-    return isinstance(first[0], str) != isinstance(second[0], str)
+    first_is_text = isinstance(first[0], str)
+    second_is_text = isinstance(second[0], str)
+    return first_is_text != second_is_text
 
 
 def _describe_types(predicted: Sequence[object], gold_file: str) -> str:
@@ -117,14 +121,17 @@ def is_same_text(first: str, second: str) -> bool:
     They may differ in letter case, in blanks around them, in leading zeros, in ".0" at the end, and in a prefix such as
     "PMC" before a number. So "PMC7", "007", "7.0" and "7" are the same id, but "17" and "7" are not.
     """
-    shorter, longer = sorted((first.strip().casefold(), second.strip().casefold()), key=len)
-    if shorter == longer or f"{shorter}.0" == longer:
+    plain_ids = [text.strip().casefold() for text in (first, second)]
+    shorter, longer = sorted(plain_ids, key=len)
+    if longer in (shorter, f"{shorter}.0"):
         return True
     if not shorter or not longer.endswith(shorter):
         return False
     prefix = longer.removesuffix(shorter)
-    has_only_zeros = not prefix.strip("0")
-    return has_only_zeros or (shorter.isdecimal() and not prefix[-1].isdecimal())
+    has_only_zeros = prefix.strip("0") == ""
+    if has_only_zeros:
+        return True
+    return shorter.isdecimal() and not prefix[-1].isdecimal()  # "PMC" before "7", not "1" before "7"
 
 
 # ---- Labels
@@ -135,12 +142,12 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
 
     `gold` and `predicted` are the labels that occur in the two `files`.
     """
-    gold_file, file = files
+    gold_file, predictions_file = files
     gold_labels = set(gold)
     predicted_labels = set(predicted)
-    notice = _describe_spellings(gold_file, gold_labels, file, predicted_labels)
+    notice = _describe_spellings(gold_file, gold_labels, predictions_file, predicted_labels)
     if notice is None:
-        notice = _describe_spellings(file, predicted_labels, gold_file, gold_labels)
+        notice = _describe_spellings(predictions_file, predicted_labels, gold_file, gold_labels)
     if notice is not None:
         yield notice
 
@@ -150,19 +157,23 @@ def _describe_spellings(name: str, labels: set[str], other_name: str, other_labe
 
     `labels` occur in the file `name`, `other_labels` in the file `other_name`.
     """
-    other_families = {_family_of(label) for label in other_labels}
-    respelled = [label for label in sorted(labels - other_labels) if _family_of(label) in other_families]
-    if not respelled:
+    meant_by_others = {_meant_label(label) for label in other_labels}
+    labels_only_here = sorted(labels - other_labels)
+    labels_in_other_spelling = [label for label in labels_only_here if _meant_label(label) in meant_by_others]
+    if not labels_in_other_spelling:
         return None
-    shown_labels = ", ".join([quoted(label) for label in respelled])
+    shown_labels = ", ".join([quoted(label) for label in labels_in_other_spelling])
     shown_others = ", ".join([quoted(label) for label in sorted(other_labels)])
     return f"{name}: labels {shown_labels}, where {other_name} has {shown_others}: never equal"
 
 
-def _family_of(label: str) -> str:
-    """Return the label that a spelling means, such as CONTRADICT for "refutes"."""
-    name = label.strip().upper()
-    return LABEL_FAMILIES.get(name, name)
+def _meant_label(spelling: str) -> str:
+    """Return the label that a spelling means, such as CONTRADICT for "refutes".
+
+    A spelling that is not known means the label in capitals.
+    """
+    label_in_capitals = spelling.strip().upper()
+    return LABEL_BY_SPELLING.get(label_in_capitals, label_in_capitals)
 
 
 # ---- Ids of units
@@ -174,13 +185,14 @@ def id_notices(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files,
     `unmatched` are the ids of gold without a prediction, `predicted` the ids of the predictions. `unit_noun` is the
     word for a unit in the notice, such as "claim".
     """
-    gold_file, file = files
+    gold_file, predictions_file = files
     predicted_by_text = {str(unit_id): unit_id for unit_id in predicted}
     for gold_id in unmatched:
         predicted_id = predicted_by_text.get(str(gold_id))
-        if predicted_id is not None and isinstance(predicted_id, str) != isinstance(gold_id, str):
+        if predicted_id is not None and _are_text_and_number([predicted_id], [gold_id]):
             types = _describe_types([predicted_id], gold_file)
-            yield f"{file}: ids are {types} ({unit_noun} {short_text(gold_id)}), so that they are not matched"
+            example = f"{unit_noun} {short_text(gold_id)}"
+            yield f"{predictions_file}: ids are {types} ({example}), so that they are not matched"
             return
 
 
@@ -200,25 +212,39 @@ def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator
 
     They differ in the type of the sentence number, or in letter case or blanks of the title.
     """
-    gold_file, file = files
-    key_function_by_notice: dict[str, Callable[[Sequence[Any]], object]] = {
-        f"sentence numbers of facts are text in {file} or in {gold_file} and numbers in the other": _key_of_any_type,
-        f"titles of facts have another letter case or other blanks than in {gold_file}": _key_of_any_case,
-    }
-    example_by_notice: dict[str, str] = {}
+    gold_file, predictions_file = files
+    either_file = f"{predictions_file} or in {gold_file}"
+    types_differ = f"sentence numbers of facts are text in {either_file} and numbers in the other"
+    titles_differ = f"titles of facts have another letter case or other blanks than in {gold_file}"
+    example_by_difference: dict[str, str] = {}
     for question in islice(questions, MOST_COMPARED):
-        gold_facts = [fact for fact in question.gold if len(fact) == 2]
-        wrong_facts = [fact for fact in question.predicted if len(fact) == 2 and fact not in gold_facts]
-        for notice, key_function in key_function_by_notice.items():
-            if notice in example_by_notice:
+        for difference, key_function in ((types_differ, _key_of_any_type), (titles_differ, _key_of_any_case)):
+            if difference in example_by_difference:
                 continue
-            gold_keys = {key_function(fact) for fact in gold_facts}
-            respelled = [fact for fact in wrong_facts if key_function(fact) in gold_keys]
-            if respelled:
-                title, sentence = respelled[0]
-                example_by_notice[notice] = f"question {short_text(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
-    for notice, example in example_by_notice.items():
-        yield f"{file}: {notice} ({example}), so that they do not count as found"
+            fact = _find_fact_in_other_writing(question, key_function)
+            if fact is not None:
+                title, sentence = fact
+                example = f"question {short_text(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
+                example_by_difference[difference] = example
+    for difference, example in example_by_difference.items():
+        yield f"{predictions_file}: {difference} ({example}), so that they do not count as found"
+
+
+def _find_fact_in_other_writing(
+    question: FactsOfQuestion, key_function: Callable[[Sequence[Any]], object]
+) -> Sequence[Any] | None:
+    """Return the first wrong fact of a question that would be right if facts were compared by another key.
+
+    `key_function` makes this key of a fact. Only facts of a title and a sentence number are compared. Return None if
+    there is no such fact.
+    """
+    gold_facts = [fact for fact in question.gold if len(fact) == 2]
+    gold_keys = {key_function(fact) for fact in gold_facts}
+    for fact in question.predicted:
+        is_wrong = len(fact) == 2 and fact not in gold_facts
+        if is_wrong and key_function(fact) in gold_keys:
+            return fact
+    return None
 
 
 def _key_of_any_type(fact: Sequence[Any]) -> object:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 from msgspec import Meta
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
@@ -635,7 +635,7 @@ class ScoredPredictions(Record):
         id_text = str(unit_id)
         positions = [position for position, other_id in enumerate(self.table.ids) if other_id == id_text]
         if not positions:
-            suggestion = nearest(id_text, self.table.ids, cutoff=0.5)
+            suggestion = did_you_mean(id_text, self.table.ids, cutoff=0.5)
             raise InputError(f"no {self.mode.unit} {id_text} was scored{suggestion}", file=self.names[0])
         return positions
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:  # numpy is imported with what needs it
 EXTRA: Final = "r4c"
 """The extra of the package that installs the edit distance and the assignment solver."""
 
-_SCIPY_BYTES: Final = 224 << 20
-"""The address space that scipy and its libraries take with one thread, with a reserve."""
+_SCIPY_MEGABYTES: Final = 224
+"""The address space that scipy and its libraries take with one thread, with a reserve, in units of 2**20 bytes."""
 
 _THREADS_VARIABLE: Final = "OPENBLAS_NUM_THREADS"
 """The environment variable for the number of threads of the library for linear algebra."""
@@ -46,7 +46,8 @@ _THREADS_VARIABLE: Final = "OPENBLAS_NUM_THREADS"
 WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
     "e": lambda head, relation, tail: (head + tail) / 2,
     "r": lambda head, relation, tail: relation,
-    "er": lambda head, relation, tail: (head + tail + relation) / 3,  # in this order; not the mean of the other two
+    # The order of the sum decides on its last digits. It is not the mean of the other two weights.
+    "er": lambda head, relation, tail: (head + tail + relation) / 3,
 }
 """The three evaluations: of entities (e), relation (r) and both (er), in the order in which they draw references.
 
@@ -61,6 +62,9 @@ SEED: Final = 3
 """The seed of the official script's random stream, which is never reset."""
 
 ASPECTS: Final = ("prec", "recall", "f1")
+
+_INDENT: Final = "  "
+"""The beginning of the lines of an explanation about an evaluation."""
 
 EXTRA_FACT: Final = "extra_fact"
 WRONG_ENTITY: Final = "wrong_entity"
@@ -190,7 +194,9 @@ class R4C(Mode):
 
     def is_gold(self, first: object) -> bool | None:
         """Return whether the value of a file is gold, which has no key "re"; None if it is no object."""
-        return "re" not in first if isinstance(first, dict) else None
+        if not isinstance(first, dict):
+            return None
+        return "re" not in first
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: R4COptions
@@ -200,14 +206,13 @@ class R4C(Mode):
         Raises InputError if instances have no prediction, unless the options leave them out.
         """
         ids = [instance for instance in gold.content if instance in predictions.content]
-        missing_count = len(gold.content) - len(ids)
-        missing_of_all = f"{missing_count:,} of {number_with_noun(len(gold.content), 'instance')}"
-        if missing_count and not self.is_answered_only(options):
-            first_missing = next(instance for instance in gold.content if instance not in predictions.content)
+        missing_ids = [instance for instance in gold.content if instance not in predictions.content]
+        missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(gold.content), 'instance')}"
+        if missing_ids and not self.is_answered_only(options):
             raise InputError(
                 f"no derivation for it ({missing_of_all} have none)",
                 file=predictions.name,
-                place=f"instance {short_text(first_missing)}",
+                place=f"instance {short_text(missing_ids[0])}",
                 remedy="--ignore-missing leaves such instances out",
             )
         if not ids:
@@ -217,7 +222,7 @@ class R4C(Mode):
             references = References(gold.content[instance], orders)
             pairs.append((instance, references, predictions.content[instance]))
         notices = []
-        if missing_count:
+        if missing_ids:
             notices.append(f"{predictions.name}: {missing_of_all} left out, without prediction")
         return pairs, notices
 
@@ -250,26 +255,36 @@ class R4C(Mode):
         reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
         that the instance lacks, and for empty strings that would have to be compared.
         """
+        gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
-            location.file = unit.files[1]
+            location.file = predictions_file
             predicted = _read_derivation(unit.prediction)
-            location.file = unit.files[0]
+            location.file = gold_file
             references = _read_references(unit.gold)
-            # The facts of all references stand in one list, so that one call of the edit distance compares them all.
+
+            # The facts of all references are in one list, so that one call of the edit distance compares them all.
             gold_facts: list[Fact] = []
             columns_of_reference: dict[int, slice] = {}
             for position, facts in references.items():
-                columns_of_reference[position] = slice(len(gold_facts), len(gold_facts) + len(facts))
+                first_column = len(gold_facts)
                 gold_facts += facts
-            similarities = compare_facts(predicted, gold_facts)
+                columns_of_reference[position] = slice(first_column, len(gold_facts))
+            heads, relations, tails = compare_facts(predicted, gold_facts)
+
             evaluations = []
             for order, weight_function in zip(unit.gold.orders, WEIGHTS.values()):
-                weights = weight_function(*similarities)
+                weights = weight_function(heads, relations, tails)
                 alignments = [align(weights[:, columns_of_reference[position]]) for position in order]
                 totals = tuple([total_weight(alignment) for alignment in alignments])
                 best = totals.index(max(totals))
-                gold = references[order[best]]
-                evaluations.append(InstanceEvaluation(order, totals, predicted, gold, alignments[best]))
+                evaluation = InstanceEvaluation(
+                    order=order,
+                    totals=totals,
+                    predicted=predicted,
+                    gold=references[order[best]],
+                    pairs=alignments[best],
+                )
+                evaluations.append(evaluation)
         return evaluations
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -285,7 +300,7 @@ class R4C(Mode):
             yield f"  tried in this order: {', '.join(totals)}"
             yield f"  chosen: reference {evaluation.reference + 1}"
             for line in _explain_alignment(evaluation):
-                yield f"  {line}"
+                yield f"{_INDENT}{line}"
 
     # ---- Faults of predictions
 
@@ -295,33 +310,30 @@ class R4C(Mode):
         The reference is the one that the evaluation of the measure chooses, such as `e` for `e_f1`.
         """
         level = measure.partition("_")[0]
-        evaluation = self.evaluate(unit)[list(WEIGHTS).index(level)]
-        pair_by_gold = {pair.gold: pair for pair in evaluation.pairs}
+        evaluation_by_level = dict(zip(WEIGHTS, self.evaluate(unit)))
+        evaluation = evaluation_by_level[level]
+        steps_of_reference = unit.gold.derivations[evaluation.reference]
+        pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
         for position, gold in enumerate(evaluation.gold):
-            if position in pair_by_gold:
-                pair = pair_by_gold[position]
+            pair = pair_by_gold_position.get(position)
+            if pair is not None:
                 yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
             else:
-                missed = unit.gold.derivations[evaluation.reference][position]
-                yield Part(
-                    noun="fact",
-                    value=list(gold),
-                    is_right=False,
-                    judgment=None,
-                    faults=(Fault(kind=MISSED_FACT, part=None, predicted=None, gold=missed),),
-                )
+                missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps_of_reference[position])
+                yield Part(noun="fact", value=list(gold), is_right=False, judgment=None, faults=(missed,))
         aligned_positions = {pair.predicted for pair in evaluation.pairs}
         for position, fact in enumerate(evaluation.predicted):
             if position not in aligned_positions:
                 extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
-                yield Part(
-                    noun="fact", value=list(fact), is_right=False, judgment="aligned with nothing", faults=(extra,)
-                )
+                judgment = "aligned with nothing"
+                yield Part(noun="fact", value=list(fact), is_right=False, judgment=judgment, faults=(extra,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the predicted derivation of an instance, with these faults of it corrected.
+        """Return the predicted derivation of an instance, a list of steps, with these faults of it corrected.
 
-        Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced.
+        Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced. The
+        part of a fault is the number of the predicted step. Its `gold` is a whole step for a missed fact, the two
+        entities for wrong entities, and a relation for a wrong relation.
         """
         step_by_number: dict[Any, Any] = dict(enumerate(unit.prediction, start=1))
         missed_steps = []
@@ -330,19 +342,22 @@ class R4C(Mode):
                 missed_steps.append(fault.gold)
             elif fault.kind == EXTRA_FACT:
                 del step_by_number[fault.part]
-            else:
-                title, sentence, (head, relation, tail, *rest) = step_by_number[fault.part]
-                if fault.kind == WRONG_ENTITY:
-                    head, tail = fault.gold
-                else:
-                    relation = fault.gold
-                step_by_number[fault.part] = [title, sentence, [head, relation, tail, *rest]]
+            elif fault.kind == WRONG_ENTITY:
+                head, tail = fault.gold
+                step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], head=head, tail=tail)
+            else:  # a wrong relation
+                step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], relation=fault.gold)
         return [*step_by_number.values(), *missed_steps]
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of an instance, the number of facts of its first reference; none if that is malformed."""
+        """Return the group of an instance, the number of facts of its first reference: {"gold_facts": "3"}.
+
+        There is no group if that reference is missing or malformed.
+        """
         references = unit.gold.derivations
-        first_reference = references[0] if isinstance(references, list) and references else None
+        if not isinstance(references, list) or not references:
+            return {}
+        first_reference = references[0]
         if not isinstance(first_reference, list):
             return {}
         return {"gold_facts": str(len(first_reference))}
@@ -353,21 +368,35 @@ def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
 
     `pair` has the positions of the two facts and their weight.
     """
-    number = pair.predicted + 1
+    step_number = pair.predicted + 1
     faults = []
     if _differ(predicted.head, gold.head) or _differ(predicted.tail, gold.tail):
         predicted_entities = [predicted.head, predicted.tail]
-        faults.append(Fault(kind=WRONG_ENTITY, part=number, predicted=predicted_entities, gold=[gold.head, gold.tail]))
+        gold_entities = [gold.head, gold.tail]
+        faults.append(Fault(kind=WRONG_ENTITY, part=step_number, predicted=predicted_entities, gold=gold_entities))
     if _differ(predicted.relation, gold.relation):
-        faults.append(Fault(kind=WRONG_RELATION, part=number, predicted=predicted.relation, gold=gold.relation))
-    texts = ", ".join([quoted(text) for text in predicted])
-    return Part(
-        noun="fact",
-        value=list(gold),
-        is_right=not faults,
-        judgment=f"[{texts}], weight {pair.weight:.4f}",
-        faults=tuple(faults),
-    )
+        faults.append(Fault(kind=WRONG_RELATION, part=step_number, predicted=predicted.relation, gold=gold.relation))
+    predicted_texts = ", ".join([quoted(text) for text in predicted])
+    judgment = f"[{predicted_texts}], weight {pair.weight:.4f}"
+    return Part(noun="fact", value=list(gold), is_right=not faults, judgment=judgment, faults=tuple(faults))
+
+
+def _replace_in_step(
+    step: Sequence[Any], *, head: str | None = None, relation: str | None = None, tail: str | None = None
+) -> list[Any]:
+    """Return a step of a derivation with other entities or another relation; a part that is None stays unchanged.
+
+    A step is `[title, sentence number, [head, relation, tail]]`. Further items of its fact are kept.
+    """
+    title, sentence_number, fact = step
+    old_head, old_relation, old_tail, *further_items = fact
+    new_fact = [
+        old_head if head is None else head,
+        old_relation if relation is None else relation,
+        old_tail if tail is None else tail,
+        *further_items,
+    ]
+    return [title, sentence_number, new_fact]
 
 
 def _differ(first: str, second: str) -> bool:
@@ -384,10 +413,12 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
-    orders_by_level = []
-    for _ in WEIGHTS:
-        orders_by_level.append([tuple(stream.sample(positions, reference_count)) for _ in range(instance_count)])
-    return list(zip(*orders_by_level))
+    orders_of_instances: list[tuple[Order, ...]] = [()] * instance_count
+    for _evaluation in WEIGHTS:
+        for instance in range(instance_count):
+            order = tuple(stream.sample(positions, reference_count))
+            orders_of_instances[instance] += (order,)
+    return orders_of_instances
 
 
 def load_packages() -> None:
@@ -396,22 +427,22 @@ def load_packages() -> None:
     scipy loads a library for linear algebra, which is not needed here. That library starts a thread for each processor.
     If there is not enough memory for the threads, it may wait for ever and ignore signals; so it gets a single thread.
     """
-    has_thread_limit = _THREADS_VARIABLE in os.environ
+    user_has_set_threads = _THREADS_VARIABLE in os.environ
     try:
         importlib.import_module("rapidfuzz.distance.Levenshtein")
         if "scipy.optimize" in sys.modules:
             return
-        mmap.mmap(-1, _SCIPY_BYTES).close()  # raises OSError if there is not enough memory
+        mmap.mmap(-1, _SCIPY_MEGABYTES << 20).close()  # raises OSError if there is not enough memory
         os.environ.setdefault(_THREADS_VARIABLE, "1")
         importlib.import_module("scipy.optimize")
     except ModuleNotFoundError as error:
-        raise MissingExtraError(str(error.name).partition(".")[0], EXTRA) from None
+        package = str(error.name).partition(".")[0]  # "scipy" of "scipy.optimize"
+        raise MissingExtraError(package, EXTRA) from None
     except OSError:
-        megabytes = _SCIPY_BYTES >> 20
-        problem = f"scipy needs {megabytes} MB of address space, and there is less; raise the limit (ulimit -v)"
+        problem = f"scipy needs {_SCIPY_MEGABYTES} MB of address space, and there is less; raise the limit (ulimit -v)"
         raise CsScoreError(problem) from None
     finally:
-        if not has_thread_limit:
+        if not user_has_set_threads:
             os.environ.pop(_THREADS_VARIABLE, None)
 
 
@@ -427,8 +458,8 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
     The similarity is 1 - d / n: d is the Levenshtein distance of both texts in lower case, n the length of the longer
-    text before it is changed to lower case. It is at most 1. It is below 0 if a text is longer in lower case,
-    and not a number if both texts are empty; `align` raises an error for that. Repeated texts are compared once.
+    text before it is changed to lower case. It is at most 1. It can be below 0 if a text is longer in lower case, and
+    it is not a number if both texts are empty; `align` raises an error for that. Repeated texts are compared once.
     """
     import numpy as np
     from rapidfuzz.distance.Levenshtein import distance
@@ -477,8 +508,11 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
     if np.isnan(gains).any():
         raise InputError("two empty strings are to be compared, for which no similarity is defined")
     rows, columns = linear_sum_assignment(gains, maximize=True)
-    pairs = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
-    return [AlignedPair(row, column, weight) for row, column, weight in pairs if weight > 0]
+    pairs = []
+    for row, column, weight in zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist()):
+        if weight > 0:
+            pairs.append(AlignedPair(predicted=row, gold=column, weight=weight))
+    return pairs
 
 
 def total_weight(pairs: Iterable[AlignedPair]) -> float:
@@ -520,13 +554,16 @@ def _read_derivation(value: object) -> Derivation:
 
 
 def _read_fact(step: object) -> Fact:
-    """Return the fact of a step [title, sentence number, fact]. Raises InputError for anything else."""
+    """Return the fact of a step `[title, sentence number, fact]`, which is the only part that is scored.
+
+    Items of the fact after head, relation and tail are ignored. Raises InputError for anything else.
+    """
     parts = reading.as_list(step, "a step")
     if len(parts) != 3:
-        raise InputError(
-            f"a step of {number_with_noun(len(parts), 'item')} where [title, sentence number, fact] is expected"
-        )
-    texts = reading.as_list(parts[2], "a fact")[:3]
+        items = number_with_noun(len(parts), "item")
+        raise InputError(f"a step of {items} where [title, sentence number, fact] is expected")
+    _, _, fact = parts
+    texts = reading.as_list(fact, "a fact")[:3]
     if len(texts) < 3:
         raise InputError(f"a fact of {number_with_noun(len(texts), 'item')} where [head, relation, tail] is expected")
     for text in texts:
@@ -546,6 +583,26 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     otherwise each pair, and each other fact, has two or three lines.
     """
     heading = ("predicted", "gold", "head", "relation", "tail", "weight")
+    rows = _alignment_rows(evaluation)
+    table = align_rows([heading, *rows])
+    width = max([len(line) for line in table])
+    if width + len(_INDENT) <= SCREEN:
+        return table
+    lines = []
+    for predicted_text, gold_text, *numbers in rows:
+        lines += [f"predicted  {predicted_text}", f"gold       {gold_text}"]
+        if numbers:
+            numbers_with_names = [f"{name} {number}" for name, number in zip(heading[2:], numbers)]
+            lines.append(f"{'':9}  {', '.join(numbers_with_names)}")
+    return lines
+
+
+def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
+    """Return the cells of a row for each pair of facts of an alignment, and for each fact that is not aligned.
+
+    The cells of a pair are both facts, the similarities of heads, relations and tails, and the weight; those of another
+    fact are the fact and a hyphen.
+    """
     rows: list[tuple[str, ...]] = []
     for pair in evaluation.pairs:
         predicted = evaluation.predicted[pair.predicted]
@@ -560,16 +617,7 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     for position, fact in enumerate(evaluation.gold):
         if position not in aligned_gold:
             rows.append(("-", _show_fact(fact)))
-    table = align_rows([heading, *rows])
-    if max([len(line) for line in table]) + 2 <= SCREEN:
-        return table
-    lines = []
-    for predicted_text, gold_text, *numbers in rows:
-        lines += [f"predicted  {predicted_text}", f"gold       {gold_text}"]
-        if numbers:
-            named_numbers = [f"{name} {number}" for name, number in zip(heading[2:], numbers)]
-            lines.append(f"{'':9}  {', '.join(named_numbers)}")
-    return lines
+    return rows
 
 
 def _show_fact(fact: Fact) -> str:

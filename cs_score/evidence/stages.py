@@ -75,7 +75,9 @@ class Stage(Mode):
 
         Return None if the line is no object.
         """
-        return "claim" in first if isinstance(first, dict) else None
+        if not isinstance(first, dict):
+            return None
+        return "claim" in first
 
     def gold(self, source: Source) -> list[GoldClaim]:
         """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
@@ -98,6 +100,7 @@ class Stage(Mode):
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
+                # Without either key the place has an empty list, which messages leave out.
                 location.place["claim"] = fields.get("claim_id", fields.get("id", []))
                 claims.append(self.prediction_from_json(fields))
         return claims
@@ -107,10 +110,13 @@ class Stage(Mode):
 
         Only the leaderboard's lines have their id under `id`. Raises InputError for a malformed line.
         """
-        if "claim_id" not in prediction and "id" in prediction:
-            return Prediction(reading.identifier(prediction, "id"), self.read_leaderboard_line(prediction))
+        is_of_leaderboard = "id" in prediction and "claim_id" not in prediction
+        if is_of_leaderboard:
+            claim_id = reading.identifier(prediction, "id")
+            return Prediction(claim_id, self.read_leaderboard_line(prediction))
         claim_id = reading.identifier(prediction, "claim_id")
-        return Prediction(claim_id, self.read_stage_value(reading.member(prediction, self.key)))
+        value = reading.member(prediction, self.key)
+        return Prediction(claim_id, self.read_stage_value(value))
 
     def prediction_to_json(self, prediction: Prediction | None) -> Any:
         """Return the prediction for a claim as the JSON object of a line of the stage's file; None stays None."""
@@ -145,10 +151,11 @@ class Stage(Mode):
             notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
         scored_gold = replace(gold, content=claims)
         if self.matches_by_id or options.any_order:
-            matched = _match_by_id(scored_gold, predictions)
+            sorted_predictions = _match_by_id(scored_gold, predictions)
         else:
-            matched = _match_by_position(scored_gold, predictions)
-        return [(claim.id, claim, predicted) for claim, predicted in zip(claims, matched)], notices
+            sorted_predictions = _match_by_position(scored_gold, predictions)
+        pairs = [(claim.id, claim, prediction) for claim, prediction in zip(claims, sorted_predictions)]
+        return pairs, notices
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the groups of a claim: the labels of its evidence sets, and its number of documents in gold."""
@@ -167,7 +174,9 @@ def _evidence_of(fields: reading.Object) -> reading.Object:
     Raises InputError if there is no evidence, and if it is neither an object nor null nor [].
     """
     value = reading.member(fields, "evidence")
-    return {} if is_empty_evidence(value) else reading.as_object(value, "'evidence'")
+    if is_empty_evidence(value):
+        return {}
+    return reading.as_object(value, "'evidence'")
 
 
 def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any]) -> dict[str, Any]:
@@ -208,30 +217,30 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
 def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions in the order of the claims of gold, matched by id.
 
-    `predictions` is the content of a file, as gold is. Raises InputError for a repeated, unknown or missing id.
+    Raises InputError if an id is repeated in one of the files, if gold does not have the id of a prediction, and if a
+    claim of gold has no prediction.
     """
-    gold_keys = _positions_by_id_key(gold).keys()
-    prediction_by_key = {}
-    for key, position in _positions_by_id_key(predictions).items():
-        prediction = predictions.content[position]
-        if key not in gold_keys:
-            place = f"line {position + 1}, claim {short_text(prediction.id)}"
+    gold_positions = _positions_by_id_key(gold)
+    predicted_positions = _positions_by_id_key(predictions)
+    for key, position in predicted_positions.items():
+        if key not in gold_positions:
+            place = f"line {position + 1}, claim {short_text(predictions.content[position].id)}"
             raise InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
-        prediction_by_key[key] = prediction
     _check_claim_counts(gold, predictions)
-    return [prediction_by_key[key] for key in gold_keys]
+    return [predictions.content[predicted_positions[key]] for key in gold_positions]
 
 
 def _positions_by_id_key(claims_file: InputContent) -> dict[Hashable, int]:
     """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id."""
-    positions: dict[Hashable, int] = {}
+    position_by_key: dict[Hashable, int] = {}
     for position, claim in enumerate(claims_file.content):
         key = as_key(claim.id)
-        if key in positions:
-            problem = f"claim {short_text(claim.id)} occurs twice (line {positions[key] + 1}, too)"
+        if key in position_by_key:
+            first_line = position_by_key[key] + 1
+            problem = f"claim {short_text(claim.id)} occurs twice (line {first_line}, too)"
             raise InputError(problem, file=claims_file.name, place=f"line {position + 1}")
-        positions[key] = position
-    return positions
+        position_by_key[key] = position
+    return position_by_key
 
 
 def _check_claim_counts(gold: InputContent, predictions: InputContent) -> None:
@@ -274,14 +283,16 @@ class Retrieval(Stage):
         return [_document_number(document) for document in _evidence_of(fields)]
 
     def row(self, unit: Unit) -> Row:
-        """Return 1 for the claim, then 1 or 0 for one, and for all, of gold's documents being retrieved.
+        """Return three numbers for a claim: 1, whether one of gold's documents is retrieved, and whether all are.
 
-        A claim without documents in gold has 1 for both. Raises InputError for a document of gold that is no number.
+        The last two are 1 for yes and 0 for no. A claim without documents in gold has 1 for both. Raises InputError for
+        a document of gold that is no number.
         """
         gold_numbers = self._gold_numbers(unit)
         hit_count = len(gold_numbers & set(unit.prediction.content))
-        has_one = hit_count > 0 or not gold_numbers
-        return 1, int(has_one), int(hit_count == len(gold_numbers))
+        hits_one = hit_count > 0 or not gold_numbers
+        hits_all = hit_count == len(gold_numbers)
+        return 1, int(hits_one), int(hits_all)
 
     def _gold_numbers(self, unit: Unit) -> set[int]:
         """Return the numbers of gold's documents for a claim. Raises InputError for an id that is no whole number."""
@@ -291,13 +302,13 @@ class Retrieval(Stage):
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: gold's documents, the retrieved ones, and whether they are hits."""
         gold_numbers = self._gold_numbers(unit)
-        _, has_one, has_all = row
+        _, hits_one, hits_all = row
         reason = "" if gold_numbers else ": gold has no document"
         yield f"claim {short_text(unit.id)}"
         yield f"  gold       {reading.list_text(sorted(gold_numbers))}"
         yield f"  retrieved  {reading.list_text(unit.prediction.content)}"
-        yield f"  hit one    {'yes' if has_one else 'no'}{reason}"
-        yield f"  hit all    {'yes' if has_all else 'no'}{reason}"
+        yield f"  hit one    {'yes' if hits_one else 'no'}{reason}"
+        yield f"  hit all    {'yes' if hits_all else 'no'}{reason}"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of gold for a claim; it is right if it is retrieved."""
@@ -307,18 +318,14 @@ class Retrieval(Stage):
             if number in retrieved:
                 yield Part(noun="document", value=document, is_right=True, judgment="retrieved")
             else:
-                yield Part(
-                    noun="document",
-                    value=document,
-                    is_right=False,
-                    judgment=None,
-                    faults=(Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number),),
-                )
+                missed = Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number)
+                yield Part(noun="document", value=document, is_right=False, judgment=None, faults=(missed,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
-        missed = [fault.gold for fault in faults]
-        return self.prediction_to_json(Prediction(unit.prediction.id, [*unit.prediction.content, *missed]))
+        missed_documents = [fault.gold for fault in faults]
+        documents = [*unit.prediction.content, *missed_documents]
+        return self.prediction_to_json(Prediction(unit.prediction.id, documents))
 
 
 def _document_number(document: str) -> int:
@@ -368,8 +375,9 @@ class Rationale(Stage):
         correct_count = 0
         retrieved_count = 0
         for document, sentences in unit.prediction.content.items():
+            gold_sets = sets_by_document.get(document, ())
             retrieved_count += len(sentences)
-            correct_count += sum(_are_correct(sets_by_document.get(document, ()), sentences))
+            correct_count += sum(_are_correct(gold_sets, sentences))
         relevant_count = 0
         for sets in sets_by_document.values():
             for gold_set in sets:
@@ -393,9 +401,10 @@ class Rationale(Stage):
         for document, sets in sets_by_document.items():
             predicted_keys = sentence_keys(predicted.get(document, ()))
             for number, gold_set in enumerate(sets, start=1):
-                yield _judge_set(document, number, gold_set, predicted_keys)
+                yield _set_part(document, number, gold_set, predicted_keys)
         for document, sentences in predicted.items():
-            for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
+            gold_sets = sets_by_document.get(document, ())
+            for sentence in _extra_sentences(gold_sets, sentences):
                 fault = Fault(kind=EXTRA_SENTENCE, part=document, predicted=sentence, gold=None)
                 value = {"document": document, "sentence": sentence}
                 yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set", faults=(fault,))
@@ -409,9 +418,10 @@ class Rationale(Stage):
             if fault.kind == EXTRA_SENTENCE:
                 extra_key = as_key(fault.predicted)
                 evidence[document] = [sentence for sentence in sentences if as_key(sentence) != extra_key]
-            else:  # sentences of a gold set that are missed
+            else:  # `fault.gold` has the sentences of a gold set that are missed
                 predicted_keys = sentence_keys(sentences)
-                sentences += [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
+                missed_sentences = [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
+                evidence[document] = sentences + missed_sentences
         return self.prediction_to_json(Prediction(unit.prediction.id, evidence))
 
 
@@ -446,8 +456,12 @@ def _extra_sentences(sets: Iterable[LabelledSentences], sentences: Iterable[obje
     gold_keys: set[Hashable] = set()
     for gold_set in sets:
         gold_keys |= sentence_keys(gold_set.sentences)
-    extra = {as_key(sentence): sentence for sentence in sentences if as_key(sentence) not in gold_keys}
-    return list(extra.values())
+    extra_by_key = {}
+    for sentence in sentences:
+        key = as_key(sentence)
+        if key not in gold_keys:
+            extra_by_key[key] = sentence
+    return list(extra_by_key.values())
 
 
 def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[object] | None) -> Iterator[str]:
@@ -466,7 +480,7 @@ def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[ob
         yield f"  sentence {quoted(sentence)}: {outcome}"
 
 
-def _judge_set(document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
+def _set_part(document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
     """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
 
     `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
@@ -478,28 +492,20 @@ def _judge_set(document: str, number: int, gold_set: LabelledSentences, predicte
     if not missing:
         return Part(noun="evidence set", value=value, is_right=True, judgment="complete")
     predicted_count = len(sentence_by_key) - len(missing)
-    if not predicted_count:
-        return Part(
-            noun="evidence set",
-            value=value,
-            is_right=False,
-            judgment=None,
-            faults=(Fault(kind=MISSED_RATIONALE, part=document, predicted=None, gold=missing),),
-        )
-    judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
-    return Part(
-        noun="evidence set",
-        value=value,
-        is_right=False,
-        judgment=judgment,
-        faults=(Fault(kind=INCOMPLETE_RATIONALE, part=document, predicted=None, gold=missing),),
-    )
+    if predicted_count:
+        judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
+        kind = INCOMPLETE_RATIONALE
+    else:
+        judgment = None
+        kind = MISSED_RATIONALE
+    fault = Fault(kind=kind, part=document, predicted=None, gold=missing)
+    return Part(noun="evidence set", value=value, is_right=False, judgment=judgment, faults=(fault,))
 
 
 # ---- Labels
 
 
-class JudgedLabel(NamedTuple):
+class LabelsOfDocument(NamedTuple):
     """The label of gold and the predicted label of a document."""
 
     document: str
@@ -544,24 +550,26 @@ class Label(Stage):
         `sums` are the cells of the confusion table. The mean `macro_f1` is over the labels that occur in gold or in
         the predictions, the mean `macro_f1_without_nei` over the two labels other than NOT_ENOUGH_INFO.
         """
-        label_count = len(LABELS)
+        table = [_row_of_table(sums, position) for position in range(len(LABELS))]
         document_count = sum(sums)
-        right_counts = sums[:: label_count + 1]  # the diagonal of the table
+        right_counts = [table[position][position] for position in range(len(LABELS))]
         scores = [divide(sum(right_counts), document_count)]
-        f1s = []
-        f1s_without_nei = []
-        occurring_count = 0
+        f1_values = []
+        f1_values_without_nei = []
+        count_of_labels_that_occur = 0
         for position, label in enumerate(LABELS):
-            relevant = sum(_row_of_table(sums, position))
-            predicted = sum(sums[position::label_count])  # a column of the table
-            precision, recall, f1 = precision_recall_f1(right_counts[position], predicted, relevant, divide)
+            gold_count = sum(table[position])
+            predicted_count = sum([row[position] for row in table])
+            precision, recall, f1 = precision_recall_f1(right_counts[position], predicted_count, gold_count, divide)
             scores += [precision, recall, f1]
-            f1s.append(f1)
+            f1_values.append(f1)
             if label != NOT_ENOUGH_INFO:
-                f1s_without_nei.append(f1)
-            occurring_count += (relevant + predicted) > 0
+                f1_values_without_nei.append(f1)
+            count_of_labels_that_occur += (gold_count + predicted_count) > 0
+        macro_f1 = _mean(f1_values, count_of_labels_that_occur, divide)
         two = 2 + 0 * document_count  # an array of twos if the sums are arrays
-        return *scores, _mean(f1s, occurring_count, divide), _mean(f1s_without_nei, two, divide)
+        macro_f1_without_nei = _mean(f1_values_without_nei, two, divide)
+        return *scores, macro_f1, macro_f1_without_nei
 
     def read_stage_value(self, value: object) -> dict[str, str]:
         """Return the label of each document, read from the value under `labels`. Raises InputError."""
@@ -595,20 +603,22 @@ class Label(Stage):
     def row(self, unit: Unit) -> Row:
         """Return the confusion table of the predicted documents of a claim, row by row, as in `columns`."""
         counts = [0] * len(self.columns)
-        for judged in self._judge_labels(unit):
-            first_column_of_row = LABELS.index(judged.gold) * len(LABELS)
-            counts[first_column_of_row + LABELS.index(judged.predicted)] += 1
+        for labels in self._compare_labels(unit):
+            first_column_of_row = LABELS.index(labels.gold) * len(LABELS)
+            column = first_column_of_row + LABELS.index(labels.predicted)
+            counts[column] += 1
         return tuple(counts)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         """Yield ("document", label of gold, predicted label) for each predicted document of a claim."""
-        for judged in self._judge_labels(unit):
-            yield "document", judged.gold, judged.predicted
+        for labels in self._compare_labels(unit):
+            yield "document", labels.gold, labels.predicted
 
-    def _judge_labels(self, unit: Unit) -> Iterator[JudgedLabel]:
-        """Yield each predicted document of a claim with both labels. Raises InputError for an unknown label of gold."""
-        for document, label in unit.prediction.content.items():
-            yield JudgedLabel(document, self._gold_label(unit, document), label)
+    def _compare_labels(self, unit: Unit) -> Iterator[LabelsOfDocument]:
+        """Yield both labels of each predicted document of a claim. Raises InputError for an unknown label of gold."""
+        for document, predicted_label in unit.prediction.content.items():
+            gold_label = self._gold_label(unit, document)
+            yield LabelsOfDocument(document, gold_label, predicted_label)
 
     def _gold_label(self, unit: Unit, document: str) -> str:
         """Return gold's label of a document: NOT_ENOUGH_INFO, or the label of its evidence sets.
@@ -625,21 +635,21 @@ class Label(Stage):
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct."""
         yield f"claim {short_text(unit.id)}"
-        for judged in self._judge_labels(unit):
-            outcome = "correct" if judged.is_right else f"wrong, gold {judged.gold}"
-            yield f"  document {short_text(judged.document)}: {judged.predicted}, {outcome}"
+        for labels in self._compare_labels(unit):
+            outcome = "correct" if labels.is_right else f"wrong, gold {labels.gold}"
+            yield f"  document {short_text(labels.document)}: {labels.predicted}, {outcome}"
         if not unit.prediction.content:
             yield "  no document is predicted, so nothing counts"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the label of each predicted document of a claim, with a fault if it is wrong."""
-        for judged in self._judge_labels(unit):
-            faults: tuple[Fault, ...] = ()
-            if not judged.is_right:
-                faults = (Fault(kind=WRONG_LABEL, part=judged.document, predicted=judged.predicted, gold=judged.gold),)
-            yield Part(
-                noun="label", value=judged.document, is_right=judged.is_right, judgment=judged.predicted, faults=faults
-            )
+        for labels in self._compare_labels(unit):
+            document = labels.document
+            if labels.is_right:
+                yield Part(noun="label", value=document, is_right=True, judgment=labels.predicted)
+            else:
+                wrong = Fault(kind=WRONG_LABEL, part=document, predicted=labels.predicted, gold=labels.gold)
+                yield Part(noun="label", value=document, is_right=False, judgment=labels.predicted, faults=(wrong,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with gold's label for each document of these faults, as a JSON object."""
@@ -669,13 +679,13 @@ def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     The values are numbers, arrays or ratios. The mean of ratios is a ratio, too, with the number of labels as its
     denominator.
     """
-    if isinstance(f1s[0], Ratio):
-        f1_values = []
-        for f1 in f1s:
-            is_undefined = f1.denominator == 0
-            f1_values.append(f1.numerator / (f1.denominator + is_undefined))  # 0 / 1 instead of 0 / 0
-        return Ratio(sum(f1_values), label_count)
-    return divide(sum(f1s), label_count)
+    if not isinstance(f1s[0], Ratio):
+        return divide(sum(f1s), label_count)
+    quotients = []
+    for f1 in f1s:
+        is_undefined = f1.denominator == 0
+        quotients.append(f1.numerator / (f1.denominator + is_undefined))  # 0 / 1 instead of 0 / 0
+    return Ratio(sum(quotients), label_count)
 
 
 def _read_label(value: object) -> str:

@@ -57,9 +57,9 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
     The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
 
-    With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
-    2 (a r_u + c c w f_u) / (a + c w) to the numerator and a_u + c w_u to the denominator. The sums of both make F1, and
-    a small change of a unit changes their quotient as much as it changes F1.
+    With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds 2 (a r_u +
+    c c w f_u) / (a + c w) to the numerator and a_u + c w_u to the denominator. The sums of both make F1, and a small
+    change of a unit changes their quotient as much as it changes F1.
     """
     # In the formula these are r_u, a_u, f_u and w_u, and their sums r, a, f and w.
     right = np.asarray(counts.right, np.float64)

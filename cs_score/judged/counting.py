@@ -1,4 +1,4 @@
-"""Count the answers of a unit: judge each line by its assessment, and add up what the unit finds and wants."""
+"""Count the answers of a unit: judge each line by its assessment, and count the classes that are found and wanted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rules(Record):
 class UnitGold(Record, gc=False):
     """The ground truth of a unit: the lines of its assessments, the number of answers that it wants, and its groups.
 
-    `wanted_count` is None if the classes of the assessments decide on it; `rules` are those of the whole file. The
+    `wanted_count` is None if the classes of the assessments decide on it; `rules` hold for the whole file. The
     garbage collector leaves out these records (`gc=False`), which saves 16 bytes a unit: they are part of no cycle.
     """
 
@@ -67,9 +67,9 @@ class JudgedLine(NamedTuple):
 class UnitCount(NamedTuple):
     """The counts of a unit, which measures are computed from, and the numbers of its lines of each side.
 
-    `right` is the sum of the values of the answers, `answered` the number of answers that are not ignored. `found` and
-    `wanted` are what recall divides: numbers, or weights, of classes. `is_wanting`, `is_answered` and `units` are 0 or
-    1, so that their sums count units.
+    `right` is the sum of the values of the answers, `answered` the number of answers that are not ignored. Recall
+    divides `found` by `wanted`: numbers, or weights, of classes. `is_wanting`, `is_answered` and `units` are 0 or 1, so
+    that their sums count units.
     """
 
     right: float
@@ -144,7 +144,7 @@ _COLUMNS_OF_KEY: Final[Mapping[Key, str]] = {
 
 
 def key_of_line(line: LabelledLine, key: Key) -> object:
-    """Return the part of a line by which a line of a run finds its assessment among those of its unit.
+    """Return the part of a line by which a line of a run finds its assessment among the assessments of its unit.
 
     It is the answer for the key "answer", a pair of answer and evidence for "answer+evidence", and an empty text for
     "unit", as every line of the unit then finds the same assessment.
@@ -262,7 +262,7 @@ def accept_unassessed(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold
     return replace(gold, lines=[*gold.lines, *new_assessments], wanted_count=wanted_count)
 
 
-# ---- What is wanted, and the counts
+# ---- The answers that a unit wants, and its counts
 
 _ROUNDING: Final = 1e-9
 """The relative difference up to which two sums of weights count as equal, as their last digits may differ."""
@@ -300,7 +300,7 @@ def _makes_class(assessment: LabelledLine, rules: Rules) -> bool:
 
 
 def wanted_total(gold: UnitGold, weights: Mapping[str, float]) -> float:
-    """Return the number of answers that a unit wants, or the sum of the weights of its classes: what recall divides by.
+    """Return the number of answers that a unit wants, or the sum of the weights of its classes: the divisor of recall.
 
     `weights` are those of `weight_by_class`. The column `wanted` comes first, if the file has it. A unit whose classes
     are not known in advance (the lines of the run have labels, or the key is "unit") wants one answer.
@@ -313,7 +313,7 @@ def wanted_total(gold: UnitGold, weights: Mapping[str, float]) -> float:
 
 
 class _LineCount(NamedTuple):
-    """What a line adds to the counts of its unit.
+    """The contribution of a line to the counts of its unit.
 
     `found_weight` is the weight of the class that the line finds, 0 if it finds none. `reserved_label` is `UNASSESSED`
     or `DUPLICATE`, and empty for a line with a label of the file.
@@ -341,7 +341,7 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
 
 
 def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCount:
-    """Return what a judged line adds to the counts of its unit; `weights` has the weight of each class by its name.
+    """Return the contribution of a judged line to the counts of its unit; `weights` has the weights of the classes.
 
     A line finds the class that it is right about unless a better line does. A class that no assessment weighs has
     weight 1.

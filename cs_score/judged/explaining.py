@@ -44,7 +44,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
 
 
 def _found_of_wanted(count: UnitCount) -> str:
-    """Return how much of what a unit wants was found: "2 found of 3 wanted"."""
+    """Return how many of the classes that a unit wants were found, in words: "2 found of 3 wanted"."""
     if not count.wanted:
         return "nothing is wanted"
     return f"{count.found:g} found of {count.wanted:g} wanted"

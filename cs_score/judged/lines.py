@@ -67,9 +67,9 @@ def read_judged(
 ) -> JudgedFile:
     """Return the content of a file of assessments or of runs.
 
-    `heading_by_column` has what the file calls its columns; the cells of `columns_unread` are taken for empty. With
-    `needs_label` every line needs a label; otherwise either all lines have one or none has. Raises InputError with the
-    line for a cell that is malformed.
+    `heading_by_column` has the names of the columns in the file, by their meaning; the cells of `columns_unread` are
+    taken for empty. With `needs_label` every line needs a label; otherwise either all lines have one or none has.
+    Raises InputError with the line for a cell that is malformed.
     """
     table = JudgedTable(source, heading_by_column, columns_unread)
     reader = _Reader(table)

@@ -30,7 +30,7 @@ _NO_GROUPS: Final[Mapping[str, str]] = {}
 def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
     """Raise InputError if a run cannot be scored without assessments, because it has no labels or has weights.
 
-    `label_heading` is what the user calls the column of the labels.
+    `label_heading` is the name of the column of the labels in the files.
     """
     if not run.line_count:
         raise InputError("no line below the header: nothing is judged", file=run.name)
@@ -45,8 +45,8 @@ def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
 def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
     """Raise an error if assessments and run are swapped, or have columns that exclude each other.
 
-    `label_heading` is what the user calls the column of the labels. Raises UsageError for swapped files, InputError for
-    a file that has to be changed.
+    `label_heading` is the name of the column of the labels in the files. Raises UsageError for swapped files,
+    InputError for a file that has to be changed.
     """
     if "label" not in assessments.filled_columns:
         if "label" in run.filled_columns:
@@ -71,7 +71,7 @@ def _no_label_column(file: JudgedFile, label_heading: str) -> str:
 
 
 def units_of_file(file: JudgedFile) -> LinesByUnit:
-    """Return the lines of each unit of a file, those of all its runs together; units are in the order of the file."""
+    """Return the lines of each unit of a file, of all its runs together; the units are in the order of the file."""
     if len(file.units_by_run) == 1:
         only_run = next(iter(file.units_by_run))
         return file.units_by_run[only_run]  # as it is, without a copy of a million lines
@@ -111,7 +111,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
-    """Return the lines of a unit without those that repeat answer and evidence of an earlier line.
+    """Return the lines of a unit, except lines that repeat answer and evidence of an earlier one.
 
     Raises InputError if a line repeats an earlier one with another label.
     """
@@ -133,7 +133,7 @@ def pair_with_assessments(
 ) -> Iterator[Pair]:
     """Yield the id, the gold and the answers of each unit of the assessments; a unit without answers has none.
 
-    `units` are the lines of the assessments by unit, `answers` those of the run.
+    `units` are the lines of the assessments by unit, `answers` the lines of the run.
     """
     for unit, assessed_lines in units.items():
         yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers.get(unit, ())
@@ -142,8 +142,8 @@ def pair_with_assessments(
 def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules) -> Iterator[Pair]:
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels themselves.
 
-    `units` are the lines of all runs of the file by unit, `answers` those of the run that is scored. The gold has no
-    assessments: it says how many answers the unit wants, and its groups.
+    `units` are the lines of all runs of the file by unit, `answers` the lines of the run that is scored. The gold has
+    no assessments: it says how many answers the unit wants, and its groups.
     """
     for unit in units:
         yield unit, _gold_of_unit(unit, (), run, rules), answers.get(unit, ())

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record
 from cs_score.base.separators import escape_separators, split_unescaped, unescape_separators
 from cs_score.base.sources import open_source
 
 Value: TypeAlias = float | None
-"""What a line counts: 1, 1/2 or 0, and None if it is ignored."""
+"""The value of a line: 1, 1/2 or 0, and None if it is ignored."""
 
 VALUES: Final[Mapping[str, Value]] = {"right": 1.0, "half": 0.5, "wrong": 0.0, "ignore": None}
-"""The sides of a policy, with what a label on each of them counts."""
+"""The sides of a policy, with the value of a label on each of them."""
 
 UNASSESSED: Final = "UNASSESSED"
 """The label of a line of the run without an assessment."""
@@ -144,7 +144,7 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     for side, labels in labels_of_sides:
         if side not in VALUES:
             sides_there = ", ".join(VALUES)
-            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{nearest(side, VALUES)}")
+            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{did_you_mean(side, VALUES)}")
         for label in labels:
             if not label:
                 raise ValueError(f"a label of {side} is empty")
@@ -188,8 +188,8 @@ def _counts_in_words(count_by_label: Mapping[str, int]) -> str:
 def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     """Return a value of `--policy` that names all labels, for a user to complete and type.
 
-    A label without a side in the policy gets the side that its name suggests. The word SIDE stands for the side of
-    labels whose names suggest none: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
+    A label without a side in the policy gets the side that its name suggests. Labels whose names suggest none have the
+    word SIDE instead: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
     """
     side_by_label = {} if policy is None else dict(policy.sides)
     labels_without_guess = []

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Self
 from msgspec import Meta
 
 from cs_score.base.display import number_with_noun, one_line
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
@@ -50,7 +50,7 @@ _JOINED_BY: Final[Mapping[Key, str]] = {
     "answer": "unit and answer",
     "answer+evidence": "unit, answer and evidence",
 }
-"""What a run and its assessments are joined by, in words, by the value of `--key`."""
+"""The columns by which a run and its assessments are joined, in words, by the value of `--key`."""
 
 
 class PoolOptions(Record):
@@ -78,8 +78,8 @@ class PoolOptions(Record):
 class Pool(Mode):
     """Scores a run whose answers were judged; its units are questions, queries, claims or topics.
 
-    The labels stand in a file of assessments, the gold of this task, or in the lines of the run itself. `policy` is the
-    policy in force, `heading_by_column` has what the files call their columns, and `run_name` chooses one of the runs
+    The labels are in a file of assessments, the gold of this task, or in the lines of the run itself. `policy` is the
+    policy in force, `heading_by_column` has the names of columns in the files, and `run_name` chooses one of the runs
     of a file.
     """
 
@@ -142,7 +142,7 @@ class Pool(Mode):
         yield _answers_by_side(sums, len(units))
         if not units:
             return
-        rules = units[0].gold.rules  # those of all units
+        rules = units[0].gold.rules  # all units have the same
         if rules.key is not None:
             yield f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
         elif not rules.has_wanted_column:
@@ -206,7 +206,7 @@ class Pool(Mode):
             return run_names
         if chosen_name not in run_names:
             names_in_words = ", ".join([one_line(name, 40) for name in run_names if name]) or "no column run"
-            suggestion = nearest(chosen_name, run_names)
+            suggestion = did_you_mean(chosen_name, run_names)
             problem = f"no run is called {chosen_name}; there is {names_in_words}{suggestion}"
             raise InputError(problem, file=predictions.name)
         return [chosen_name]
@@ -260,7 +260,7 @@ class Pool(Mode):
 
     @property
     def _label_heading(self) -> str:
-        """What the files call the column of the labels."""
+        """The name of the column of the labels in the files."""
         return self.heading_by_column.get("label", "label")
 
     def _distinct_answers(self, run: JudgedFile) -> pairing.DistinctAnswers:
@@ -357,7 +357,7 @@ class Pool(Mode):
         has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)
         if not has_unassessed_answer:
             return
-        rules = units[0].gold.rules  # those of all units
+        rules = units[0].gold.rules  # all units have the same
         pessimistic_values = {**rules.value_by_label, UNASSESSED: 0.0}
         pessimistic_units = _with_rules(units, replace(rules, value_by_label=pessimistic_values))
         yield "pessimistic", "every unassessed answer wrong", pessimistic_units

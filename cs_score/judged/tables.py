@@ -12,7 +12,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, NoReturn, TypeAlias
 
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.separators import read_column_names
 from cs_score.base.sources import Source, plain_name, reason_of
 from cs_score.evidence.reading import kind_of, quoted
@@ -62,7 +62,8 @@ class JudgedTable:
     def __init__(self, source: Source, heading_by_column: Headings, columns_unread: Sequence[str] = ()) -> None:
         """Prepare to read a file.
 
-        `heading_by_column` has what the file calls its columns. The cells of `columns_unread` are empty in every row.
+        `heading_by_column` has the names of columns in the file, by their meaning. The cells of `columns_unread` are
+        empty in every row.
         """
         self.name = source.name
         self.columns: list[str] = []
@@ -218,7 +219,7 @@ class JudgedTable:
             return
         missing_headings = [self._heading_by_column.get(meaning, meaning) for meaning in missing_columns]
         headings_there = ", ".join([quoted(column) for column in self.columns[:20]])
-        suggestion = nearest(missing_headings[0], self.columns)
+        suggestion = did_you_mean(missing_headings[0], self.columns)
         problem = f"no column {' and no column '.join(missing_headings)}; there are {headings_there}{suggestion}"
         option = ",".join([f"{meaning}=NAME" for meaning in missing_columns])
         pronoun = "it" if len(missing_columns) == 1 else "them"

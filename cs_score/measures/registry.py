@@ -1,9 +1,9 @@
 """All measures: the arithmetic that they share, and the table that leaderboards, comparisons, JSON and help use.
 
-Every measure that does not score rankings is a ratio x / y of two sums over units. A formula gets the function that
-divides as an argument: it works for the numbers of a run as well as for arrays with one element for each resample. If
-the function is `Ratio`, the formula returns x and y, which show whether the quotient is defined and what each unit
-contributes. This module does not import numpy.
+Nearly every measure is a quotient x / y of sums over units. The function that divides is an argument of each formula.
+With `divide` a formula computes the score of a run; with a function that divides arrays it computes the scores of all
+resamples at the same time; and with `Ratio` it returns x and y, which show whether the quotient is defined and what
+each unit contributes. This module does not import numpy, so that small calls start fast.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, replace
 
 # ---- The arithmetic of scores
@@ -38,13 +38,14 @@ def divide(numerator: float, denominator: float) -> float:
 
 
 def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
-    """Return the harmonic mean of a precision and a recall, which `divide` computed from the same right answers.
+    """Return the harmonic mean of a precision and a recall of the same right answers: 2 P R / (P + R).
 
-    The product is doubled before it is divided, as in the official evaluators. If precision and recall are the ratios
-    c / r and c / g, the result is the ratio 2c / (r + g).
+    Both are numbers, arrays, or values of `Ratio`, as `divide` returns them. The harmonic mean of the ratios c / r and
+    c / g is the ratio 2c / (r + g).
     """
     if isinstance(precision, Ratio):
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
+    # The product is doubled before it is divided, as in the official evaluators: this decides on the last digit.
     return divide(2 * precision * recall, precision + recall)
 
 
@@ -77,7 +78,9 @@ def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
 
 def _f1_of_counts(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
     """Return F1 from the numbers of right answers, of answers given, and of answers to be found."""
-    return f1(divide(right, answered), divide(right, ground_truth), divide)
+    precision = divide(right, answered)
+    recall = divide(right, ground_truth)
+    return f1(precision, recall, divide)
 
 
 # ---- The table of measures
@@ -111,8 +114,11 @@ class Measure(Record):
     def __str__(self) -> str:
         """Return the name of the measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@1`, `abstract_f1`."""
         average = f"{ALL_HOPS}-{self.average}" if self.average else ""
-        name = "-".join(part for part in (self.table, average, self.statistic) if part)
-        return name if self.hop is None else f"{name}@{self.hop}"
+        parts = [part for part in (self.table, average, self.statistic) if part]
+        name = "-".join(parts)
+        if self.hop is None:
+            return name
+        return f"{name}@{self.hop}"
 
     @property
     def level(self) -> str:
@@ -120,13 +126,14 @@ class Measure(Record):
         return ALL_HOPS if self.hop is None else str(self.hop)
 
     def at(self, level: str) -> Measure:
-        """Return the same measure of one level, given as tables show it."""
+        """Return the same measure at a level, which is given as tables show it: `0`, `1` or `ALL`."""
         return replace(self, hop=None if level == ALL_HOPS else int(level))
 
     @property
     def sums(self) -> list[str]:
-        """The columns of units that a Cold Start measure is made of: `SF:ALL:right`."""
-        return [f"{self.table}:{self.level}:{name}" for name in _STATISTICS[self.average, self.statistic].sums]
+        """The columns of units that a Cold Start measure is computed from: `SF:ALL:right`, `SF:ALL:answered`."""
+        statistic = _STATISTICS[self.average, self.statistic]
+        return [f"{self.table}:{self.level}:{name}" for name in statistic.sums]
 
 
 OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
@@ -180,36 +187,47 @@ RANKED: Final[Mapping[str, OfRanking]] = {
 """The functions that compute the statistics of a ranking, by the name of the statistic."""
 
 
-def _official(groups: Sequence[str], statistics: str) -> tuple[Measure, ...]:
-    """Return the measures of each group: the groups `e_` and `r_` with `prec f1` give `e_prec`, `e_f1`, `r_prec` ..."""
+def _measures_of_groups(groups: Sequence[str], statistics: Sequence[str]) -> tuple[Measure, ...]:
+    """Return the measures of an evidence task: for each group the same statistics.
+
+    The groups `e_` and `r_` with the statistics `prec` and `f1` give `e_prec`, `e_f1`, `r_prec` and `r_f1`.
+    """
     measures = []
     for group in groups:
-        for statistic in statistics.split():
+        for statistic in statistics:
             measures.append(Measure(f"{group}{statistic}"))
     return tuple(measures)
 
 
-def _of_cold_start() -> tuple[Measure, ...]:
-    """Return the measures of Cold Start over all hops: the counted ones of each table, then the ranked ones."""
-    measures = []
-    for is_ranked in (False, True):
-        for table in _ALL:
-            for statistic in COLD_START:
-                if table in statistic.tables and bool(statistic.of_ranking) == is_ranked:
-                    measures.append(Measure(statistic.name, table, statistic.average))
-    return tuple(measures)
+def _cold_start_measures() -> tuple[Measure, ...]:
+    """Return the measures of Cold Start over all hops: those of counts table by table, then those of rankings."""
+    counted_measures = []
+    ranked_measures = []
+    for table in _ALL:
+        for statistic in COLD_START:
+            if table not in statistic.tables:
+                continue
+            measure = Measure(statistic.name, table, statistic.average)
+            if statistic.of_ranking is None:
+                counted_measures.append(measure)
+            else:
+                ranked_measures.append(measure)
+    return tuple(counted_measures + ranked_measures)
 
 
 MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
-    COLD_START_MODE: _of_cold_start(),
-    "scifact": _official(
+    COLD_START_MODE: _cold_start_measures(),
+    "scifact": _measures_of_groups(
         ("abstract_label_only_", "abstract_rationalized_", "sentence_selection_", "sentence_label_"),
-        "precision recall f1",
+        ("precision", "recall", "f1"),
     ),
-    "claims": (*_official(("abstract_", "sentence_"), "precision recall f1"), Measure("label_accuracy")),
-    "r4c": _official(("e_", "r_", "er_"), "prec recall f1"),
-    "hotpotqa": _official(("", "sp_", "joint_"), "em f1 prec recall"),
-    "pool": (*_official(("micro-", "macro-"), "p r f1"), Measure("coverage"), Measure("ap")),
+    "claims": (
+        *_measures_of_groups(("abstract_", "sentence_"), ("precision", "recall", "f1")),
+        Measure("label_accuracy"),
+    ),
+    "r4c": _measures_of_groups(("e_", "r_", "er_"), ("prec", "recall", "f1")),
+    "hotpotqa": _measures_of_groups(("", "sp_", "joint_"), ("em", "f1", "prec", "recall")),
+    "pool": (*_measures_of_groups(("micro-", "macro-"), ("p", "r", "f1")), Measure("coverage"), Measure("ap")),
 }
 """The measures of each mode over all hops, in the order in which tables show them."""
 
@@ -245,14 +263,15 @@ WHY: Final[Mapping[str, str]] = {
 }
 """The reason why a measure is a headline measure, in words for people."""
 
-_BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
+_BY_NAME: Final = {str(measure): measure for measures in MEASURES.values() for measure in measures}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
 def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
-    """Enter the measures of a task into the table, unless the table has the task already.
+    """Enter the measures of a task into the tables of this module, unless the task is there already.
 
-    `names` are the names of its measures; the first of the `headlines` ranks its leaderboards.
+    `names` are the names of its measures, in the order in which tables show them. `headlines` are those that people are
+    shown first, by default the first one; leaderboards are sorted by the first of them.
     """
     if mode in MEASURES:
         return
@@ -266,18 +285,25 @@ def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> Non
 
 
 def parse(text: str) -> Measure:
-    """Return the measure with the name `text`, in any letter case. Raises UsageError if there is none."""
+    """Return the measure with the name `text`, in any letter case: `sf-ap@1` -> the measure `SF-AP@1`.
+
+    Raises UsageError if there is none. Only measures of Cold Start may have a hop.
+    """
     name, at, hop = text.partition("@")
-    measure = _BY_NAME.get(find(name, _BY_NAME) or "")
-    if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
-        raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
-    return measure.at(hop) if at else measure
+    full_name = find(name, _BY_NAME)
+    if full_name is not None:
+        measure = _BY_NAME[full_name]
+        if not at:
+            return measure
+        if measure.table and re.fullmatch(_HOP, hop):
+            return measure.at(hop)
+    raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
 
 
 def find(text: str, names: Iterable[str]) -> str | None:
     """Return the name in `names` that equals a text in any letter case, with the hop of the text.
 
-    For `sf-ap@1` it is `SF-AP@1`. Returns None if no name is equal, or if the text behind `@` is not a hop.
+    For `sf-ap@1` it is `SF-AP@1`. The result is None if no name is equal, or if the text after `@` is not a hop.
     """
     name_in_text, at, hop = text.partition("@")
     if at and not re.fullmatch(_HOP, hop):
@@ -291,20 +317,26 @@ def find(text: str, names: Iterable[str]) -> str | None:
 def _suggestion(word: str, names: Iterable[str]) -> str:
     """Return the end of a message about a measure that does not exist: `; did you mean SF-AP?`.
 
-    It names the measures with all parts of the word, else the nearest, else three that contain the word.
+    It names up to three measures with all parts of the word, such as `LDC-MEAN-AP` for `ap-ldc`; if there are none, the
+    measure that is spelt most like it; if there is none, up to three that contain the word. Otherwise it is empty.
     """
     names = [name for name in names if "@" not in name]
     plain_word = word.strip("*").casefold()
+
     parts = set(plain_word.split("-"))
     if len(parts) > 1:
-        with_all_parts = [name for name in names if parts <= set(name.casefold().split("-"))]
-        if with_all_parts:
-            return f"; did you mean {' or '.join(with_all_parts[:3])}?"
-    suggestion = nearest(word, names)
-    if suggestion or not plain_word:
+        names_with_parts = [name for name in names if parts <= set(name.casefold().split("-"))]
+        if names_with_parts:
+            return f"; did you mean {' or '.join(names_with_parts[:3])}?"
+
+    suggestion = did_you_mean(word, names)
+    if suggestion:
         return suggestion
-    containing = [name for name in names if plain_word in name.casefold()]
-    return f"; did you mean {', '.join(containing[:3])}?" if containing else ""
+
+    names_with_word = [name for name in names if plain_word in name.casefold()]
+    if not plain_word or not names_with_word:
+        return ""
+    return f"; did you mean {', '.join(names_with_word[:3])}?"
 
 
 def names(mode: str) -> tuple[str, ...]:
@@ -325,8 +357,8 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
 def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
 
-    Of Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`); without rankings (an
-    edition that has none, a run without node ids) it is an F1.
+    For Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`). It is an F1 if there are no
+    rankings (`has_rankings`), because the edition has none or the run has no node ids.
     """
     if mode == COLD_START_MODE and not has_rankings:
         return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
@@ -334,35 +366,43 @@ def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_r
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence that names the headline measure that replaces average precision, and the reason."""
-    ranked, substitute = default_measure(with_ldc=with_ldc), default_measure(with_ldc=with_ldc, has_rankings=False)
-    return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
+    """Return a sentence on the headline measure that replaces average precision, with the reason."""
+    average_precision_measure = default_measure(with_ldc=with_ldc)
+    substitute = default_measure(with_ldc=with_ldc, has_rankings=False)
+    return f"the headline measure is {substitute} in the place of {average_precision_measure}: {reason}"
 
 
 def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
-    """Return the headline measure of a task for runs that have these scores, given by their names."""
+    """Return the headline measure of a task for runs that have scores by these measures, given by their names.
+
+    The names tell whether there are LDC queries, and whether there are rankings.
+    """
     tables = set()
     has_rankings = False
     for name in scores:
-        measure = _BY_NAME.get(name.partition("@")[0])
-        if measure is not None:
-            tables.add(measure.table)
-            has_rankings = has_rankings or measure.statistic in RANKED
+        name_over_all_hops = name.partition("@")[0]
+        measure = _BY_NAME.get(name_over_all_hops)
+        if measure is None:
+            continue
+        tables.add(measure.table)
+        if measure.statistic in RANKED:
+            has_rankings = True
     return default_measure(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that people are shown first, given the tasks (`modes`) that may be meant.
+    """Return the measures among `names` that people are shown first, if it is not known which of the tasks is meant.
 
-    It is the headline measure of the first task whose headline measure is among `names`. If there is none, these are
-    the measures among `names` that the first possible task shows first; if there are none, all. `scores` are the names
-    of the scores that decide on the headline measure, by default `names`.
+    If the headline measure of a task is among `names`, it is the only one; the first such task (of `modes`) counts.
+    Otherwise they are the measures among `names` that a task shows first; the first task with any counts. If there are
+    none, all `names` are returned. `scores` are the names of the scores that decide on the headline measure, by default
+    `names`.
     """
     decisive_scores = list(names if scores is None else scores)
     for mode in modes:
-        usual_name = str(default_measure_for_scores(mode, decisive_scores))
-        if usual_name in names:
-            return [usual_name]
+        headline_name = str(default_measure_for_scores(mode, decisive_scores))
+        if headline_name in names:
+            return [headline_name]
     for mode in modes:
         shown_first = [name for name in headline(mode) if name in names]
         if shown_first:
@@ -384,20 +424,21 @@ def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> 
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the names of measures that match a pattern, in any letter case."""
+    """Return the names of measures that match a pattern such as `SF-*`, in any letter case, in their order."""
     return [name for name in names if fnmatchcase(name.casefold(), pattern.casefold())]
 
 
 def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
     """Return a sentence for each reason why measures have no value: `SF-AP, LDC-MEAN-AP: no node is ...`.
 
-    A measure of one hop is left out if the same measure over all hops is among them.
+    A measure of one hop is left out if the same measure over all hops has no value either.
     """
     measures_by_reason: dict[str, list[str]] = {}
     for measure, reason in reason_by_measure.items():
-        over_all_hops = measure.partition("@")[0]
-        if over_all_hops == measure or over_all_hops not in reason_by_measure:
-            measures_by_reason.setdefault(reason, []).append(measure)
+        measure_over_all_hops, at, _ = measure.partition("@")
+        if at and measure_over_all_hops in reason_by_measure:
+            continue
+        measures_by_reason.setdefault(reason, []).append(measure)
     return [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
 
 
@@ -432,8 +473,8 @@ def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
     """Return the function that computes the scores of measures from the totals of their columns (`sums_of`).
 
-    Its arguments are the totals, which are numbers or arrays, and a function that divides. It can be sent to another
-    process.
+    The function has two arguments: the totals, which are numbers or arrays, and a function that divides. It is a
+    `partial`, so that it can be sent to another process.
     """
     return partial(_scores, tuple(measures))
 
@@ -442,16 +483,18 @@ def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide
     """Return the scores of measures, computed from the totals of their columns."""
     scores = []
     for formula, positions in _formulas(measures):
-        scores.append(formula(divide, *[totals[position] for position in positions]))
+        totals_of_measure = [totals[position] for position in positions]
+        scores.append(formula(divide, *totals_of_measure))
     return scores
 
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """Return the formula of each measure, and the positions of its columns among the columns of all."""
+    """Return the formula of each measure, and the positions of its columns among the columns of all measures."""
     position_by_column = {column: position for position, column in enumerate(sums_of(measures))}
     formulas = []
     for measure in measures:
         statistic = _STATISTICS[measure.average, measure.statistic]
-        formulas.append((statistic.formula, [position_by_column[column] for column in measure.sums]))
+        positions = [position_by_column[column] for column in measure.sums]
+        formulas.append((statistic.formula, positions))
     return formulas

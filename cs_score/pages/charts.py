@@ -464,7 +464,7 @@ def lines(
     """Draw at most three curves, by the name of their series; the axis upwards is from 0 to 1.
 
     With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where both are equal. `counts` are
-    numbers that are written beside the points of the first curve, such as how many answers a point stands for. `about`
+    numbers that are written beside the points of the first curve, such as the number of answers behind a point. `about`
     is the description.
     """
     left = 52.0

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cs_score.base import documents
 from cs_score.base.documents import document_record
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import convert, to_builtins
 from cs_score.base.slices import part_of_slice
 from cs_score.pages.charts import Drawing
@@ -58,7 +58,7 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     """
     kinds = chart_kinds()
     if kind not in kinds:
-        raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{nearest(kind, kinds)}")
+        raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
     maker = _page_maker(document)
     drawing_by_name = {}
     if kind in maker.CHARTS:
@@ -70,12 +70,12 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
         return next(iter(drawing_by_name.values()))
     if name not in drawing_by_name:
         names = ", ".join(drawing_by_name)
-        raise UsageError(f"no chart {kind} of {name}; there are {names}{nearest(name, drawing_by_name)}")
+        raise UsageError(f"no chart {kind} of {name}; there are {names}{did_you_mean(name, drawing_by_name)}")
     return drawing_by_name[name]
 
 
 def chart_kinds() -> list[str]:
-    """Return the kinds of charts of all documents; those of a slice that is not installed are left out."""
+    """Return the kinds of charts of all documents whose slices are installed."""
     kinds: dict[str, None] = {}
     for folder, maker in _PAGE_MAKERS.values():
         try:

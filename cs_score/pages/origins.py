@@ -10,7 +10,7 @@ from cs_score.base.records import asdict
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
 from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, Rule, options_in_order
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.pages.page import Block, Code, Section, table_of
+from cs_score.pages.page import Block, Code, Section, table_of_rows
 from cs_score.tasks import mode_named, words_of
 
 _INPUT_HEADINGS: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
@@ -36,8 +36,8 @@ def analysis_origin(document: Any) -> Section:
     origin: Origin = document.origin
     options = [{"name": name, "value": _option_text(value)} for name, value in origin.options.items()]
     blocks: list[Block] = [f"cs-score {origin.version}, from these files and under these options:"]
-    blocks += table_of("inputs", "Inputs", origin.inputs, _INPUT_HEADINGS, is_small=True)
-    blocks += table_of("options", "Options", options, {"name": "Option", "value": "Value"}, is_small=True)
+    blocks += table_of_rows("inputs", "Inputs", origin.inputs, _INPUT_HEADINGS, is_small=True)
+    blocks += table_of_rows("options", "Options", options, {"name": "Option", "value": "Value"}, is_small=True)
     blocks += _commands("analyze", _analysis_words(document), "analysis.json")
     blocks.append(Code([document.signature]))
     return _section(blocks)
@@ -85,7 +85,7 @@ def difference_origin(document: Any) -> Section:
     for side, origin in (("A", origin_a), ("B", origin_b)):
         rows += [{"side": side, **asdict(file)} for file in origin.inputs]
     blocks: list[Block] = [f"cs-score {origin_a.version}, from these files:"]
-    blocks += table_of("inputs", "Inputs", rows, {"side": "Of", **_INPUT_HEADINGS}, is_small=True)
+    blocks += table_of_rows("inputs", "Inputs", rows, {"side": "Of", **_INPUT_HEADINGS}, is_small=True)
     gold_of_a = [file for file in origin_a.inputs if file.role != RUN]
     gold_of_b = [file for file in origin_b.inputs if file.role != RUN]
     if origin_a.options == origin_b.options and gold_of_a == gold_of_b:
@@ -136,7 +136,7 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """Return the task, the options in force and the files of an origin as words of a command line.
 
-    `runs` are the files of runs or predictions; those of predictions come last.
+    `runs` are the files of runs or predictions; predictions come last.
     """
     if origin.task == COLD_START_MODE:
         queries = _inputs_of_role(origin, QUERIES)

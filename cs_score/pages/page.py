@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -37,10 +38,10 @@ _MOST_ROWS_OF_SMALL_TABLE: Final = 25
 
 
 class ExpandableEntry(Record):
-    """An entry that opens on a page: how a query, a line or a unit was scored.
+    """An entry that a reader of the page can open: how a query, a line or a unit was scored.
 
-    `head` names it. `steps` are the numbers of the texts that explain it, `groups` the keys of the entries below it, by
-    title, and `drawing` is a chart beside the steps.
+    `head` names the entry. `steps` are the positions, in `Openings.texts`, of the texts that explain it. `groups` has
+    the entries below it: pairs of a title and the keys of these entries. `drawing` is a chart beside the steps.
     """
 
     head: str
@@ -50,10 +51,10 @@ class ExpandableEntry(Record):
 
 
 class Openings(Record, dict=True):
-    """The entries of a page by key, and the texts of their steps.
+    """The entries of a page that can be opened, by key, and the texts of their steps.
 
-    A text is a tree, with a line for each step that is indented by two spaces for each level, unless `are_trees` is
-    false: then its lines stay as they are.
+    If `are_trees`, each text is a tree: it has a line for each step, which is indented by two spaces for each level.
+    Otherwise its lines are shown as they are.
     """
 
     texts: Sequence[str] = ()
@@ -61,19 +62,26 @@ class Openings(Record, dict=True):
     entries: Mapping[str, ExpandableEntry] = field(default_factory=dict)
 
     @cached_property
-    def numbers(self) -> Mapping[str, int]:
+    def number_by_key(self) -> Mapping[str, int]:
         """The number of each entry, by which the page's script finds it."""
         return {key: number for number, key in enumerate(self.entries)}
 
-    def opening(self, text: str, key: str) -> Cell | str:
-        """Return a cell below which an entry opens; the text alone if there is no entry with this key."""
+    def cell_that_opens(self, text: str, key: str) -> Cell | str:
+        """Return a table cell with a text, below which the entry with this key opens.
+
+        If there is no such entry, the text itself is returned.
+        """
         if key not in self.entries:
             return text
-        return Cell(text, attributes=f' data-open="{self.numbers[key]}"')
+        return Cell(text, attributes=f' data-open="{self.number_by_key[key]}"')
 
 
 class PageTable(Record):
-    """A table as markup. Links lead to its `name`; one that `is_small` has neither paging nor filters."""
+    """A table of the page, as HTML in `markup`.
+
+    Links of the page lead to its `name`. `left_out` is the number of rows that the page does not have. A table that
+    `is_small` has neither paging nor filters.
+    """
 
     name: str
     caption: str
@@ -91,7 +99,7 @@ class Charts(Record):
 
 
 class PageFact(NamedTuple):
-    """A number or a text, the name above it, and a detail in small letters below it."""
+    """A number or a text in a box of its own, with its name above it and a detail in small letters below it."""
 
     name: str
     value: str
@@ -99,7 +107,7 @@ class PageFact(NamedTuple):
 
 
 class Facts(Record):
-    """Facts side by side; those that are main ones are in large figures."""
+    """Facts side by side; in large figures if they are the main facts of the page (`is_main`)."""
 
     items: Sequence[PageFact]
     is_main: bool = False
@@ -107,7 +115,7 @@ class Facts(Record):
 
 
 class Code(Record):
-    """Lines that stay lines, such as commands."""
+    """Lines that keep their line ends and are shown in a fixed-width font, such as commands."""
 
     lines: Sequence[str]
     block: ClassVar[str] = "code"
@@ -118,9 +126,10 @@ Block: TypeAlias = PageTable | Charts | Facts | Code | str
 
 
 class Section(Record):
-    """A section of a page: its anchor, its heading and its blocks.
+    """A section of a page: the name that links lead to, the heading, and the blocks below it.
 
-    The menu of the page calls it by its title, or by `menu_text` if that is given; an empty one leaves it out.
+    `menu_text` is the text of the section in the menu of the page: None for the heading, empty if the menu does not
+    have the section.
     """
 
     name: str
@@ -175,124 +184,160 @@ RowCell: TypeAlias = Callable[[Mapping[str, Any], int], object]
 """A function that makes a cell from the values of a row and its number."""
 
 
-def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None) -> Iterator[PageTable]:
-    """Yield the table of a document, or one for each value of the column `by` of the layout.
+def tables_of_document(
+    layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None
+) -> Iterator[PageTable]:
+    """Yield the tables of a document for a page.
 
-    The table is called `name`, or as the layout. It is small if it has few rows, unless `is_small` says otherwise. A
-    table without rows is left out unless it is not small: links lead to it.
+    There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
+    column. `name` is the name of the table in links, by default that of the layout. `is_small` says whether the table
+    has neither paging nor filters; by default that depends on the number of its rows. A table without rows is left out,
+    except if `is_small` is False, since links lead to such a table.
     """
     for part in layout.table(document).parts():
-        if part.rows or is_small is False:
-            yield _table(part, name or layout.name, is_small)
+        is_link_target = is_small is False
+        if part.rows or is_link_target:
+            yield _make_page_table(part, name or layout.name, is_small)
 
 
-def _table(table: Table, name: str, is_small: bool | None) -> PageTable:
-    """Return a table of a document as markup, with as many rows as a page keeps."""
+def _make_page_table(table: Table, name: str, is_small: bool | None) -> PageTable:
+    """Return a table of a document as HTML, with at most `MOST_ROWS` rows.
+
+    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". If `is_small` is
+    None, the number of rows decides whether the table is small.
+    """
     row_count = len(table.rows)
     if table.part:
         name = f"{name}-{slug(table.part)}"
+    if is_small is None:
+        is_small = row_count <= _MOST_ROWS_OF_SMALL_TABLE
     caption = table.layout.title.replace("%", words(table.part)).removesuffix(":")
-    kept_rows = replace(table, rows=table.rows[:MOST_ROWS])
+    table_on_page = replace(table, rows=table.rows[:MOST_ROWS])
+    # A document may itself list only some of its rows; then `total` is larger than the number of rows.
+    whole_row_count = max(table.total, row_count)
     return PageTable(
         name=name,
         caption=caption,
-        markup="\n".join(html(kept_rows, caption=caption)),
-        left_out=max(table.total, row_count) - min(row_count, MOST_ROWS),
-        is_small=row_count <= _MOST_ROWS_OF_SMALL_TABLE if is_small is None else is_small,
+        markup="\n".join(html(table_on_page, caption=caption)),
+        left_out=whole_row_count - len(table_on_page.rows),
+        is_small=is_small,
     )
 
 
-def with_cells(
+def layout_with_cells(
     layout: Layout,
     further_columns: Sequence[Column] = (),
     cells: Mapping[str, RowCell] | None = None,
     shown: Sequence[str] = (),
 ) -> Layout:
-    """Return a layout with further columns, and with cells, by the key of their column, that are made for the page.
+    """Return a layout with further columns and with cells that only pages have, such as links.
 
-    It shows the columns whose keys are `shown`, or all.
+    `cells` has a function for each column with such cells, by the key of the column: it makes the cell from the values
+    of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table shows, by
+    default all.
     """
-    cell_by_key = cells or {}
+    make_cell_by_key = cells or {}
 
-    def rows(document: Any) -> Iterator[Row]:
+    def rows_with_page_cells(document: Any) -> Iterator[Row]:
+        """Yield the rows of the layout, in which cells of pages replace the plain values of their columns."""
         for row_number, row in enumerate(layout.rows(document)):
-            values = row if isinstance(row, Mapping) else asdict(row)
-            made_cells = {key: make_cell(values, row_number) for key, make_cell in cell_by_key.items()}
-            yield {**values, **made_cells}
+            value_by_key = row if isinstance(row, Mapping) else asdict(row)
+            row_on_page = dict(value_by_key)
+            for key, make_cell in make_cell_by_key.items():
+                row_on_page[key] = make_cell(value_by_key, row_number)
+            yield row_on_page
 
-    return replace(layout, columns=(*layout.columns, *further_columns), rows=rows, shown=tuple(shown))
+    columns = (*layout.columns, *further_columns)
+    return replace(layout, columns=columns, rows=rows_with_page_cells, shown=tuple(shown))
 
 
-def charts(*drawings: Iterable[Drawing]) -> Charts:
-    """Return charts of several kinds side by side."""
-    return Charts([drawing for kind in drawings for drawing in kind])
+def charts_side_by_side(*drawings: Iterable[Drawing]) -> Charts:
+    """Return the block of a page with all drawings of several charts, which are shown side by side."""
+    return Charts([drawing for drawings_of_chart in drawings for drawing in drawings_of_chart])
 
 
 _FORMATS: Final = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Format.P}
 """The formats of columns that only tables of pages have."""
 
 
-def table_of(
+def table_of_rows(
     name: str, title: str, rows: Iterable[Row], headings: Mapping[str, str], *, is_small: bool | None = None
 ) -> Iterator[PageTable]:
-    """Yield a table that only a page has, if it has rows, as `tables` does.
+    """Yield a table of rows that only a page has; nothing if there are no rows and the table is no target of links.
 
-    `headings` are those of its columns by key; an empty one is the key in words.
+    `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if it is
+    empty, the column has its key as heading, in words. `is_small` has the meaning that it has in `tables_of_document`.
     """
-    columns = [Column(key, heading, _FORMATS.get(key, Format.PLAIN)) for key, heading in headings.items()]
-    return tables(Layout(name, title, tuple(columns), lambda _: rows), None, is_small=is_small)
+    columns = []
+    for key, heading in headings.items():
+        columns.append(Column(key, heading, _FORMATS.get(key, Format.PLAIN)))
+    layout = Layout(name, title, tuple(columns), lambda _: rows)
+    return tables_of_document(layout, None, is_small=is_small)
 
 
-def link(value: str | int, target: ChartTarget) -> Cell:
-    """Return a cell that leads to a table of the page and filters its rows."""
+def link_to_rows(value: str | int, target: ChartTarget) -> Cell:
+    """Return a cell with a link to the rows of a table of the page that have a certain value in a column."""
     attributes = f'data-column="{escape(target.column)}" data-value="{escape(cell(target.value))}"'
     return Cell(value, f'<a href="#{escape(target.table)}" {attributes}>', "</a>")
 
 
-def away(value: str | float, address: str, shade: int | None = None) -> Cell:
-    """Return a cell that links to another page of the folder, or to none without an address; `shade` colours it."""
-    kind = "" if shade is None else f"shade{shade}"
+def link_to_file(value: str | float, address: str, shade: int | None = None) -> Cell:
+    """Return a cell with a link to another file of the folder; without a link if the address is empty.
+
+    `shade` is the number of a background colour in the style of pages, None for no colour.
+    """
+    css_class = "" if shade is None else f"shade{shade}"
     if not address:
-        return Cell(value, kind=kind)
-    return Cell(value, f'<a href="{escape(address)}">', "</a>", kind=kind)
+        return Cell(value, kind=css_class)
+    return Cell(value, f'<a href="{escape(address)}">', "</a>", kind=css_class)
 
 
-def details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
-    """Return a cell that shows `summary`, and opens to show `items`, which are names with texts."""
-    rows = "".join([f"<dt>{escape(cell(name))}</dt><dd>{escape(cell(text))}</dd>" for name, text in items])
-    return Cell("", f"<details><summary>{escape(cell(summary))}</summary><dl>{rows}</dl></details>")
+def cell_with_details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
+    """Return a cell that shows a summary, and below it, when a reader opens it, a list of names with their texts."""
+    entries = []
+    for name, text in items:
+        entries.append(f"<dt>{escape(cell(name))}</dt><dd>{escape(cell(text))}</dd>")
+    return Cell("", f"<details><summary>{escape(cell(summary))}</summary><dl>{''.join(entries)}</dl></details>")
 
 
 # ---- The names of units and keys on a page
 
 
-def unit_of(task: str) -> str:
+def unit_noun(task: str) -> str:
     """Return the noun for a unit of a task: query, claim, instance or question."""
     return "query" if task == COLD_START_MODE else mode_named(task).unit
 
 
 def unit_text(record: Any) -> str:
-    """Return the query or the unit of a record. If an id is repeated, each repetition has a different text."""
+    """Return the id of the query or of the unit that a record is about.
+
+    If several units of gold have the same id, each has a text of its own: "q1", "q1 (2)".
+    """
     return str(record.query) if hasattr(record, "query") else unit_name(record)
 
 
 def slug(key: str) -> str:
-    """Return a key as a part of an address: `slot,hop` -> `slot-hop`."""
-    return "".join([letter if letter.isascii() and letter.isalnum() else "-" for letter in key])
+    """Return a text in a form for addresses: every character but ASCII letters and digits becomes a hyphen.
+
+    "slot,hop" becomes "slot-hop".
+    """
+    return re.sub(r"[^A-Za-z0-9]", "-", key)
 
 
 # ---- The file
 
 
 def page_html(page: Page) -> str:
-    """Return the page as one HTML file, which loads nothing. Raises MissingExtraError without jinja2."""
+    """Return the page as one HTML file, which loads no other file. Raises MissingExtraError without jinja2."""
     template = page_template()
     from markupsafe import Markup
 
-    style = chart_style() + _resource("page.css")
-    script = _resource("page.js")
+    # `Markup` marks a text as HTML, so that the template does not escape it.
+    style = chart_style() + _read_template("page.css")
+    script = _read_template("page.js")
+    # The browser refuses to load or run anything but exactly this style and this script.
     policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        f"default-src 'none'; style-src '{_policy_hash(style)}'; script-src '{_policy_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     return template.render(
@@ -301,59 +346,69 @@ def page_html(page: Page) -> str:
         script=Markup(script),
         policy=Markup(policy),
         newline=Markup("\n"),
-        packed=Markup(_packed(page.openings)),
+        packed=Markup(_pack_openings(page.openings)),
     )
 
 
 @cache
 def page_template() -> Template:
-    """Return the template of all pages; to be called before anything is computed, as it raises MissingExtraError."""
+    """Return the jinja2 template of all pages.
+
+    Raises MissingExtraError without jinja2: commands call it before they compute anything.
+    """
     try:
         from jinja2 import Environment, StrictUndefined
         from markupsafe import Markup
     except ModuleNotFoundError:
         raise MissingExtraError("jinja2", "report") from None
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, finalize=_without_controls, trim_blocks=True, lstrip_blocks=True
+        autoescape=True, undefined=StrictUndefined, finalize=_escape_controls, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["svg"] = lambda drawing: Markup(drawing.svg())
     environment.filters["markup"] = Markup
     environment.filters["minus"] = with_minus_signs
-    return environment.from_string(_resource("page.html"))
+    return environment.from_string(_read_template("page.html"))
 
 
-def _without_controls(value: object) -> object:
-    """Return a value for the page; control characters and changes of direction in a text become visible escapes."""
-    is_markup = hasattr(value, "__html__")
-    if isinstance(value, str) and not is_markup:
+def _escape_controls(value: object) -> object:
+    """Return a value for the template, in which a text has visible escapes instead of control characters.
+
+    Characters that change the direction of writing are escaped, too. HTML that the package has made is not changed.
+    """
+    is_html = hasattr(value, "__html__")  # as `Markup` has
+    if isinstance(value, str) and not is_html:
         return cell(value)
     return value
 
 
-def _packed(openings: Openings) -> str:
-    """Return the entries that open as Base64 of deflated JSON, which is safe inside HTML; empty if there are none.
+def _pack_openings(openings: Openings) -> str:
+    """Return the entries that can be opened as Base64 of deflated JSON; an empty text if there are none.
 
-    They are large, repeat themselves, and are shown one at a time. An entry is a list: its head, the numbers of its
-    texts, its groups of other entries by number, and its chart as SVG.
+    Base64 is safe inside HTML; deflating makes the entries, which repeat themselves, much smaller. The page's script
+    reads an entry as a list: its head, the positions of its texts, its groups (each a title and the numbers of other
+    entries), and its chart as SVG.
     """
     if not openings.entries:
         return ""
     entries = []
     for entry in openings.entries.values():
-        groups = [[title, [openings.numbers[key] for key in keys]] for title, keys in entry.groups]
+        groups = []
+        for title, keys in entry.groups:
+            groups.append([title, [openings.number_by_key[key] for key in keys]])
         svg = "" if entry.drawing is None else entry.drawing.svg()
         entries.append([cell(entry.head), list(entry.steps), groups, svg])
     texts = [terminal_safe(text) for text in openings.texts]
     value = {"trees": openings.are_trees, "texts": texts, "entries": entries}
-    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return base64.b64encode(zlib.compress(data, 6)).decode()
+    json_text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    deflated = zlib.compress(json_text.encode("utf-8", "replace"), 6)
+    return base64.b64encode(deflated).decode()
 
 
-def _resource(name: str) -> str:
-    """Return the text of a file of the templates."""
+def _read_template(name: str) -> str:
+    """Return the text of a file in the folder `templates`."""
     return (files("cs_score.pages") / "templates" / name).read_text("utf-8")
 
 
-def _digest(text: str) -> str:
-    """Return the hash by which a Content-Security-Policy allows exactly this text."""
+def _policy_hash(text: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows exactly this text: "sha256-" and Base64."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input
@@ -38,7 +38,7 @@ class PoolProblem(Record):
         """Return the line of the report."""
         effect = "scoring stops there" if self.is_refused else "counts as nothing"
         count = len(self.places)
-        return f"{count} line{'s' if count > 1 else ''}: {self.text} ({effect}): {some(self.places, 5)}"
+        return f"{count} line{'s' if count > 1 else ''}: {self.text} ({effect}): {join_first(self.places, 5)}"
 
 
 class CheckedPool(Record):

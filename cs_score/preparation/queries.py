@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import NO_SPACE, Input, open_source
@@ -139,7 +139,7 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
     if not capitals:
         return []
     effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
-    types = some(dict.fromkeys(query.entity_type for query in capitals))
+    types = join_first(dict.fromkeys(query.entity_type for query in capitals))
     line = line_to_type(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
     return [f"{len(capitals)} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
 

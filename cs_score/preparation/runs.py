@@ -15,7 +15,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import one_line, some
+from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
@@ -89,7 +89,7 @@ class CheckedRun(Record, dict=True):
         if not node_ids:
             return None
         return (
-            f"{len(node_ids)} line(s) have a node id without a colon in front ({some(dict.fromkeys(node_ids))}): "
+            f"{len(node_ids)} line(s) have a node id without a colon in front ({join_first(dict.fromkeys(node_ids))}): "
             f"average precision never ranks such nodes; write :{node_ids[0]}"
         )
 

@@ -559,26 +559,37 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
     severity, usual_action = _KINDS[kind_name]
     meaning, example, remedy = texts[:3]
     action = texts[3] if len(texts) == 4 else usual_action
+
+    # The offending text is an argument of the message: by default the first one of a template with texts.
     setting_by_name = dict(setting.split("=") for setting in settings)
-    offender = setting_by_name.get("text", "0" if "%s" in template else "none")
-    column = setting_by_name.get("column")
-    return code, ProblemKind(
+    offender = 0 if "%s" in template else None
+    if "text" in setting_by_name:
+        offender = None if setting_by_name["text"] == "none" else int(setting_by_name["text"])
+    column_text = setting_by_name.get("column")
+    column: str | int | None = column_text
+    if column_text is not None and column_text.isdecimal():
+        column = int(column_text)
+    kind = ProblemKind(
         severity=severity,
         template=template or None,
         meaning=meaning,
         example=example,
         remedy=remedy,
         action=_expand_action(action),
-        offender=None if offender == "none" else int(offender),
-        column=int(column) if column is not None and column.isdecimal() else column,
+        offender=offender,
+        column=column,
     )
+    return code, kind
 
 
 def _expand_action(action: str) -> str:
-    """Return an action in full sentences; its first word may be a key of `_ACTIONS`: `KEPT The span is dropped.`"""
+    """Return an action in full sentences, in which a key of `_ACTIONS` as its first word is replaced.
+
+    `KEPT The span is dropped.` -> `Counts as an error: nothing is written ... The span is dropped.`
+    """
     first_word, _, rest = action.partition(" ")
-    sentence = _ACTIONS.get(first_word, first_word)
-    return f"{sentence} {rest}" if rest else sentence
+    beginning = _ACTIONS.get(first_word, first_word)
+    return f"{beginning} {rest}" if rest else beginning
 
 
 CODES: Final[Mapping[str, ProblemKind]] = _parse_table(_TABLE)

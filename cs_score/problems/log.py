@@ -106,28 +106,31 @@ class ProblemLog:
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
-        """Record that a problem was met `times` times at a place. The arguments fill the template of its code.
+        """Record that a problem was met `times` times at a place.
 
-        A fatal problem is added to `fatal`. `detail` is stored only by logs that keep details.
+        The message of the problem is the template of its `code` with the `arguments`. A fatal problem is also added to
+        `fatal`; only logs that keep details store it as a problem, and only they store the `detail`.
         """
         if times == 0 or code in self.ignored:
             return
         severity = CODES[code].severity
-        if severity is Severity.FATAL:
+        is_fatal = severity is Severity.FATAL
+        if is_fatal:
             self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
         if self._keeps_details:
-            entry = _Entry(code, arguments, place, detail)
-        elif severity is Severity.FATAL:
-            return
+            entry = _Entry(code, wording=arguments, place=place, detail=detail)
+        elif not is_fatal:
+            entry = _Entry(code, wording=self._message(code, arguments), place=place, detail=None)
         else:
-            entry = _Entry(code, self._message(code, arguments), place, None)
+            return
         self._times[entry] = self._times.get(entry, 0) + times
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
-        """Raise the first error in `fatal`, if there is one; `remarks` are remarks on its possible causes."""
+        """Raise the first error in `fatal`, if there is one, after `remarks` on its possible causes are added to it."""
         if self.fatal:
-            self.fatal[0].add_remarks(remarks)
-            raise self.fatal[0]
+            first_error = self.fatal[0]
+            first_error.add_remarks(remarks)
+            raise first_error
 
     # -- Copies
 
@@ -137,12 +140,12 @@ class ProblemLog:
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
-        copy = type(self)()
-        copy.ignored = self.ignored
-        copy.wordings = self.wordings
-        copy.fatal = list(self.fatal)
-        copy._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
-        return copy
+        rest = type(self)()
+        rest.ignored = self.ignored
+        rest.wordings = self.wordings
+        rest.fatal = list(self.fatal)
+        rest._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
+        return rest
 
     def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
@@ -171,13 +174,22 @@ class ProblemLog:
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Yield each problem at each of its places, in the order in which they were met."""
         for entry, times in self._times.items():
-            if entry.place is not None:
-                severity = CODES[entry.code].severity
-                message = self._message(entry.code, entry.wording)
-                yield entry.place, Problem(entry.code, severity, message, (entry.place,), times)
+            if entry.place is None:
+                continue
+            problem = Problem(
+                code=entry.code,
+                severity=CODES[entry.code].severity,
+                message=self._message(entry.code, entry.wording),
+                places=(entry.place,),
+                occurrences=times,
+            )
+            yield entry.place, problem
 
     def __iter__(self) -> Iterator[Problem]:
-        """Yield the problems in the order of the report: by code, then by message. Fatal ones are left out."""
+        """Yield the problems in the order of the report: by code, then by message. Fatal ones are left out.
+
+        A problem has all places where the same message was met.
+        """
         entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
         for entry in self._times:
             if CODES[entry.code].severity is not Severity.FATAL:
@@ -187,11 +199,19 @@ class ProblemLog:
             times_by_place: dict[Place | None, int] = {}
             for entry in entries_by_message[code, message]:
                 times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
-            occurrences = sum(times_by_place.values())
-            yield Problem(code, CODES[code].severity, message, tuple(times_by_place), occurrences)
+            yield Problem(
+                code=code,
+                severity=CODES[code].severity,
+                message=message,
+                places=tuple(times_by_place),
+                occurrences=sum(times_by_place.values()),
+            )
 
     def _message(self, code: str, wording: str | tuple[object, ...]) -> str:
-        """Return the message of a problem. `wording` is the message, or the arguments for the template of its code."""
+        """Return the message of a problem with this code.
+
+        `wording` is the message itself, or the arguments for the template of the code.
+        """
         if isinstance(wording, str):
             return wording
         if code in self.wordings:
@@ -208,7 +228,7 @@ def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
 
     Lines are discarded because of other problems, so that a reader should see these first.
     """
-    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))
+    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))  # False sorts before True
 
 
 def count_of_discarded(problems: Iterable[Problem]) -> int:
@@ -258,15 +278,15 @@ class RecordingLog(ProblemLog):
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
-        copy = super().without(codes)
-        copy._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
-        return copy
+        rest = super().without(codes)
+        rest._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
+        return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that were added to this log since it was copied from the log `earlier`.
+        """Return the occurrences that were added to this log since it was copied from the log `earlier`, sorted.
 
-        An occurrence without a file gets the name `file`; its number of times is how often it was met since. For an
-        occurrence in a file it is the number of times in the whole log.
+        Their `times` is how often they were met in the whole log. An occurrence without a file gets the name `file`,
+        and its `times` is how often it was met since the copy, because each file may have met it.
         """
         occurrences = []
         for fatal_occurrence in self._other_fatal_errors():
@@ -294,7 +314,7 @@ class RecordingLog(ProblemLog):
         """Yield the occurrences of all problems in the order of files, lines, codes and messages."""
         all_times = self._all_times()
         entries = sorted(all_times, key=_order_of_entry)
-        # Messages are made and compared only for entries of the same file, line and code.
+        # The entries are sorted except for messages. To save memory, these are made one file, line and code at a time.
         for _, entries_of_place in itertools.groupby(entries, key=_order_of_entry):
             occurrences = [_occurrence(entry, all_times[entry]) for entry in entries_of_place]
             yield from sorted(occurrences, key=_order_of_occurrence)
@@ -319,7 +339,8 @@ class RecordingLog(ProblemLog):
 def _occurrence(entry: _Entry, times: int) -> Occurrence:
     """Return the occurrence of a problem that was met so many times at one place.
 
-    Its message, column and offending text come from its detail or, if that lacks them, from the table of codes.
+    Its column and offending text are those of its detail. If that lacks them, they are found with the kind of the
+    problem, which may name an argument of the message as its column or as its offending text.
     """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
@@ -334,6 +355,8 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
             column = str(arguments[column])
         if text is None and kind.offender is not None:
             text = str(arguments[kind.offender]).strip("\n")
+
+    # A place that is no line, such as a query, is a place inside a file.
     place = _place_to_look_at(entry)
     line = _line_of(place)
     within = None
@@ -362,9 +385,9 @@ def _place_to_look_at(entry: _Entry) -> Place | None:
 
 def _line_of(place: Place | None) -> int | None:
     """Return the number of the line at a place; None if the place is no line: a query, or no place at all."""
-    if place is None or not isinstance(place.line, int) or place.line <= 0:
+    if place is None or not isinstance(place.line, int):
         return None
-    return place.line
+    return place.line if place.line > 0 else None
 
 
 def occurrence_of_error(error: InputError) -> Occurrence:
@@ -373,16 +396,17 @@ def occurrence_of_error(error: InputError) -> Occurrence:
     A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
     """
     line = None
+    within = error.place
     if error.place is not None:
         number = error.place.removeprefix("line ")
-        line = int(number) if number.isdecimal() else None
+        if number.isdecimal():
+            line = int(number)
+            within = None
+    message = error.problem
+    if error.remedy is not None:
+        message = f"{error.problem}; {error.remedy}"
     return Occurrence(
-        code=error.code or "FATAL",
-        severity=Severity.FATAL,
-        message=error.problem if error.remedy is None else f"{error.problem}; {error.remedy}",
-        file=error.file,
-        line=line,
-        within=error.place if line is None else None,
+        code=error.code or "FATAL", severity=Severity.FATAL, message=message, file=error.file, line=line, within=within
     )
 
 
@@ -408,6 +432,7 @@ def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
     times_by_occurrence: dict[Occurrence, int] = {}
     for occurrence in occurrences:
         without_times = replace(occurrence, times=0)
-        times_by_occurrence[without_times] = max(occurrence.times, times_by_occurrence.get(without_times, 0))
+        largest_times = times_by_occurrence.get(without_times, 0)
+        times_by_occurrence[without_times] = max(largest_times, occurrence.times)
     merged = [replace(occurrence, times=times) for occurrence, times in times_by_occurrence.items()]
     return sorted(merged, key=_order_of_occurrence)

@@ -99,6 +99,7 @@ def _json_array(head: str, entries: Iterable[Mapping[str, object]], tail: str) -
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
     """Yield a report of problems as JSON, piece by piece: the document `ProblemReport`."""
+    # The last field of a report is the array of problems: an empty report ends in `[]}`.
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
     head = json.dumps(to_builtins(empty_report)).removesuffix("]}")
     entries = (_json_entry(occurrence) for occurrence in occurrences)
@@ -129,14 +130,19 @@ def _tsv_cell(value: object) -> str:
     """
     if value is None:
         return ""
-    return str(value) if isinstance(value, int) else spreadsheet_cell(str(value))
+    if isinstance(value, int):
+        return str(value)
+    return spreadsheet_cell(str(value))
 
 
 _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
 
 
 def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a report of problems as a SARIF log (2.1.0), piece by piece, with a rule for each code."""
+    """Yield a report of problems as a SARIF log (2.1.0), piece by piece, with a rule for each code.
+
+    SARIF is the format of findings that code hosts and editors read.
+    """
     sorted_codes = sorted(codes)
     rules = [_sarif_rule(code) for code in sorted_codes]
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
@@ -145,10 +151,12 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     }
-    head, _, tail = json.dumps(log, ensure_ascii=False, indent=1).rpartition("]\n  }")
+    # The text is cut behind the bracket that opens the array of results, which is the last array of the log.
+    end_of_results = "]\n  }"
+    head, _, tail = json.dumps(log, ensure_ascii=False, indent=1).rpartition(end_of_results)
     number_by_code = {code: number for number, code in enumerate(sorted_codes)}
     results = (_sarif_result(occurrence, number_by_code[occurrence.code]) for occurrence in occurrences)
-    return _json_array(head, results, f"\n]\n  }}{tail}\n")
+    return _json_array(head, results, f"\n{end_of_results}{tail}\n")
 
 
 def _sarif_rule(code: str) -> dict[str, object]:
@@ -217,7 +225,7 @@ OPTION: Final = OwnOption(
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
-    """Write all problems of a log to a file, in the format of its ending. Raises OutputError."""
+    """Write all problems of a log to a file, in the format of its ending. Raises OutputError if that fails."""
     write_occurrences(log.occurrences(), path, log.codes())
 
 
@@ -225,10 +233,10 @@ def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[s
     """Write a report of problems to a file ending in `.json`, `.tsv` or `.sarif`, perhaps compressed (`.json.gz`).
 
     `codes` are the codes of the occurrences; they must be given if the occurrences can be iterated over only once.
-    Raises OutputError.
+    Raises OutputError if the file cannot be written.
     """
     if codes is None:
         codes = {occurrence.code for occurrence in occurrences}
-    write = _WRITERS[ending_of(path)]
-    pieces = write(occurrences, codes)
+    writer = _WRITERS[ending_of(path)]
+    pieces = writer(occurrences, codes)
     write_packed(path, (piece.encode("utf-8", "backslashreplace") for piece in pieces))

@@ -117,9 +117,11 @@ def contributions(first: Ratio, second: Ratio) -> Floats | None:
     # `fsum` does not depend on the order of the units.
     first_x, second_x = [math.fsum(numerators) for numerators in x.tolist()]
     first_y, second_y = [math.fsum(denominators) for denominators in y.tolist()]
-    if not first_y or not second_y:
+    if first_y == 0 or second_y == 0:
         return None
-    mean_score = (first_x / first_y + second_x / second_y) / 2
+    first_score = first_x / first_y
+    second_score = second_x / second_y
+    mean_score = (first_score + second_score) / 2
     mean_y = math.fsum((first_y, second_y)) / 2
     difference_of_x = x[1] - x[0]
     difference_of_y = y[1] - y[0]
@@ -182,12 +184,15 @@ class ExactStatistics(Record):
 
         For a statistic of two digits that is (first + second / 2^digit_bits) * 2^exponent, rounded once.
         """
-        if not len(self.split_columns):
+        has_second_digits = len(self.split_columns) > 0
+        if not has_second_digits:
             return digit_sums
         sums = digit_sums[..., : self.statistic_count].copy()
         first_digits = sums[..., self.split_columns]
-        second_digits = np.ldexp(digit_sums[..., self.statistic_count :], -self.digit_bits)
-        sums[..., self.split_columns] = np.ldexp(first_digits + second_digits, self.exponents)
+        second_digits = digit_sums[..., self.statistic_count :]
+        # `ldexp(number, bits)` is number * 2^bits, without rounding.
+        mantissas = first_digits + np.ldexp(second_digits, -self.digit_bits)
+        sums[..., self.split_columns] = np.ldexp(mantissas, self.exponents)
         return sums
 
 
@@ -212,16 +217,19 @@ def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
 
+    # The columns whose sums could be rounded are split in two digits.
     has_integers = (np.rint(statistics) == statistics).all(axis=(0, 1))
     has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // units)
     split_columns = np.flatnonzero(~has_exact_sums)
     unit_bits = units.bit_length()
     digit_bits = _SUM_BITS - unit_bits
     _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if len(powers) and int(powers.max()) + unit_bits > _LARGEST_EXPONENT:
+    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
         raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)
-    digits = _split_into_digits(statistics, split_columns, digit_bits, exponents) if len(split_columns) else statistics
+    digits = statistics
+    if len(split_columns):
+        digits = _split_into_digits(statistics, split_columns, digit_bits, exponents)
     digits.setflags(write=False)  # a formula sees these rows
     return ExactStatistics(
         digits=digits,

@@ -44,10 +44,11 @@ def kappa(pairs: Iterable[Judgments]) -> float | None:
     """
     judgments = list(pairs)
     answer_count = len(judgments)
+    agreed_count = sum(first == second for first, second in judgments)
     first_counts = Counter(first for first, _ in judgments)
     second_counts = Counter(second for _, second in judgments)
     # p_o, p_e and 1, each times the squared number of answers: only the last division is rounded.
-    observed = sum(first == second for first, second in judgments) * answer_count
+    observed = agreed_count * answer_count
     expected = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
     possible = answer_count * answer_count
     if expected == possible:
@@ -155,9 +156,12 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
         counts = _draw_units(generator, stop - start, units)
         for assessor in range(assessor_count):
             resamples = np.flatnonzero(drawn_assessors[start:stop] == assessor)  # those that drew this assessor
-            sums = (counts[resamples] @ flat_statistics[assessor]).reshape(len(resamples), systems, columns)
-            is_undefined = ratios_of(formula, sums).denominator[..., 0] == 0
-            scores[start + resamples] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
+            flat_sums = counts[resamples] @ flat_statistics[assessor]
+            sums = flat_sums.reshape(len(resamples), systems, columns)
+            # The first measure of the formula is the one that is wanted.
+            denominators = ratios_of(formula, sums).denominator[..., 0]
+            scores_of_resamples = scores_of(formula, sums)[..., 0]
+            scores[start + resamples] = np.where(denominators == 0, np.nan, scores_of_resamples)
     return scores
 
 

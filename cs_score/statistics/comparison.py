@@ -75,16 +75,19 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     shares = contributions(first, second)
     if shares is None:
         return DifferenceSize()
+
+    # A unit is won or lost if it contributes more than the rounding of its numerators and denominators may.
     unit_count = len(shares)
-    # The rounding of numerators and denominators, brought to the scale of the contributions.
     rounding_of_sums = noise(first.numerator, first.denominator, second.numerator, second.denominator)
-    rounding = 2 * rounding_of_sums / (np.sum(first.denominator) + np.sum(second.denominator))
+    mean_of_denominators = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
+    rounding = rounding_of_sums / mean_of_denominators
     wins = int(np.count_nonzero(shares > rounding))
     losses = int(np.count_nonzero(-shares > rounding))
     ties = unit_count - wins - losses
     if unit_count < 2:
         return DifferenceSize(wins, ties, losses)
-    differences = shares * unit_count
+
+    differences = shares * unit_count  # their mean is the difference of the scores
     deviation = float(differences.std(ddof=1))
     largest_rounding = float(np.max(noise(differences)))
     if deviation <= 4 * largest_rounding:
@@ -99,9 +102,9 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
 def rank_systems(scores: Floats) -> NDArray[np.int64]:
     """Return the rank of each system by its score: `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
 
-    The first axis of `scores` (systems, ...) are the systems; with more axes, such as resamples, there are as many
-    rankings. A rank is one more than the number of systems with a higher score, so that systems whose scores are equal
-    within rounding share the better rank.
+    The first axis of `scores` (systems, ...) are the systems. If there are more axes, such as resamples, the systems
+    are ranked in each resample. A rank is one more than the number of systems with a higher score, so that systems
+    whose scores are equal within rounding share the better rank.
     """
     ranks = np.ones(scores.shape, dtype=np.int64)
     for scores_of_rival in scores:
@@ -127,22 +130,22 @@ def rank_ranges(resampled: Floats, level: float) -> list[RankRange]:
     defined_scores = defined_resamples(resampled)
     if defined_scores is None:
         return [RankRange(1, system_count)] * system_count
-    sorted_ranks = np.sort(rank_systems(defined_scores), axis=1)  # (systems, N)
+    ranks = rank_systems(defined_scores)  # (systems, N)
+    sorted_ranks = np.sort(ranks, axis=1)
     rank_count = sorted_ranks.shape[1]
     # The addend covers rounding: 100 * 0.58 is 57.99999999999999. At least one rank remains.
     left_out = min(int(rank_count * level / 2 + 1e-9), (rank_count - 1) // 2)
-    ranges = []
-    for ranks in sorted_ranks:
-        ranges.append(RankRange(low=int(ranks[left_out]), high=int(ranks[rank_count - 1 - left_out])))
-    return ranges
+    lowest_ranks = sorted_ranks[:, left_out].tolist()
+    highest_ranks = sorted_ranks[:, rank_count - 1 - left_out].tolist()
+    return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
 
 
 def assign_tiers(order: Sequence[int], differs: Callable[[int, int], bool]) -> dict[int, int]:
     """Return the tier of each system: 1 for systems that do not differ significantly from the best one, then 2 and on.
 
-    `order` are the systems from best to worst. A system belongs to the current tier unless it differs from the first
-    system of the tier; then it is the first of the next tier. `differs(first, system)` says whether two systems differ
-    significantly after correction.
+    `order` are the systems from best to worst, by their positions. A system belongs to the current tier unless it
+    differs from the first system of the tier; then it is the first of the next tier. `differs(first, system)` says
+    whether two systems differ significantly after correction.
 
     Two members of a tier may differ from each other, and a system may not differ from members of the tier above:
     "does not differ significantly" is not transitive.
@@ -192,16 +195,21 @@ def compare_tables(
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
     if len(tables) < 2:
         raise UsageError("a comparison needs at least two systems")
+
+    # All systems are resampled and tested together.
     names = tuple(tables)
-    resampling = resampling or Resampling(can_grow=True)
+    if resampling is None:
+        resampling = Resampling(can_grow=True)
     pairs = family_pairs(names, resampling)
     units = align_systems(tables, common=common)
     systems = _resample_systems(units, measures, formula, resampling, pair_count=len(pairs))
     tests = family_tests(systems, pairs, has_signs=has_signs)
-
-    primary = primary or measures[0]
     tested_systems = _TestedSystems(names, systems, tests)
-    comparison_notes = tested_systems.notes(list(measures).index(primary))
+
+    if primary is None:
+        primary = measures[0]
+    primary_column = list(measures).index(primary)
+    comparison_notes = tested_systems.notes(primary_column)
     if common:
         comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
     return SystemComparison(
@@ -226,7 +234,8 @@ def _resample_systems(
     corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
     scores_of_resample = len(units.rows) * len(measures)
     enough_resamples = resampling.enough_for(corrected_pairs, most=_MOST_SCORES // scores_of_resample)
-    systems = ResampledSystems(list(units.rows.values()), formula, enough_resamples, units.ids)
+    matrices = list(units.rows.values())
+    systems = ResampledSystems(matrices, formula, enough_resamples, units.ids)
     score_count = systems.points.shape[1]
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
@@ -234,7 +243,10 @@ def _resample_systems(
 
 
 class _TestedSystems(Record):
-    """Systems with their names, and the tests of a family of their pairs; a column is the position of a measure."""
+    """Systems with their names, and the tests of a family of their pairs.
+
+    Systems and measures are given by position; a `column` is the position of a measure.
+    """
 
     names: Sequence[str]
     systems: ResampledSystems
@@ -253,14 +265,19 @@ class _TestedSystems(Record):
         return notes
 
     def notes(self, primary_column: int) -> tuple[Note, ...]:
-        """Return the notes that hold for all measures, or for the primary one: significance, near-copies, intervals."""
+        """Return the notes on the whole comparison: on significance, near-copies and intervals.
+
+        Those on significance and near-copies are about the primary measure.
+        """
+        notes_on_significance = self.significance_notes()[primary_column]
         copies = groups_of_copies(self.systems, self.names, self.tests.pairs, primary_column)
-        return (*self.significance_notes()[primary_column], *note_on_copies(copies), *self.systems.notes)
+        return notes_on_significance + note_on_copies(copies) + self.systems.notes
 
     def compare_under(self, column: int, measure: str, margin: float | None) -> MeasureComparison:
         """Return the systems and pairs under a measure, with a note on pairs whose interval and test disagree.
 
-        `column` is the position of the measure. With a `margin` the pairs have tests of equivalence.
+        With a `margin` the pairs have tests of equivalence. The comparison is not exploratory: `_compare_under_all`
+        says which ones are.
         """
         pairs = self._paired_systems(column, margin)
         disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
@@ -291,7 +308,8 @@ class _TestedSystems(Record):
         second_ratio = self.systems.unit_ratio(second, column)
         interval = self.systems.difference(first, second, column)
         size = size_of_difference(first_ratio, second_ratio)
-        is_binary = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
+        has_binary_units = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
+        has_single_units = not self.systems.settings.clusters
         return PairedSystems(
             a=self.names[first],
             b=self.names[second],
@@ -306,7 +324,7 @@ class _TestedSystems(Record):
             standard_deviation=size.standard_deviation,
             effect_size=size.effect_size,
             equivalence=equivalence,
-            are_right_or_wrong=is_binary and not self.systems.settings.clusters,
+            are_right_or_wrong=has_binary_units and has_single_units,
             undefined_resamples=interval.undefined_resamples,
             note=interval.note,
             notes=interval.notes,
@@ -319,9 +337,8 @@ class _TestedSystems(Record):
         for first, second in self.tests.pairs:
             first_ratio = self.systems.unit_ratio(first, column)
             second_ratio = self.systems.unit_ratio(second, column)
-            equivalence_tests.append(
-                equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
-            )
+            test = equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
+            equivalence_tests.append(test)
         return _correct_equivalences(equivalence_tests, margin, self.level)
 
     def _ranked_systems(self, column: int) -> tuple[RankedSystem, ...]:
@@ -359,7 +376,8 @@ class _TestedSystems(Record):
         if self.systems.settings.baseline:
             return {}
         p_by_pair = self.tests.adjusted(column)
-        return assign_tiers(order, lambda first, system: p_by_pair[frozenset((first, system))] <= self.level)
+        differing_pairs = {pair for pair, p in p_by_pair.items() if p <= self.level}
+        return assign_tiers(order, differs=lambda first, system: frozenset((first, system)) in differing_pairs)
 
 
 def _compare_under_all(
@@ -377,7 +395,7 @@ def _compare_under_all(
         comparison = tested_systems.compare_under(column, measure, margin)
         notes = comparison.notes
         if significance_notes[column] != notes_of_primary:
-            notes = (*significance_notes[column], *notes)
+            notes = significance_notes[column] + notes
         comparisons.append(replace(comparison, exploratory=measure != primary, notes=notes))
     return tuple(comparisons)
 
@@ -387,16 +405,13 @@ def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level
 
     Two systems are equivalent if the corrected p-value is at most `level`. Without a p-value the test itself says so.
     """
-    p_values = [test.p for test in tests if test.p is not None]
-    corrected_p_values = iter(holm(p_values))  # in the order of the tests that have a p-value
+    p_by_place = {place: test.p for place, test in enumerate(tests) if test.p is not None}
+    corrected_p_values = holm(list(p_by_place.values()))
+    corrected_p_by_place = dict(zip(p_by_place, corrected_p_values))
     equivalences = []
-    for test in tests:
-        if test.p is None:
-            p_adjusted = None
-            is_equivalent = test.is_certain
-        else:
-            p_adjusted = next(corrected_p_values)
-            is_equivalent = p_adjusted <= level
+    for place, test in enumerate(tests):
+        p_adjusted = corrected_p_by_place.get(place)
+        is_equivalent = test.is_certain if p_adjusted is None else p_adjusted <= level
         equivalences.append(
             Equivalence(
                 margin=margin,

@@ -65,12 +65,13 @@ def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int
     A row such as `[2, 0, 1]` sums to `units`. `strata` are the numbers of consecutive units in each stratum; each
     stratum is then resampled apart from the others, so that it has as many units as before.
     """
+    # The units that a draw may give: from `starts` to before `ends`. With strata each draw of a row has its own limits.
     starts: Any = 0
     ends: Any = units
     if strata:
-        # For each draw the first unit of its stratum, and the unit after the last.
+        size_of_draws = np.repeat(strata, strata)  # the size of the stratum that each draw belongs to
         ends = np.repeat(np.cumsum(strata), strata)
-        starts = ends - np.repeat(strata, strata)
+        starts = ends - size_of_draws
 
     def draw(generator: np.random.Generator, rows: int) -> Counts:
         """Return how often each unit is drawn in so many resamples: (rows, units)."""
@@ -136,23 +137,33 @@ def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator
     either so small that a BLAS library does not use threads, or large. The threads wait for one another at every
     product, and on a busy machine each wait can last as long as the time slice of another process.
     """
+    digits_of_unit = statistics.digits[0].size
     rows_of_product = _SERIAL_PRODUCT // statistics.digits.size
     if rows_of_product < _FEWEST_ROWS:
-        rows_of_product = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
-    weights: Floats = np.empty((min(rows_of_product, _MOST_ROWS), statistics.units))
-    gathered = 0  # rows of `weights` that are filled
-    for chunk in draws:
-        moved = 0  # rows of the chunk that are in `weights` or summed already
-        while moved < len(chunk):
-            row_count = min(len(weights) - gathered, len(chunk) - moved)
-            weights[gathered : gathered + row_count] = chunk[moved : moved + row_count]
-            gathered += row_count
-            moved += row_count
-            if gathered == len(weights):
-                yield statistics.weighted(weights)
-                gathered = 0
-    if gathered:
-        yield statistics.weighted(weights[:gathered])
+        rows_of_product = max(1, _SUM_CELLS // max(statistics.units, digits_of_unit))
+    for weights in _regroup_rows(draws, min(rows_of_product, _MOST_ROWS), statistics.units):
+        yield statistics.weighted(weights)
+
+
+def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, units: int) -> Iterator[Floats]:
+    """Yield the rows of all chunks (rows, units) in groups of `rows_of_group` rows; the last group may be smaller.
+
+    All groups are written into the same array, so that a group is valid only until the next one is made.
+    """
+    group: Floats = np.empty((rows_of_group, units))
+    filled = 0  # the number of rows that the present group has
+    for chunk in chunks:
+        rest = chunk
+        while len(rest):
+            fitting = rest[: rows_of_group - filled]
+            group[filled : filled + len(fitting)] = fitting
+            filled += len(fitting)
+            rest = rest[len(fitting) :]
+            if filled == rows_of_group:
+                yield group
+                filled = 0
+    if filled:
+        yield group[:filled]
 
 
 # ---- Permutations
@@ -190,24 +201,27 @@ def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | No
 
     Without a seed each of the (systems!)^units permutations is made once; `permutations` must be their number.
     """
-    system_count = statistics.digits.shape[1]
     # A column in which all systems have the same digits need not be permuted: its sums are always the total.
     differs_from_first = statistics.digits != statistics.digits[:, :1]
     varying_columns = np.flatnonzero(differs_from_first.any(axis=(0, 1)))
-    rows = statistics.digits[..., varying_columns]
-    largest_sum = int(np.abs(rows).max(initial=0)) * statistics.units
+    varying_digits = statistics.digits[..., varying_columns]
+    largest_sum = int(np.abs(varying_digits).max(initial=0)) * statistics.units
     smallest_type = np.min_scalar_type(-largest_sum - 1)  # small numbers are moved faster
-    rows = np.ascontiguousarray(rows, dtype=smallest_type)
+    rows = np.ascontiguousarray(varying_digits, dtype=smallest_type)
+
+    total = statistics.total()
     for first in range(0, permutations, _PERMUTATIONS_AT_ONCE):
-        numbers = np.arange(first, min(first + _PERMUTATIONS_AT_ONCE, permutations), dtype=np.int64)
+        stop = min(first + _PERMUTATIONS_AT_ONCE, permutations)
+        numbers = np.arange(first, stop, dtype=np.int64)
         groups = _all_permuted_units(rows, numbers) if seed is None else _draw_permuted_groups(rows, numbers, seed)
-        sums = np.zeros((len(numbers), system_count, len(varying_columns)), dtype=rows.dtype)
+        sums = np.zeros((len(numbers), *rows.shape[1:]), dtype=rows.dtype)
         for group in groups:
             # No choice is out of range; `clip` saves the time to check that.
             sums += np.take(group.sums, group.choices, axis=0, mode="clip")
+        # The sums of all columns take more memory, so that they are made for fewer permutations at once.
         for start in range(0, len(sums), _MOST_ROWS):
             varying_sums = sums[start : start + _MOST_ROWS]
-            sums_of_all_columns = np.repeat(statistics.total()[np.newaxis], len(varying_sums), axis=0)
+            sums_of_all_columns = np.repeat(total[np.newaxis], len(varying_sums), axis=0)
             sums_of_all_columns[..., varying_columns] = varying_sums
             yield sums_of_all_columns
 

@@ -50,9 +50,10 @@ class EquivalenceTest(NamedTuple):
 
 def are_right_or_wrong(ratio: Ratio) -> bool:
     """Return whether each unit of a system is right or wrong: it has the numerator 0 or 1 and the denominator 1."""
-    values = np.asarray(ratio.numerator)
-    is_binary = ((values == 0) | (values == 1)).all()
-    return bool(is_binary and (np.asarray(ratio.denominator) == 1).all())
+    numerators = np.asarray(ratio.numerator)
+    denominators = np.asarray(ratio.denominator)
+    is_binary = ((numerators == 0) | (numerators == 1)) & (denominators == 1)
+    return bool(is_binary.all())
 
 
 def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binary: bool = True) -> EquivalenceTest:
@@ -71,22 +72,28 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
             margin=margin,
         )
         return EquivalenceTest("score", p)
+
     shares = contributions(first, second)
     if shares is None:
         return EquivalenceTest("t", None, UNDEFINED)
     units = len(shares)
-    differences = shares * units
+    differences = shares * units  # their mean is the difference of the scores
     mean = math.fsum(differences.tolist()) / units
-    noise_of_sums = float(np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator)))
-    rounding = 4 * max(float(np.max(noise(differences))), noise_of_sums)
-    if float(np.abs(differences).max()) <= rounding:
+
+    # Differences and deviations that are no larger than this may come from rounding.
+    rounding_of_sums = np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator))
+    rounding_of_differences = np.max(noise(differences))
+    rounding = 4 * float(max(rounding_of_differences, rounding_of_sums))
+    largest_difference = float(np.abs(differences).max())
+    if largest_difference <= rounding:
         return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_certain=True)
     if units == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
     deviation = float(differences.std(ddof=1))
     if deviation <= rounding:
         return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_certain=abs(mean) < margin)
-    return EquivalenceTest("t", t_equivalence_p(mean, deviation, units, margin))
+    p = t_equivalence_p(mean, deviation, units, margin)
+    return EquivalenceTest("t", p)
 
 
 def t_equivalence_p(difference: float, deviation: float, units: int, margin: float) -> float:

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
@@ -74,7 +74,7 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
             )
         return list(combinations(positions, 2))
     if resampling.baseline not in systems:
-        hint = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
+        hint = did_you_mean(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
         raise UsageError(f"the baseline {resampling.baseline} is none of the systems{hint}")
     baseline = systems.index(resampling.baseline)
     return [(baseline, position) for position in positions if position != baseline]
@@ -88,7 +88,10 @@ def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int =
     """
     group_by_system = list(range(len(systems.points)))
     for first, second in pairs:
-        if _are_near_copies(systems.unit_ratio(first, measure), systems.unit_ratio(second, measure)):
+        first_ratio = systems.unit_ratio(first, measure)
+        second_ratio = systems.unit_ratio(second, measure)
+        if _are_near_copies(first_ratio, second_ratio):
+            # All systems of the second system's group change to the group of the first system.
             joined_group = group_by_system[first]
             emptied_group = group_by_system[second]
             group_by_system = [joined_group if group == emptied_group else group for group in group_by_system]
@@ -100,15 +103,19 @@ def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int =
 
 def _are_near_copies(first: Ratio, second: Ratio) -> bool:
     """Return whether two systems differ in at most 15 % of the units in which one of them has something."""
-    has_content = (
-        (first.numerator != 0) | (second.numerator != 0) | (first.denominator != 0) | (second.denominator != 0)
-    )
+    first_has_content = (first.numerator != 0) | (first.denominator != 0)
+    second_has_content = (second.numerator != 0) | (second.denominator != 0)
+    content_count = int(np.count_nonzero(first_has_content | second_has_content))
     differs = _differ(first.numerator, second.numerator) | _differ(first.denominator, second.denominator)
-    return bool(np.count_nonzero(differs) <= MOST_DIFFERING * int(np.count_nonzero(has_content)))
+    differing_count = int(np.count_nonzero(differs))
+    return differing_count <= MOST_DIFFERING * content_count
 
 
 def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return for each unit whether the two systems' numbers (units,) for it differ by more than rounding."""
+    """Return for each unit whether the numbers of two systems for it differ by more than rounding.
+
+    `first` and `second` (units,) are numerators of the two systems, or denominators.
+    """
     return np.asarray(np.abs(first - second) > noise(first, second))
 
 
@@ -117,11 +124,12 @@ def groups_of_copies(
 ) -> list[list[str]]:
     """Return the names of systems that are near-copies of each other: `[["A", "B"]]`.
 
-    All pairs of systems are looked at; if there are too many to test them all, only the pairs of the family.
+    All pairs of systems are compared; if there are too many for that, only the pairs of the `family`.
     """
-    pairs = family
     if len(names) <= MOST_SYSTEMS:
-        pairs = list(combinations(range(len(names)), 2))
+        pairs: Sequence[Pair] = list(combinations(range(len(names)), 2))
+    else:
+        pairs = family
     groups = []
     for group in near_copies(systems, pairs, measure):
         groups.append([names[system] for system in group])
@@ -129,11 +137,10 @@ def groups_of_copies(
 
 
 def units_with_content(systems: ResampledSystems) -> list[int]:
-    """Return for each measure the number of units in which some system has something: its unit is not 0/0."""
-    # (units, systems, measures)
-    has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)
-    content_of_any_system = has_content.any(axis=1)
-    return [int(count) for count in content_of_any_system.sum(axis=0)]
+    """Return for each measure the number of units that decide something: in which some system is not 0/0."""
+    has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)  # (units, systems, measures)
+    some_system_has_content = has_content.any(axis=1)  # (units, measures)
+    return [int(count) for count in some_system_has_content.sum(axis=0)]
 
 
 # ---- Sign flips, and max-T over them
@@ -174,9 +181,13 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
     else:
         flip_count = systems.settings.resamples
         draws = swap_flags(systems.settings.seed, units, flip_count)
-    observed = _observed_differences(systems, pairs)
+    observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
-    max_t = _MaxT(observed, _scales(systems.ratios, pairs)) if with_max_t else None
+    max_t = None
+    if with_max_t:
+        max_t = _MaxT(observed, _scales(systems.ratios, pairs))
+
+    # Each flip is counted as extreme or not, some flips at a time so that memory suffices.
     rows_at_once = max(_FEWEST_ROWS, _CELLS // observed.size)
     for sums in digit_sums(systems.statistics, draws):
         for start in range(0, len(sums), rows_at_once):
@@ -185,6 +196,7 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
             extreme_counts += np.count_nonzero(is_extreme, axis=2)
             if max_t is not None:
                 max_t.count_extremes(differences)
+
     return SignFlips(
         flip_count=flip_count,
         is_exact=is_exact,
@@ -199,10 +211,11 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
     The largest possible effect of rounding is subtracted, so that a resample with the same difference counts as
     extreme.
     """
-    first_systems, second_systems = np.array(pairs).T
-    first = systems.points[first_systems]
-    second = systems.points[second_systems]
-    return np.asarray(np.abs(first - second) - noise(first, second))
+    first_systems = [first for first, _ in pairs]
+    second_systems = [second for _, second in pairs]
+    first_scores = systems.points[first_systems]  # (pairs, measures)
+    second_scores = systems.points[second_systems]
+    return np.asarray(np.abs(first_scores - second_scores) - noise(first_scores, second_scores))
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
@@ -216,7 +229,8 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapp
     for place, (first, second) in enumerate(pairs):
         first_sums = unswapped[:, first] + swapped[:, second]
         second_sums = unswapped[:, second] + swapped[:, first]
-        first_scores, second_scores = systems.scores(np.stack([first_sums, second_sums]))  # (resamples, measures) each
+        sums_of_pair = np.stack([first_sums, second_sums])  # one call of the formula takes less time than two
+        first_scores, second_scores = systems.scores(sums_of_pair)  # (resamples, measures) each
         np.abs(first_scores - second_scores, out=differences[place].T)
     return differences
 
@@ -230,9 +244,10 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     """
     x = ratios.numerator
     y = ratios.denominator
-    total_y = y.sum(axis=0)
+    total_y = y.sum(axis=0)  # (systems, measures)
     scores = divide(x.sum(axis=0), total_y)
-    scales: Floats = np.zeros((len(pairs), x.shape[2]))
+    measure_count = x.shape[2]
+    scales: Floats = np.zeros((len(pairs), measure_count))
     for place, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
         # (units, measures); the division by the mean denominator follows at the end.
@@ -241,9 +256,11 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
         noise_of_units = noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second])
         rounding = 4 * noise_of_units.max(axis=0)  # a contribution is made of four numbers
         # Divided by the largest first: the square of a small number may be too small to be represented.
-        root = np.sqrt((divide(contributions, largest) ** 2).sum(axis=0))
+        relative_contributions = divide(contributions, largest)
+        root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
         mean_y = (total_y[first] + total_y[second]) / 2
-        scales[place] = np.where(largest > rounding, divide(largest * root, mean_y), 0.0)
+        scale = divide(largest * root_of_squares, mean_y)
+        scales[place] = np.where(largest > rounding, scale, 0.0)
     return scales
 
 
@@ -265,8 +282,10 @@ def _order_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
     standardised = observed[tested_places] / scales[tested_places]
     order = np.argsort(-standardised, kind="stable")
     places = tested_places[order]
+    ordered_scales = scales[places]
+    ordered_differences = standardised[order]
     return _OrderedPairs(
-        places=places, scales=scales[places][:, np.newaxis], observed=standardised[order][:, np.newaxis]
+        places=places, scales=ordered_scales[:, np.newaxis], observed=ordered_differences[:, np.newaxis]
     )
 
 
@@ -305,31 +324,40 @@ class _MaxT:
             self._counts_of_measures[measure] += np.count_nonzero(is_extreme, axis=1)
 
     def p_values(self, flip_count: int, *, is_exact: bool) -> PValues:
-        """Return the p-values by measure and pair: 1 for a pair whose units do not differ."""
+        """Return the p-values by measure and pair, after all `flip_count` sign flips have been counted.
+
+        A pair whose units do not differ has the p-value 1. If `is_exact`, all possible sign flips were made.
+        """
         p_by_measure = []
         for pairs, extreme_counts in zip(self._pairs_of_measures, self._counts_of_measures):
             # A pair has at least the p-value of the pair before it.
             rising_counts = np.maximum.accumulate(extreme_counts)
-            [tested_p_values] = _p_values(rising_counts[:, np.newaxis], flip_count, is_exact=is_exact)
-            p_by_pair = np.ones(self._pair_count)
-            p_by_pair[pairs.places] = tested_p_values
-            p_by_measure.append(p_by_pair.tolist())
+            p_by_pair = [1.0] * self._pair_count
+            for place, count in zip(pairs.places.tolist(), rising_counts.tolist()):
+                p_by_pair[place] = _p_value(count, flip_count, is_exact=is_exact)
+            p_by_measure.append(p_by_pair)
         return p_by_measure
 
 
 def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
     """Return p-values by measure and pair from `extreme_counts` (pairs, measures), the numbers of extreme resamples.
 
-    A p-value is count / resamples if all possible resamples were made (`is_exact`), otherwise
-    (1 + count) / (1 + resamples).
+    If `is_exact`, all possible resamples were made.
     """
     p_by_measure = []
-    for counts in extreme_counts.T.tolist():
-        if is_exact:
-            p_by_measure.append([count / resamples for count in counts])
-        else:
-            p_by_measure.append([add_one(count, resamples) for count in counts])
+    for counts_of_measure in extreme_counts.T.tolist():
+        p_by_measure.append([_p_value(count, resamples, is_exact=is_exact) for count in counts_of_measure])
     return p_by_measure
+
+
+def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
+    """Return the p-value if so many of the resamples are extreme.
+
+    It is their share if all possible resamples were made (`is_exact`), otherwise (1 + count) / (1 + resamples).
+    """
+    if is_exact:
+        return extreme_count / resamples
+    return add_one(extreme_count, resamples)
 
 
 # ---- Other tests and corrections
@@ -360,10 +388,11 @@ def _sign_test_p(wins: int, losses: int) -> float:
 
     It is twice the probability that the rarer outcome is at most as frequent as it was.
     """
-    units = wins + losses
-    rarer_outcome = min(wins, losses)
-    ways = sum(math.comb(units, count) for count in range(rarer_outcome + 1))  # of all 2^units, in one direction
-    p: float = 2 * ways / 2**units
+    differing_units = wins + losses
+    rarer_count = min(wins, losses)
+    # How many of all 2^differing_units outcomes have at most so many wins; as many have at most so many losses.
+    ways = sum(math.comb(differing_units, count) for count in range(rarer_count + 1))
+    p: float = 2 * ways / 2**differing_units
     return min(1.0, p)
 
 
@@ -393,11 +422,13 @@ def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations
     """
     observed = _observed_differences(systems, pairs)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
-    has_baseline = len(pairs) < math.comb(len(systems.points), 2)
-    baseline = pairs[0][0] if has_baseline else None
+    baseline = None
+    if len(pairs) < math.comb(len(systems.points), 2):
+        baseline, _ = pairs[0]  # the family is not all pairs: each pair has the baseline first
     seed = None if is_exact else systems.settings.seed
     for sums in permuted_sums(systems.statistics, permutations, seed):
-        largest_differences = _largest_differences(systems.scores(sums), baseline)
+        scores = systems.scores(sums)  # (some permutations, systems, measures)
+        largest_differences = _largest_differences(scores, baseline)
         largest_differences.sort(axis=0)
         for measure in range(observed.shape[1]):
             # How many of the sorted differences are smaller than that of each pair; all others are as extreme.
@@ -415,7 +446,8 @@ def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
     if baseline is None:
         return np.asarray(scores.max(axis=1) - scores.min(axis=1))
     baseline_scores = scores[:, [baseline]]  # (N, 1, measures)
-    return np.asarray(np.abs(scores - baseline_scores).max(axis=1))
+    differences = np.abs(scores - baseline_scores)
+    return np.asarray(differences.max(axis=1))
 
 
 # ---- A family
@@ -444,17 +476,14 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs:
     compared by the randomisation test.
     """
     settings = systems.settings
-    sign_p_values = None
+    test: PairedTest = "randomisation"
+    flips = None
     if has_signs and len(systems.points) == 2 and not settings.clusters:
-        sign_p_values = sign_test_p_values(systems.ratios)
-    test: PairedTest
-    if sign_p_values is None:
-        test = "randomisation"
-        flips = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
-    else:
+        flips = _sign_test_of_pair(systems)
+    if flips is not None:
         test = "sign"
-        p_by_measure = [[p] for p in sign_p_values]  # of the only pair
-        flips = SignFlips(flip_count=0, is_exact=True, single=p_by_measure, max_t=p_by_measure)
+    else:
+        flips = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
     corrected = _correct_for_pairs(systems, pairs, flips)
     family = Family(
         correction=settings.correction_in_force,
@@ -466,7 +495,19 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs:
         exact=corrected.is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family, pairs, flips.single, corrected.p_values)
+    return FamilyTests(family=family, pairs=pairs, p=flips.single, p_adjusted=corrected.p_values)
+
+
+def _sign_test_of_pair(systems: ResampledSystems) -> SignFlips | None:
+    """Return the p-values of the exact sign test of two systems; no sign flips are made for them.
+
+    Returns None unless all units are right or wrong.
+    """
+    p_values = sign_test_p_values(systems.ratios)
+    if p_values is None:
+        return None
+    p_by_measure = [[p] for p in p_values]  # by measure and pair, of which there is one
+    return SignFlips(flip_count=0, is_exact=True, single=p_by_measure, max_t=p_by_measure)
 
 
 class _Corrected(NamedTuple):
@@ -499,10 +540,11 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: 
 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _Corrected:
     """Return the p-values of HSD, from all permutations of the systems in each unit if these are few enough."""
-    most = systems.settings.resamples
+    resamples = systems.settings.resamples
     permutations_of_unit = math.factorial(len(systems.points))
     # Compared as logarithms: for many units the number itself has thousands of digits. The addend covers rounding.
-    is_exact = systems.units * math.log(permutations_of_unit) <= math.log(most) + 1e-9
-    permutations = permutations_of_unit**systems.units if is_exact else most
+    log_of_all_permutations = systems.units * math.log(permutations_of_unit)
+    is_exact = log_of_all_permutations <= math.log(resamples) + 1e-9
+    permutations = permutations_of_unit**systems.units if is_exact else resamples
     p_values = _hsd_p_values(systems, pairs, permutations, is_exact=is_exact)
     return _Corrected(p_values, permutations, is_exact)

@@ -5,6 +5,7 @@ Settings are checked here, and notes are written here. Importing this module doe
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import number_with_noun
+from cs_score.base.display import join_first, number_with_noun
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
 from cs_score.statistics.units import ClusterDesign, Clusters, named_units
@@ -68,7 +69,7 @@ class Resampling(Record):
     differences: Literal["t"] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        # The checked value replaces a numpy number, which JSON cannot print.
+        # A checked value replaces the value that was given: it may be a number of numpy, which JSON cannot print.
         force_setattr(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
         force_setattr(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
         force_setattr(self, "confidence", _percentage(self.confidence))
@@ -90,18 +91,26 @@ class Resampling(Record):
     def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> SettledResampling:
         """Return the settings with the methods that fit these units, and how the units are drawn in clusters.
 
-        If no method was named, intervals are percentile intervals, below 20 units BCa intervals. For differences
-        of systems (`has_differences`) they are paired t intervals below 20 units. `units` are the
-        ids of the units. Raises InputError for units without a cluster.
+        If no method was named, intervals are percentile intervals, but below 20 units BCa intervals; then those of
+        differences between systems (`has_differences`) are paired t intervals. `units` are the ids of the units. Raises
+        InputError for units without a cluster.
         """
-        design = self.clusters.design(units) if self.clusters else None
-        settings = replace(self, clusters=self.clusters if design else UNSET)
-        if not self.method:
-            drawn_count = len(units) if design is None else sum(design.strata)
-            if drawn_count >= FEW:
-                settings = replace(settings, method="percentile")
-            else:
-                settings = replace(settings, method="bca", differences="t" if has_differences else UNSET)
+        design = None
+        if self.clusters:
+            design = self.clusters.design(units)
+        settings = self
+        if design is None:
+            settings = replace(settings, clusters=UNSET)  # units are drawn singly
+        if self.method:
+            return SettledResampling(settings, design)
+
+        drawn_count = len(units) if design is None else sum(design.strata)
+        if drawn_count >= FEW:
+            settings = replace(settings, method="percentile")
+        elif has_differences:
+            settings = replace(settings, method="bca", differences="t")
+        else:
+            settings = replace(settings, method="bca", differences=UNSET)
         return SettledResampling(settings, design)
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
@@ -133,10 +142,10 @@ def _whole_number(value: object, name: str, *, at_least: int) -> int:
     Raises UsageError for another value or a smaller number. `name` is the name of the setting in the message: `the
     seed`.
     """
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
+    number = None
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):  # it is no whole number
+            number = operator.index(value)  # type: ignore[arg-type]
     if number is None or number < at_least:
         raise UsageError(f"{name} must be a whole number of at least {at_least}, not {value}")
     return number
@@ -147,12 +156,14 @@ def _percentage(value: object) -> float:
 
     Raises UsageError for another value. The message suggests a likely value: 95 for 0.95, 0.05 and 5.
     """
-    try:
-        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = math.nan
+    if not isinstance(value, (bool, str)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):  # it is no number
+            number = float(value)  # type: ignore[arg-type]
     if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
         return number
+
+    # The confidence that is meant, if the value is one as a probability, or a level.
     if_probability = round(100 * number, 10)
     if_level = round(100 - 100 * number, 10)
     if_level_in_percent = round(100 - number, 10)
@@ -278,7 +289,9 @@ class Family(Record):
         """
         ways = math.factorial(self.systems) if self.correction == "hsd" else 2
         smallest_share = min(1.0, float(ways) ** (1 - units))
-        smallest_p = smallest_share if self.exact else max(smallest_share, add_one(0, self.permutations))
+        smallest_p = smallest_share
+        if not self.exact:
+            smallest_p = max(smallest_share, add_one(0, self.permutations))
         if self.correction == "holm":
             return smallest_p * self.pairs
         return smallest_p
@@ -340,20 +353,21 @@ def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign
     `design` says how the units are drawn in clusters: None if they are drawn singly.
     """
     notes = []
-    if design is None:
-        drawn_count = units
-        noun = "unit"
-    else:
+    drawn_count = units
+    noun = "unit"
+    if design is not None:
         drawn_count = sum(design.strata)
         noun = "cluster"
         text = f"{number_with_noun(units, 'unit')} in {drawn_count:,} clusters, which are drawn as a whole"
         if len(design.strata) > 1:
             text += f", within {len(design.strata)} strata"
         notes.append(Note("CLUSTERS", text))
+
     if drawn_count < FEW:
         limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
         text = f"{number_with_noun(drawn_count, noun)} only: below {FEW} {limits} are too narrow, a hint at most"
         notes.append(Note("FEW_UNITS", text))
+
     # At least one resample must lie beyond each limit: N + 1 >= 2 / level. Rounded, since 2 / 0.001 may not be whole.
     fewest_resamples = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < fewest_resamples:
@@ -373,16 +387,19 @@ def note_on_no_significance(family: Family, units: int, level: float) -> tuple[N
     smallest_p = family.smallest_p(units)
     if smallest_p <= level:
         return ()
+
+    # More resamples help unless the units are too few: they limit p, or all their exchanges are made anyhow.
     factor = family.pairs if family.correction == "holm" else 1
     enough_resamples = math.ceil(factor / level)
-    # Even with enough resamples the units may be too few: they limit p, or all their exchanges are made anyhow.
-    has_too_few_units = factor * 2.0 ** (1 - units) > level or is_enumerated(units, enough_resamples)
+    smallest_p_of_units = factor * 2.0 ** (1 - units)
+    has_too_few_units = smallest_p_of_units > level or is_enumerated(units, enough_resamples)
     if not has_too_few_units:
         remedy = f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
     elif units == 1:
         remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
     else:
         remedy = f"{units:,} units that hold anything are too few for that, whatever the number of resamples"
+
     smallest_in_words = f"{smallest_p / factor:.3g}"
     if factor > 1:
         smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_p):.3g}"
@@ -400,9 +417,7 @@ def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
     """
     if not pairs:
         return ()
-    names = ", ".join(pairs[:_MOST_NAMED])
-    if len(pairs) > _MOST_NAMED:
-        names += f" and {len(pairs) - _MOST_NAMED} more"
+    names = join_first(pairs, _MOST_NAMED)
     return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: trust the test"),)
 
 
@@ -419,8 +434,11 @@ def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> No
 
     `dropped` has the ids of the units of each system that were left out.
     """
-    dropped_units = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
-    dropped_in_words = "; ".join(dropped_units) or "none"
+    dropped_by_systems = []
+    for system, ids in dropped.items():
+        if ids:
+            dropped_by_systems.append(f"{named_units(ids)} of {system}")
+    dropped_in_words = "; ".join(dropped_by_systems) or "none"
     units_text = number_with_noun(units, "unit")
     text = f"compared on the {units_text} that all systems have (--common); dropped: {dropped_in_words}"
     return Note("COMMON_UNITS", text)

@@ -27,7 +27,7 @@ from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import select_names
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.options import FEW, Note
-from cs_score.statistics.results import PairedSystems, SystemComparison
+from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison
 from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
 
 MOST_UNITS: Final = 1_000_000_000
@@ -68,8 +68,9 @@ def effect_for_t_test(units: float, level: float, power: float) -> float:
 
     The effect is the mean of the units' differences divided by their standard deviation.
     """
-    shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, start=3.0)
-    return shift / math.sqrt(units)
+    # The shift at which the test has just this power; power rises with the shift.
+    smallest_shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, start=3.0)
+    return smallest_shift / math.sqrt(units)
 
 
 def units_for_t_test(effect: float, level: float, power: float) -> int | None:
@@ -78,6 +79,7 @@ def units_for_t_test(effect: float, level: float, power: float) -> int | None:
     The effect is the mean of the units' differences divided by their standard deviation. Returns None if even
     `MOST_UNITS` are too few.
     """
+    # Doubled until it is enough; then the interval between too few and enough is halved.
     too_few = 1
     enough = 2
     while power_of_t_test(effect, enough, level) < power:
@@ -327,7 +329,8 @@ def plan_test(
     UsageError for fewer than two units, for a standard deviation that is no number above 0, and if neither the number
     of units nor a difference is given.
     """
-    aim = aim or Aim()
+    if aim is None:
+        aim = Aim()
     if units is not None and units < 2:
         raise UsageError(f"a paired test needs at least two units, not {units}")
     if not all(0 < design.standard_deviation < math.inf for design in designs):
@@ -336,6 +339,7 @@ def plan_test(
         raise UsageError("there is nothing to plan: give the number of units or a difference")
     plans = [_Plan(design, units, aim) for design in designs]
     hardest = max(plans, key=lambda plan: plan.demand)
+    has_named_systems = bool(hardest.design.a)
     return PowerPlan(
         task=task,
         measure=measure,
@@ -350,7 +354,7 @@ def plan_test(
         needed=UNSET if aim.difference is None else hardest.needed_units,
         pairs=tuple(plan.pair() for plan in plans if plan.design.a),
         curve=tuple(_power_curve(hardest)),
-        notes=tuple(_notes(hardest, is_from_runs=bool(hardest.design.a))),
+        notes=tuple(_notes(hardest, is_from_runs=has_named_systems)),
     )
 
 
@@ -361,11 +365,17 @@ def _power_curve(plan: _Plan) -> Iterator[Point]:
     number that its difference needs.
     """
     design = plan.design
-    units = plan.units or plan.needed_units or MOST_UNITS
-    detectable = plan.detectable_difference if plan.units else design.detectable_difference(units, plan.aim)
-    largest_difference = 2 * detectable if detectable else 1.0
+    if plan.units:
+        units = plan.units
+        detectable = plan.detectable_difference
+    else:
+        units = plan.needed_units or MOST_UNITS
+        detectable = design.detectable_difference(units, plan.aim)
+    largest_difference = 1.0
+    if detectable:
+        largest_difference = 2 * detectable
     if design.test == "sign":
-        largest_difference = min(1.0, largest_difference)
+        largest_difference = min(1.0, largest_difference)  # scores of right and wrong units differ by no more
     for unit_count in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
@@ -396,24 +406,34 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
     The measure is the primary one unless given. Raises UsageError for a measure that was not compared, and InputError
     if there is nothing to plan from: in each pair all units differ by the same amount.
     """
-    measure_names = [compared.measure for compared in comparison.measures]
-    planned_measure = comparison.primary.measure if measure is None else select_names(measure_names, [measure])[0]
-    pairs = comparison.measures[measure_names.index(planned_measure)].pairs
+    compared = _comparison_under(comparison, measure)
     designs = []
-    for pair in pairs:
+    for pair in compared.pairs:
         design = design_of(pair)
         if design is not None:
             designs.append(design)
     if not designs:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
-        raise InputError(f"nothing can be planned from this comparison by {planned_measure}: {reason}")
+        raise InputError(f"nothing can be planned from this comparison by {compared.measure}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    power = plan_test(designs, units, aim, task=comparison.task, measure=planned_measure)
-    answered = answered_only_lines(comparison.origins)
-    if not answered:
-        return power
-    note_on_answered = Note("ANSWERED_ONLY", "; ".join(answered))
-    return replace(power, notes=(*power.notes, note_on_answered))
+    plan = plan_test(designs, units, aim, task=comparison.task, measure=compared.measure)
+    lines = answered_only_lines(comparison.origins)
+    if not lines:
+        return plan
+    note = Note("ANSWERED_ONLY", "; ".join(lines))
+    return replace(plan, notes=(*plan.notes, note))
+
+
+def _comparison_under(comparison: SystemComparison, measure: str | None) -> MeasureComparison:
+    """Return the comparison of the systems under one measure, the primary one if `measure` is None.
+
+    Raises UsageError for a measure that was not compared.
+    """
+    if measure is None:
+        return comparison.primary
+    names = [compared.measure for compared in comparison.measures]
+    name = select_names(names, [measure])[0]
+    return comparison.measures[names.index(name)]
 
 
 def design_of(pair: PairedSystems) -> Design | None:
@@ -423,8 +443,13 @@ def design_of(pair: PairedSystems) -> Design | None:
     """
     if not pair.standard_deviation:
         return None
-    if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
-        return TDesign(pair.standard_deviation, pair.a, pair.b)
+    t_design = TDesign(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
+    if not pair.are_right_or_wrong:
+        return t_design
+    if pair.wins is None or pair.losses is None or pair.ties is None:
+        return t_design
     differing_count = pair.wins + pair.losses
     unit_count = differing_count + pair.ties
-    return SignDesign(differing_count / unit_count, pair.standard_deviation, pair.a, pair.b)
+    return SignDesign(
+        differing=differing_count / unit_count, standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b
+    )

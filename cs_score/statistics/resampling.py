@@ -50,7 +50,8 @@ def defined_resamples(resampled: Floats) -> Floats | None:
     denominator of a score is 0 has no score, which is not the same as a score of 0. Returns None if fewer than 80 % of
     the resamples are defined.
     """
-    is_undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
+    undefined_scores = np.atleast_2d(np.isnan(resampled))  # (systems, N)
+    is_undefined = np.asarray(undefined_scores.any(axis=0))
     undefined_count = int(np.count_nonzero(is_undefined))
     if undefined_count > MOST_UNDEFINED * len(is_undefined):
         return None
@@ -158,13 +159,14 @@ class ResampledSystems:
     def score(self, system: int, measure: int) -> Interval:
         """Return the score of a system under a measure, both given by position, with its bootstrap interval."""
         score = float(self.points[system, measure])
-        sample = _Resampled(
+        sample = _BootstrapSample(
             point=score,
             resampled=self.resampled[measure, system],
             jackknife=self._jackknife[:, system, measure],
             rounding=float(noise(score)),
         )
-        counted_units = int(np.count_nonzero(self.ratios.denominator[:, system, measure]))
+        denominators = self.ratios.denominator[:, system, measure]
+        counted_units = int(np.count_nonzero(denominators))
         return self._bootstrap_interval(sample, counted_units, is_score=True)
 
     # -- Differences
@@ -183,21 +185,21 @@ class ResampledSystems:
         difference = second_score - first_score
         if self.settings.differences == "t":
             return self._paired_t_interval(difference, first, second, measure)
-        sample = _Resampled(
+        sample = _BootstrapSample(
             point=difference,
             resampled=self.resampled_difference(first, second, measure),
             jackknife=self._jackknife[:, second, measure] - self._jackknife[:, first, measure],
             rounding=float(noise(first_score, second_score)),
         )
-        has_denominator = self.ratios.denominator[:, [first, second], measure].any(axis=1)
-        return self._bootstrap_interval(sample, int(np.count_nonzero(has_denominator)), is_score=False)
+        denominators = self.ratios.denominator[:, [first, second], measure]
+        counted_units = int(np.count_nonzero(denominators.any(axis=1)))
+        return self._bootstrap_interval(sample, counted_units, is_score=False)
 
     def _paired_t_interval(self, difference: float, first: int, second: int, measure: int) -> Interval:
         """Return the difference of the scores of two systems with its paired t interval: difference +- t * error.
 
-        The variance of the difference is that of the sum of the contributions of all units. A stratum of n units adds n
-        times the variance of its contributions, and a stratum of one unit nothing. There are as many degrees of freedom
-        as units, less one for each stratum.
+        The variance of the difference is that of the sum of the contributions of all units. There are as many degrees
+        of freedom as units, less one for each stratum.
         """
         shares = contributions(self.unit_ratio(first, measure), self.unit_ratio(second, measure))
         if shares is None:
@@ -206,32 +208,29 @@ class ResampledSystems:
         freedom = self.units - len(stratum_sizes)
         if freedom == 0:
             return _with_one_note(difference, difference, difference, ONE_UNIT)
-        variance = 0.0
-        start = 0
-        for size in stratum_sizes:
-            shares_of_stratum = shares[start : start + size]
-            start += size
-            if size > 1:
-                variance += size * float(shares_of_stratum.var(ddof=1))
-        reach = t_limit(self.settings.level / 2, freedom) * math.sqrt(variance)
-        if reach <= float(noise(*self.points[[first, second], measure])):
+        standard_error = math.sqrt(_variance_of_sum(shares, stratum_sizes))
+        half_width = t_limit(self.settings.level / 2, freedom) * standard_error
+        first_score, second_score = self.points[[first, second], measure]
+        if half_width <= float(noise(first_score, second_score)):
             # The units differ by no more than rounding.
             return _with_one_note(difference, difference, difference, ALL_EQUAL)
-        return Interval(difference, difference - reach, difference + reach)
+        return Interval(difference, low=difference - half_width, high=difference + half_width)
 
     # -- Bootstrap intervals
 
-    def _bootstrap_interval(self, sample: _Resampled, counted_units: int, *, is_score: bool) -> Interval:
+    def _bootstrap_interval(self, sample: _BootstrapSample, counted_units: int, *, is_score: bool) -> Interval:
         """Return the bootstrap interval of a score (`is_score`) or of a difference of scores, with notes on it.
 
         `counted_units` is the number of units whose denominator is not 0. There are no limits if more than 20 % of the
         resamples are undefined.
         """
+        resample_count = len(sample.resampled)
         undefined_count = int(np.count_nonzero(np.isnan(sample.resampled)))
         defined = defined_resamples(sample.resampled)
         if defined is None:
-            text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
+            text = f"no interval: {undefined_count} of {resample_count} resamples are 0/0"
             return _with_one_note(sample.point, None, None, Note("WITHHELD", text), undefined_count)
+
         limits = self._limits(sample._replace(resampled=defined))
         notes = list(limits.notes)
         if is_score and ALL_EQUAL in notes and sample.point in (0.0, 1.0):
@@ -242,12 +241,18 @@ class ResampledSystems:
             )
             notes.append(Note("FEW_UNITS", text))
         if undefined_count:
-            text = f"{undefined_count} of {len(sample.resampled)} resamples left out (0/0)"
+            text = f"{undefined_count} of {resample_count} resamples left out (0/0)"
             notes.append(Note("LEFT_OUT", text))
-        note_text = "; ".join(note.text for note in notes)
-        return Interval(sample.point, limits.low, limits.high, undefined_count, note_text, tuple(notes))
+        return Interval(
+            point=sample.point,
+            low=limits.low,
+            high=limits.high,
+            undefined_resamples=undefined_count,
+            note="; ".join(note.text for note in notes),
+            notes=tuple(notes),
+        )
 
-    def _limits(self, sample: _Resampled) -> _BootstrapLimits:
+    def _limits(self, sample: _BootstrapSample) -> _BootstrapLimits:
         """Return the percentile or BCa limits, as the settings say, from resamples that all have a score.
 
         The notes say why the limits are equal to one another, or why they are percentile limits and not BCa limits.
@@ -257,22 +262,28 @@ class ResampledSystems:
             return _BootstrapLimits(point, point, (ONE_UNIT,))
         lowest = float(sample.resampled.min())
         highest = float(sample.resampled.max())
-        if len(sample.resampled) > 1 and highest - lowest <= sample.rounding:
+        if len(sample.resampled) == 1:
+            return _BootstrapLimits(lowest, lowest, (ONE_RESAMPLE,))
+        if highest - lowest <= sample.rounding:
             # The resamples differ by rounding only. If they agree with the score, the score itself is the limit.
             limit = point if abs(lowest - point) <= sample.rounding else lowest
             return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
+
+        # The shares of the resamples that lie below the lower and below the upper limit.
         level = self.settings.level
-        bca_tails = _bca_tails(sample, level) if self.settings.method == "bca" else None
-        tails = bca_tails or (level / 2, 1 - level / 2)
+        tails = (level / 2, 1 - level / 2)
+        notes: tuple[Note, ...] = ()
+        if self.settings.method == "bca":
+            bca_tails = _bca_tails(sample, level)
+            if bca_tails is None:
+                notes = (OUTSIDE,)
+            else:
+                tails = bca_tails
         low, high = np.quantile(sample.resampled, np.asarray(tails), method="linear").tolist()
-        if len(sample.resampled) == 1:
-            return _BootstrapLimits(low, high, (ONE_RESAMPLE,))
-        if self.settings.method == "bca" and bca_tails is None:
-            return _BootstrapLimits(low, high, (OUTSIDE,))
-        return _BootstrapLimits(low, high, ())
+        return _BootstrapLimits(low, high, notes)
 
 
-class _Resampled(NamedTuple):
+class _BootstrapSample(NamedTuple):
     """A score or a difference of scores, and what it becomes when units are drawn anew or left out.
 
     `point` is its value on all units, `resampled` (N,) are its values in the resamples, and `jackknife` (units,) its
@@ -296,20 +307,37 @@ class _BootstrapLimits(NamedTuple):
 def _with_one_note(
     point: float, low: float | None, high: float | None, note: Note, undefined_resamples: int = 0
 ) -> Interval:
-    """Return a score or difference (`point`) with limits and one note on these."""
-    return Interval(point, low, high, undefined_resamples, note.text, (note,))
+    """Return the interval of a score or difference (`point`) whose limits have one note."""
+    return Interval(point, low, high, undefined_resamples, note=note.text, notes=(note,))
 
 
-def _bca_tails(sample: _Resampled, level: float) -> tuple[float, float] | None:
+def _variance_of_sum(shares: Floats, stratum_sizes: Sequence[int]) -> float:
+    """Return the variance of the sum of what units contribute to a difference.
+
+    `shares` (units,) are the contributions, stratum by stratum. A stratum of n units adds n times the variance of its
+    contributions, and a stratum of one unit nothing.
+    """
+    variance = 0.0
+    start = 0
+    for size in stratum_sizes:
+        shares_of_stratum = shares[start : start + size]
+        start += size
+        if size > 1:
+            variance += size * float(shares_of_stratum.var(ddof=1))
+    return variance
+
+
+def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | None:
     """Return the shares of the resamples below the lower and below the upper BCa limit: `(0.031, 0.981)`.
 
     They take the place of level / 2 and 1 - level / 2. With the median bias z0 = Phi^-1(share of resamples below the
     score), the acceleration a and z = Phi^-1(level / 2), the lower one is Phi(z0 + (z0 + z) / (1 - a (z0 + z))); the
     upper one has -z for z. Returns None if all resamples are on one side of the score, where z0 is infinite.
     """
+    # Resamples that are equal to the score within rounding count half.
     below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
     not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
-    share_below = (below_count + not_above_count) / (2 * len(sample.resampled))  # ties count half
+    share_below = (below_count + not_above_count) / (2 * len(sample.resampled))
     if not 0.0 < share_below < 1.0:
         return None
     normal = statistics.NormalDist()
@@ -318,7 +346,9 @@ def _bca_tails(sample: _Resampled, level: float) -> tuple[float, float] | None:
     acceleration = _acceleration(defined_jackknife, sample.rounding)
     z = normal.inv_cdf(level / 2)
     # The quantile of 1 - level / 2 is -z; it is not computed from 1 - level / 2, which may round to 1.
-    return _bca_tail(z, bias, acceleration), _bca_tail(-z, bias, acceleration)
+    lower_tail = _bca_tail(z, bias, acceleration)
+    upper_tail = _bca_tail(-z, bias, acceleration)
+    return lower_tail, upper_tail
 
 
 def _acceleration(jackknife: Floats, rounding: float) -> float:
@@ -365,14 +395,15 @@ def score_intervals(
     """
     unit_count = len(table.ids)
     if not measures:
+        # Without measures there is nothing to resample, but the settings are reported all the same.
         draw_settings = resampling.for_units(table.ids)
         notes = notes_on_intervals(unit_count, draw_settings.settings, draw_settings.design)
-        return ScoreIntervals(draw_settings.settings, unit_count, {}, notes)
+        return ScoreIntervals(draw_settings.settings, unit_count, scores={}, notes=notes)
     run = ResampledSystems([table.rows], formula, resampling, table.ids)
     interval_by_measure = {}
     for column, measure in enumerate(measures):
         interval_by_measure[measure] = run.score(0, column)
-    return ScoreIntervals(run.settings, unit_count, interval_by_measure, run.notes)
+    return ScoreIntervals(run.settings, unit_count, scores=interval_by_measure, notes=run.notes)
 
 
 def bootstrap_intervals(

@@ -109,11 +109,13 @@ def _sample_score(items: SampledItems, value: float, errors: Floats, denominator
     `errors` (items,) are the errors e of the module's formula, and `denominator` is Y.
     """
     weights = _weights(items)
-    means_of_strata = np.bincount(items.stratum, weights * errors) / np.bincount(items.stratum)
+    sizes_of_strata = np.bincount(items.stratum)
+    means_of_strata = np.bincount(items.stratum, weights * errors) / sizes_of_strata
+    deviations = errors - means_of_strata[items.stratum]
     return SampleScore(
         items=items,
         value=value,
-        residuals=weights * (errors - means_of_strata[items.stratum]) / denominator,
+        residuals=weights * deviations / denominator,
         spread=(items.prediction - items.prediction.mean()) / denominator,
     )
 
@@ -124,8 +126,9 @@ def _weights(items: SampledItems) -> Floats:
     It is 1 / probability, scaled so that the weights of a stratum sum to the number of its items.
     """
     inverse_chance = np.where(items.is_assessed, 1 / (items.chance * items.chance_of_parent), 0.0)
+    sums_of_strata = np.bincount(items.stratum, inverse_chance)
     sizes_of_strata = np.bincount(items.stratum)
-    scale_of_strata = sizes_of_strata / np.bincount(items.stratum, inverse_chance)
+    scale_of_strata = sizes_of_strata / sums_of_strata
     return np.asarray(inverse_chance * scale_of_strata[items.stratum])
 
 
@@ -153,17 +156,18 @@ def _with_limits(terms: Sequence[_Term], confidence: float, least: float, most: 
     """Return a sum of estimated scores with normal limits, which are cut to `least` and `most`."""
     value = sum(term.factor * term.score.value for term in terms)
     variances = _variances(terms)
-    z = statistics.NormalDist().inv_cdf(0.5 + confidence / 200)
     standard_error = math.sqrt(variances.pool)
-    reach = z * standard_error
-    population_reach = z * math.sqrt(variances.population)
+    share_below_upper_limit = 0.5 + confidence / 200
+    z = statistics.NormalDist().inv_cdf(share_below_upper_limit)
+    half_width = z * standard_error
+    population_half_width = z * math.sqrt(variances.population)
     return Estimate(
         estimate=value,
         standard_error=standard_error,
-        low=min(max(value - reach, least), most),
-        high=min(max(value + reach, least), most),
-        population_low=min(max(value - population_reach, least), most),
-        population_high=min(max(value + population_reach, least), most),
+        low=min(max(value - half_width, least), most),
+        high=min(max(value + half_width, least), most),
+        population_low=min(max(value - population_half_width, least), most),
+        population_high=min(max(value + population_half_width, least), most),
     )
 
 
@@ -180,12 +184,16 @@ def _variances(terms: Sequence[_Term]) -> _Variances:
     The residuals of an answer in several terms are added up first, since it was assessed once for all of them. The
     second-hop answers of a first-hop answer were drawn together with it, so their residuals are added up, too.
     """
-    # All items of all terms, then one value for each different answer.
+    # The items of all terms, one after the other.
     items = [term.score.items for term in terms]
-    answers = np.concatenate([items_of_term.answer for items_of_term in items])
-    _, first_items, answer_of_item = np.unique(answers, return_index=True, return_inverse=True)
-    residuals = np.bincount(answer_of_item, np.concatenate([term.factor * term.score.residuals for term in terms]))
-    spread = np.bincount(answer_of_item, np.concatenate([term.factor * term.score.spread for term in terms]))
+    answer_of_items = np.concatenate([items_of_term.answer for items_of_term in items])
+    residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
+    spread_of_items = np.concatenate([term.factor * term.score.spread for term in terms])
+
+    # One value for each different answer: sums over its items, or the value of its first item, which all share.
+    _, first_items, answer_of_item = np.unique(answer_of_items, return_index=True, return_inverse=True)
+    residuals = np.bincount(answer_of_item, residual_of_items)
+    spread = np.bincount(answer_of_item, spread_of_items)
     chance = np.concatenate([items_of_term.chance for items_of_term in items])[first_items]
     parents = np.concatenate([items_of_term.parent for items_of_term in items])[first_items]
     chance_of_parent = np.concatenate([items_of_term.chance_of_parent for items_of_term in items])[first_items]
@@ -195,6 +203,5 @@ def _variances(terms: Sequence[_Term]) -> _Variances:
     squares_by_parent = np.bincount(parent_of_answer, residuals) ** 2
     first_stage = ((1 - chance_of_parent[first_answers]) * squares_by_parent).sum()
     second_stage = (chance_of_parent * (1 - chance) * residuals**2).sum()
-    return _Variances(
-        pool=float(first_stage + second_stage), population=float(squares_by_parent.sum() + (spread**2).sum())
-    )
+    variance_of_population = squares_by_parent.sum() + (spread**2).sum()
+    return _Variances(pool=float(first_stage + second_stage), population=float(variance_of_population))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.display import number_with_noun, one_line
+from cs_score.base.display import join_first, number_with_noun, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.sources import Delimited, Input, read_delimited
@@ -42,14 +42,16 @@ def units_of(ids: tuple[str, ...]) -> list[Unit]:
 
 def unique_ids(ids: Sequence[str]) -> list[str]:
     """Return the ids, each repetition with its number: `["a", "b", "a"]` gives `["a", "b", "a (2)"]`."""
-    return [unit_id if number == 1 else f"{unit_id} ({number})" for unit_id, number in units_of(tuple(ids))]
+    different_ids = []
+    for unit_id, number in units_of(tuple(ids)):
+        different_ids.append(unit_id if number == 1 else f"{unit_id} ({number})")
+    return different_ids
 
 
 def named_units(ids: Sequence[str]) -> str:
     """Return how many units there are, with at most five of their ids: `2 units (a, b)`."""
-    names = ", ".join(one_line(unit_id, _LONGEST_NAME) for unit_id in ids[:_MOST_NAMED])
-    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return f"{number_with_noun(len(ids), 'unit')} ({names}{more})"
+    short_ids = [one_line(unit_id, _LONGEST_NAME) for unit_id in ids]
+    return f"{number_with_noun(len(ids), 'unit')} ({join_first(short_ids, _MOST_NAMED)})"
 
 
 # ---- Tables of statistics
@@ -121,6 +123,8 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     different_columns = {tuple(table.columns) for table in tables.values()}
     if len(different_columns) > 1:
         raise ValueError("the systems have different statistics")
+
+    # The units that all systems have, and whether they suffice.
     row_by_unit_of_systems = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
     first_system = next(iter(tables))
     shared_units = []
@@ -134,20 +138,25 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     elif not shared_units:
         raise InputError("the systems have no unit in common")
 
-    kept_units = frozenset(shared_units)
+    # The rows of each system for these units, and the ids of its other units.
     rows = {}
     dropped = {}
     for name, row_by_unit in row_by_unit_of_systems.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
-        dropped[name] = tuple([unit_id for unit_id, number in row_by_unit if (unit_id, number) not in kept_units])
+        other_units = row_by_unit.keys() - set(shared_units)
+        dropped[name] = tuple([unit[0] for unit in row_by_unit if unit in other_units])
     shared_ids = tuple([unit_id for unit_id, _ in shared_units])
-    return AlignedUnits(shared_ids, rows, dropped)
+    return AlignedUnits(ids=shared_ids, rows=rows, dropped=dropped)
 
 
 def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], name: str, *, as_system: str) -> None:
     """Raise InputError if the system `name` lacks a unit that the system `as_system` has."""
-    units = row_by_unit_of_systems[name]
-    missing = [unit_id for unit_id, number in row_by_unit_of_systems[as_system] if (unit_id, number) not in units]
+    row_by_unit = row_by_unit_of_systems[name]
+    missing = []
+    for unit in row_by_unit_of_systems[as_system]:
+        if unit not in row_by_unit:
+            unit_id, _ = unit
+            missing.append(unit_id)
     if missing:
         raise InputError(
             f"system {name} lacks {named_units(missing)}, which system {as_system} has",
@@ -203,9 +212,12 @@ class Clusters(Record):
         Returns None if each unit is a cluster of its own and there is one stratum: then units are drawn singly. Raises
         InputError for units without a cluster.
         """
-        missing = [unit for unit in dict.fromkeys(units) if unit not in self.clusters]
+        different_units = dict.fromkeys(units)
+        missing = [unit for unit in different_units if unit not in self.clusters]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
+
+        # Clusters are numbered stratum by stratum, so that those of a stratum follow one another.
         cluster_of_units = [self.clusters[unit] for unit in units]
         clusters_by_stratum: dict[str, list[str]] = {}
         for cluster in dict.fromkeys(cluster_of_units):
@@ -215,6 +227,7 @@ class Clusters(Record):
         for clusters_of_stratum in clusters_by_stratum.values():
             for cluster in clusters_of_stratum:
                 position_by_cluster[cluster] = len(position_by_cluster)
+
         has_single_units = len(position_by_cluster) == len(units)
         if has_single_units and len(clusters_by_stratum) == 1:
             return None
@@ -242,10 +255,12 @@ def clusters_of_table(table: Delimited) -> Clusters:
     has_strata = "stratum" in table.columns
     columns = ("unit", "cluster", "stratum") if has_strata else ("unit", "cluster")
     for line, cells in table.cells_of(*columns):
-        unit, cluster = cells[:2]
+        unit = cells[0]
+        cluster = cells[1]
         _add_member(cluster_by_unit, unit, cluster, table.file, line)
         if has_strata:
-            _add_member(stratum_by_cluster, cluster, cells[2], table.file, line)
+            stratum = cells[2]
+            _add_member(stratum_by_cluster, cluster, stratum, table.file, line)
     if not cluster_by_unit:
         raise InputError("names no unit", file=table.file)
     return Clusters(table.file, cluster_by_unit, stratum_by_cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from cs_score.base.display import number_with_noun
+from cs_score.base.display import join_first, number_with_noun
 from cs_score.statistics.options import Family
 
 _MOST_NAMED: Final = 5
@@ -30,22 +30,21 @@ def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level:
 
     `A is significantly better than B in F1: p 0.0312 by the randomisation test, level 0.05`
     """
-    differing_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
     test = f"by {family.test_in_words}, level {level:g}"
     if len(pairs) == 1:
         [pair] = pairs
         p = "p < 0.0001" if pair.p_adjusted < 0.0001 else f"p {pair.p_adjusted:.4f}"
-        if not differing_pairs:
+        if pair.p_adjusted > level:
             return f"{pair.a} and {pair.b} do not differ significantly in {measure}: {p} {test}"
         better, worse = _best_first(pair)
         return f"{better} is significantly better than {worse} in {measure}: {p} {test}"
+
+    differing_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
     if not differing_pairs:
         return f"None of {len(pairs):,} pairs differs significantly in {measure} {test}"
     verb = "differs" if len(differing_pairs) == 1 else "differ"
-    return (
-        f"{len(differing_pairs):,} of {len(pairs):,} pairs {verb} significantly in {measure} {test}: "
-        f"{_better_systems(differing_pairs)}"
-    )
+    counts = f"{len(differing_pairs):,} of {len(pairs):,} pairs {verb} significantly"
+    return f"{counts} in {measure} {test}: {_better_systems(differing_pairs)}"
 
 
 def effect_in_words(system: str, wins: int, ties: int, losses: int, effect_size: float | None) -> str:
@@ -77,15 +76,9 @@ def _better_systems(pairs: Iterable[TestedPair]) -> str:
         better, worse = _best_first(pair)
         worse_by_system.setdefault(better, []).append(worse)
     systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
-    parts = [f"{system} is better than {_list_names(worse_by_system[system])}" for system in systems[:_MOST_NAMED]]
+    parts = []
+    for system in systems[:_MOST_NAMED]:
+        parts.append(f"{system} is better than {join_first(worse_by_system[system], _MOST_NAMED)}")
     if len(systems) > _MOST_NAMED:
         parts.append(f"{number_with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
     return "; ".join(parts)
-
-
-def _list_names(systems: Sequence[str]) -> str:
-    """Return the names of at most five systems, and the number of the others: `A, B, C, D, E and 2 more`."""
-    names = ", ".join(systems[:_MOST_NAMED])
-    if len(systems) > _MOST_NAMED:
-        names += f" and {len(systems) - _MOST_NAMED} more"
-    return names

@@ -113,7 +113,9 @@ class Layout(Record):
             else:
                 values = [getattr(row, key, None) for key in keys]
             rows.append(tuple(values))
-        total = len(rows) if self.total is None else self.total(document)
+        total = len(rows)
+        if self.total is not None:
+            total = self.total(document)
         return Table(self, rows, total)
 
 
@@ -163,18 +165,21 @@ class Table(Record):
             yield Table(self.layout, rows, len(rows))
 
     def for_people(self, top: int | None = None) -> PeopleTable:
-        """Return the columns and rows that are shown to people; columns without any value are left out.
+        """Return the columns and rows that are shown to people.
 
-        `top` is about the largest number of rows, None for all rows. Which rows are shown, the layout says.
+        Columns without any value are left out, unless the table has no rows. `top` is the largest number of rows, None
+        for all rows; the layout says which rows are shown.
         """
         rows = self._rows_for_people(top)
         keys = self.layout.keys
+        shown_keys = self.layout.shown or keys
         positions = []
-        for key in self.layout.shown or keys:
+        for key in shown_keys:
             if key == self.layout.split_by:
                 continue
             position = keys.index(key)
-            if not rows or any(row[position] is not None for row in rows):
+            has_values = any(row[position] is not None for row in rows)
+            if has_values or not rows:
                 positions.append(position)
         shown_columns = [self.layout.columns[position] for position in positions]
         shown_rows = []
@@ -188,12 +193,16 @@ class Table(Record):
             return self.rows
         if self.layout.row_selection == "top":
             return self.rows[:top]
-        distance = math.ceil(len(self.rows) / top)
-        return self.rows[:: max(1, distance)]
+        # Rows at equal distances.
+        distance = max(1, math.ceil(len(self.rows) / top))
+        return self.rows[::distance]
 
 
 def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
-    """Return columns with keys as headings: `columns("unit", "gain", gain=Format.GAIN)`. `formats` are by key."""
+    """Return columns whose headings are their keys, as in `columns("unit", "gain", gain=Format.GAIN)`.
+
+    `formats` has the formats of numbers by key; the others are plain.
+    """
     return tuple([Column(key, format=formats.get(key, Format.PLAIN)) for key in keys])
 
 
@@ -215,7 +224,8 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
     if isinstance(value, str):
         return cell(value, longest)
     if column.format is Format.P:
-        return "<0.0001" if 0 < value < 0.0001 else f"{value:.4f}"
+        is_too_small = 0 < value < 0.0001
+        return "<0.0001" if is_too_small else f"{value:.4f}"
     if column.format is Format.PLAIN and isinstance(value, int):
         return str(value)
     return format(value, column.format.value)
@@ -263,8 +273,10 @@ def _aligned_lines(
         cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, shown_columns)])
     if width is not None:
         cells = _fit_cells(shown_columns, rows, cells, width)
-    are_numbers = _are_numbers(shown_columns, rows)
-    return align_columns(cells, are_numbers[: len(cells[0])])
+    # The last columns may have been left out.
+    column_count = len(cells[0])
+    are_numbers = _are_numbers(shown_columns, rows)[:column_count]
+    return align_columns(cells, are_numbers)
 
 
 _PLACE: Final = re.compile(r".*:\d+")
@@ -302,18 +314,18 @@ def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Colum
     Ids stay whole. Of a place in a file, such as `runs/a.tab:12`, the name of the file and the line number stay.
     `texts` are the `values` as they are shown.
     """
-    narrowest = min(_SHORTEST_CELL, max([len(text) for text in texts]))
+    longest_text = max([len(text) for text in texts])
+    smallest_width = min(_SHORTEST_CELL, longest_text)
     if column.key in _ID_KEYS | _GROUP_KEYS:
-        narrowest = max(narrowest, len(column.title))
+        smallest_width = max(smallest_width, len(column.title))
     for text, value in zip(texts, values):
         if _is_never_cut(value, column):
-            narrowest = max(narrowest, len(text))
-        elif _PLACE.fullmatch(text) and "/" in text:
-            file_and_line = text.rsplit("/", 1)[-1]
-            narrowest = max(narrowest, len("\u2026") + len(file_and_line))
+            smallest_width = max(smallest_width, len(text))
         elif _PLACE.fullmatch(text):
-            narrowest = max(narrowest, len(text))
-    return narrowest
+            _, slash, file_and_line = text.rpartition("/")
+            shortened_place = f"\u2026{file_and_line}" if slash else text
+            smallest_width = max(smallest_width, len(shortened_place))
+    return smallest_width
 
 
 def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool], width: int) -> int:
@@ -321,15 +333,16 @@ def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool]
 
     At least one column is shown. `widths` are the widths of the columns before texts are cut.
     """
-    width_of_line = -_GAP
+    width_of_line = 0
     count = 0
     for column_width, is_number in zip(widths, are_numbers):
         smallest_width = column_width if is_number else min(column_width, _SHORTEST_CELL)
-        width_of_line += _GAP + smallest_width
-        if width_of_line > width:
+        gap = _GAP if count > 0 else 0
+        width_of_line += gap + smallest_width
+        if count > 0 and width_of_line > width:
             break
         count += 1
-    return min(max(1, count), len(widths))
+    return count
 
 
 def _fitted_widths(
@@ -337,19 +350,20 @@ def _fitted_widths(
 ) -> list[int]:
     """Return widths of columns with which a line has at most `width` characters.
 
-    Columns of texts become narrower, always the widest one first, but none becomes narrower than in `narrowest`. The
-    line stays wider than `width` if that is not enough.
+    Columns of texts become narrower, always the widest one first, but none becomes narrower than its smallest width in
+    `narrowest`. The line stays wider than `width` if that is not enough.
     """
     fitted = list(widths)
-    while sum(fitted) + _GAP * (len(fitted) - 1) > width:
-        widest_column = None
+    total_gap = _GAP * (len(fitted) - 1)
+    while sum(fitted) + total_gap > width:
+        # Take one character from the widest column that may become narrower.
+        can_shrink = []
         for position, column_width in enumerate(fitted):
-            if are_numbers[position] or column_width <= narrowest[position]:
-                continue
-            if widest_column is None or column_width > fitted[widest_column]:
-                widest_column = position
-        if widest_column is None:
+            if not are_numbers[position] and column_width > narrowest[position]:
+                can_shrink.append(position)
+        if not can_shrink:
             break
+        widest_column = max(can_shrink, key=lambda position: fitted[position])
         fitted[widest_column] -= 1
     return fitted
 
@@ -375,17 +389,21 @@ def _fit_cells(
     `cells` are the headings, and then the values of `rows` as texts. The last columns are left out if shorter texts are
     not enough. Ids are never cut, so lines with long ids may still be wider.
     """
+    # Leave out the last columns.
     are_numbers = _are_numbers(shown_columns, rows)
     widths = []
     for texts_of_column in zip(*cells):
         widths.append(max([len(text) for text in texts_of_column]))
-    count = _count_of_fitting_columns(widths, are_numbers, width)
+    column_count = _count_of_fitting_columns(widths, are_numbers, width)
+
+    # Make the other columns narrower.
+    rows_of_texts = cells[1:]
     smallest_widths = []
-    for position in range(count):
-        texts = [row[position] for row in cells[1:]]
+    for position in range(column_count):
+        texts = [row[position] for row in rows_of_texts]
         values = [row[position] for row in rows]
         smallest_widths.append(_smallest_width(texts, values, shown_columns[position]))
-    fitted_widths = _fitted_widths(widths[:count], smallest_widths, are_numbers[:count], width)
+    fitted_widths = _fitted_widths(widths[:column_count], smallest_widths, are_numbers[:column_count], width)
     fitted_cells = []
     for row_of_cells in cells:
         fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
@@ -400,10 +418,11 @@ def tsv(table: Table) -> Iterator[bytes]:
 
     Numbers have all digits, so that the same numbers are read back. No spreadsheet takes a text for a formula.
     """
-    yield ("\t".join(table.layout.keys) + "\n").encode()
+    head_line = "\t".join(table.layout.keys) + "\n"
+    yield head_line.encode()
     for row in table.rows:
-        cells = [exact(value) for value in row]
-        yield ("\t".join(cells) + "\n").encode("utf-8", "backslashreplace")
+        line = "\t".join([exact(value) for value in row]) + "\n"
+        yield line.encode("utf-8", "backslashreplace")
 
 
 def exact(value: Value) -> str:
@@ -463,10 +482,14 @@ def latex_row(cells: Iterable[str]) -> str:
 
 
 def _latex_cell(value: Value, column: Column) -> str:
-    """Return a value as the text of a cell in LaTeX. Numbers are in math mode, which shows a hyphen as a minus sign."""
+    """Return a value as the text of a cell in LaTeX, a hyphen for None and for an empty text.
+
+    Numbers are in math mode, which shows a hyphen as a minus sign.
+    """
     if value is None or isinstance(value, str):
         return escape_latex(value or "-")
-    return f"${shown(value, column)}$".replace("%", r"\%")
+    number = shown(value, column).replace("%", r"\%")
+    return f"${number}$"
 
 
 # ---- HTML
@@ -514,27 +537,34 @@ def _head_cell(column: Column, kind: str) -> str:
 
 
 def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
-    """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup."""
-    markup = value if isinstance(value, Cell) else Cell(value)
-    if markup == Cell(None):
+    """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup.
+
+    A cell with neither value nor markup is empty; a cell with markup only shows a hyphen as its value.
+    """
+    marked_value = value if isinstance(value, Cell) else Cell(value)
+    if marked_value == Cell(None):
         return "<td></td>"
-    is_text = isinstance(markup.value, str)
+    is_text = isinstance(marked_value.value, str)
+
+    # The attributes of the cell.
     classes = [] if is_text else ["number"]
-    if markup.kind:
-        classes.append(markup.kind)
+    if marked_value.kind:
+        classes.append(marked_value.kind)
     attributes = f' class="{" ".join(classes)}"' if classes else ""
-    if isinstance(markup.value, float | int):
-        attributes += _exact_attribute(markup.value)
-    content = escaped(shown(markup.value, column, longest))
+    if isinstance(marked_value.value, float | int):
+        attributes += _exact_attribute(marked_value.value)
+    attributes += marked_value.attributes
+
+    content = escaped(shown(marked_value.value, column, longest))
     if not is_text:
         content = with_minus_signs(content)
-    return f"<td{attributes}{markup.attributes}>{markup.before}{content}{markup.after}</td>"
+    return f"<td{attributes}>{marked_value.before}{content}{marked_value.after}</td>"
 
 
 def _exact_attribute(value: float) -> str:
     """Return the attribute with the exact value of a number, which the script of the page sorts and copies.
 
-    It is empty for a number that is shown exactly.
+    It is empty for a number that is shown exactly. A negative number is shown with a minus sign instead of a hyphen.
     """
     if isinstance(value, int) and value >= 0:
         return ""
@@ -574,11 +604,10 @@ def frame(table: Table) -> pandas.DataFrame:
         import pandas
     except ModuleNotFoundError:
         raise MissingExtraError("pandas", "frames") from None
-    keys = table.layout.keys
-    values_of_columns = list(zip(*table.rows))
-    if not table.rows:
-        values_of_columns = [()] * len(keys)
-    series_by_key = {key: _series(pandas, values) for key, values in zip(keys, values_of_columns)}
+    series_by_key = {}
+    for position, key in enumerate(table.layout.keys):
+        values = [row[position] for row in table.rows]
+        series_by_key[key] = _series(pandas, values)
     return pandas.DataFrame(series_by_key, copy=False)
 
 
@@ -589,13 +618,18 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
     """
     distinct_values = dict.fromkeys([value for value in values if value is not None])
     types = {type(value) for value in distinct_values}
-    is_large = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in distinct_values)
-    if types <= {int, float} and not is_large:
+
+    # Numbers, unless a whole number is too large.
+    has_large_number = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in distinct_values)
+    if types <= {int, float} and not has_large_number:
         if types != {int}:
             return pandas.array(values, dtype="float64")
         return pandas.array(values, dtype="Int64" if None in values else "int64")
+
+    # Texts that occur at least twice on average.
     if types == {str} and len(distinct_values) * 2 <= len(values):
-        return pandas.Categorical(values, categories=pandas.Index(list(distinct_values), dtype=object))
+        categories = pandas.Index(list(distinct_values), dtype=object)
+        return pandas.Categorical(values, categories=categories)
     return pandas.Series(values, dtype=object)
 
 

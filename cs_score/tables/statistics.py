@@ -56,15 +56,18 @@ class Printout(Record):
     def text(self, document: Any, width: int | None) -> str:
         """Return the document as text for people: its tables with rows, and the sentences.
 
-        `width` is the width of the terminal. If it is None, the cells of tables are not cut.
+        The main table has all rows, also if there are none. `width` is the width of the terminal. If it is None,
+        neither rows nor the cells of tables are cut.
         """
-        lines: list[str] = []
+        table_lines: list[str] = []
         for name, table in self.tables(document).items():
             is_main = name == self.main.name
-            if table.rows or is_main:
-                top = None if is_main or width is None else TOP
-                lines += text(table, top, width)
-        lines = [one_line(line) for line in lines[1:]]  # without the blank line above the first table
+            if not table.rows and not is_main:
+                continue
+            top = None if is_main or width is None else TOP
+            table_lines += text(table, top, width)
+        without_first_blank = table_lines[1:]  # a blank line is above each table
+        lines = [one_line(line) for line in without_first_blank]
         lines.append("")
         lines += _wrap_sentences(self.notes(document))
         return "\n".join(lines)
@@ -76,7 +79,8 @@ class Printout(Record):
         if format_ == "json":
             return json_text(document).removesuffix("\n")
         if format_ == "tsv":
-            return b"".join(tsv(self.main.table(document))).decode().removesuffix("\n")
+            lines = tsv(self.main.table(document))
+            return b"".join(lines).decode().removesuffix("\n")
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
 
@@ -89,19 +93,21 @@ _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 def _power_rows(power: PowerPlan) -> Iterator[Row]:
     """Yield a row for each pair of systems, or a single row if the plan is for a given standard deviation.
 
-    The cells of values that are unknown, which are 0 or empty in a plan, are None.
+    A plan has 0 or an empty text for a value that is unknown; the cell of such a value is None.
     """
     for design in power.pairs or (power,):
-        row: dict[str, Any] = {"measure": power.measure or None, "units": power.units or None}
-        row["test"] = _PLANNED_TESTS[design.test]
+        value_by_key: dict[str, Any] = {"measure": power.measure, "units": power.units}
         for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
-            row[key] = getattr(design, key, None) or None
+            value_by_key[key] = getattr(design, key, None)  # a plan without pairs has no `a` and `b`
+        row = {key: value or None for key, value in value_by_key.items()}
+        row["test"] = _PLANNED_TESTS[design.test]
         yield row
 
 
 def _power_sentences(power: PowerPlan) -> Iterator[str]:
     """Yield the sentences below the table of power: on the tests, their level, and the correction for several pairs."""
-    tests = {design.test for design in power.pairs or (power,)}
+    designs = power.pairs or (power,)
+    tests = {design.test for design in designs}
     conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
     if "sign" in tests:
         yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {conditions}."
@@ -149,11 +155,17 @@ CURVE: Final = Layout(
 
 
 def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each system under each measure; a system without a value of the measure has no rank."""
+    """Yield a row for each system under each measure, by the keys of `SYSTEMS`.
+
+    A system without a value of the measure has no rank; its row has only a note.
+    """
     for measure in measures:
         for entry in measure.systems:
-            ranks = f"{entry.rank_low}-{entry.rank_high}"
-            yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
+            row = asdict(entry)
+            row["measure"] = measure.measure
+            row["ranks"] = f"{entry.rank_low}-{entry.rank_high}"
+            row["note"] = entry.note or None
+            yield row
         for name in measure.unranked or ():
             yield {"measure": measure.measure, "name": name, "note": "no value of this measure, so no rank"}
 
@@ -161,28 +173,31 @@ def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, An
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
     """Return the cells of a pair about its test of equivalence, by column; none if there is no such test.
 
-    If a result needed no p-value, the cell of the p-value has the reason.
+    If the result needed no p-value, the cell of the p-value has the reason instead.
     """
     if equivalence is None:
         return {}
+    p_or_reason = equivalence.reason if equivalence.p is None else equivalence.p
     return {
-        "p_equivalence": equivalence.reason if equivalence.p is None else equivalence.p,
+        "p_equivalence": p_or_reason,
         "p_equivalence_adjusted": equivalence.p_adjusted,
         "equivalent": "yes" if equivalence.equivalent else "no",
     }
 
 
 def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each pair of systems under each measure, with its test of equivalence if there is one."""
+    """Yield a row for each pair of systems under each measure, by the keys of `PAIRS`.
+
+    A pair has cells about its test of equivalence if there is such a test.
+    """
     for measure in measures:
         for pair in measure.pairs:
-            yield {
-                **asdict(pair),
-                **_equivalence_cells(pair.equivalence),
-                "measure": measure.measure,
-                "units": None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}",
-                "note": pair.note or None,
-            }
+            row = asdict(pair)
+            row.update(_equivalence_cells(pair.equivalence))
+            row["measure"] = measure.measure
+            row["units"] = None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}"
+            row["note"] = pair.note or None
+            yield row
 
 
 def _table_of_measure(layout: Layout, measure: MeasureComparison) -> Table:
@@ -260,15 +275,15 @@ def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
     explanations, notes and signatures, which are about all measures, follow.
     """
     for measure in comparison.measures:
-        first_cells = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-        yield {**first_cells, "kind": "family", **asdict(measure.family), "note": measure.tests}
+        cells_of_measure = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+        yield {**asdict(measure.family), **cells_of_measure, "kind": "family", "note": measure.tests}
         for row in _system_rows([measure]):
-            yield {**row, **first_cells, "kind": "system"}
+            yield {**row, **cells_of_measure, "kind": "system"}
         for row in _pair_rows([measure]):
-            yield {**row, **first_cells, "kind": "pair"}
-        yield {**first_cells, "kind": "verdict", "note": measure.verdict}
+            yield {**row, **cells_of_measure, "kind": "pair"}
+        yield {**cells_of_measure, "kind": "verdict", "note": measure.verdict}
         for note in measure.notes:
-            yield {**first_cells, "kind": "note", "note": note.text}
+            yield {**cells_of_measure, "kind": "note", "note": note.text}
     for sentence in explanation(comparison):
         yield {"kind": "explanation", "note": sentence}
     for note in comparison.notes:
@@ -380,10 +395,10 @@ def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
         equivalences += [pair.equivalence for pair in measure.pairs if pair.equivalence]
     if not equivalences:
         return []
-    margin = equivalences[0].margin
+    margin = equivalences[0].margin  # all pairs have the same
     tests = {equivalence.test for equivalence in equivalences if equivalence.p is not None}
-    names = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
-    method = f" by {' and '.join(names)}" if names else ""
+    names_of_tests = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
+    method = f" by {' and '.join(names_of_tests)}" if names_of_tests else ""
     return [
         f"p (equiv.): the larger p of two one-sided tests{method} that the systems differ by {margin:g} or more, also "
         f"with Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where "
@@ -416,9 +431,11 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     level = comparison.resampling.level
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
+    # The tables and sentences of each measure.
     for measure in comparison.measures:
         lines += text(_table_of_measure(systems, measure), top, SCREEN)
-        lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
+        significant_pairs = _pairs_on_screen(measure, level)
+        lines += text(_table_of_measure(significant_pairs, measure), top, SCREEN)
         sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
         sentences += _effect_sentences(measure, level)
         sentences += note_sentences(measure.notes)
@@ -427,15 +444,20 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
         if equivalence_sentences:
             lines += text(equivalent_pairs.table([measure]), top, SCREEN)
             lines += _wrap_sentences(equivalence_sentences)
+
+    # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
         lines.append("")
         lines += wrap_lines(one_line(paragraph))
+
+    # The signatures. Runs of the same origin have the same one, since it does not name the run.
     signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
     distinct_signatures = list(dict.fromkeys(signatures))
     if distinct_signatures:
         lines.append("")
         lines += [f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]
-    return "\n".join(lines[1:]) + "\n"
+    without_first_blank = lines[1:]  # a blank line is above each table
+    return "\n".join(without_first_blank) + "\n"
 
 
 def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
@@ -479,21 +501,23 @@ def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
 
 
 def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
-    """Return a sentence below the table of pairs: the effect of the only pair, or what its columns mean.
+    """Return a list with the sentence below the table of pairs: the effect of the only pair, or what columns mean.
 
-    There is none if the table of several pairs is empty, or if the pair has no wins and losses.
+    The list is empty if the table of several pairs is empty, because none differs significantly (`level`), or if the
+    only pair has no wins and losses.
     """
-    if len(measure.pairs) != 1:
-        if all(pair.p_adjusted > level for pair in measure.pairs):
+    if len(measure.pairs) == 1:
+        pair = measure.pairs[0]
+        if pair.wins is None or pair.ties is None or pair.losses is None:
             return []
-        return [
-            "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties and "
-            "loses."
-        ]
-    (pair,) = measure.pairs
-    if pair.wins is None or pair.ties is None or pair.losses is None:
+        effect = effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)
+        return [f"{effect}."]
+    has_significant_pair = any(pair.p_adjusted <= level for pair in measure.pairs)
+    if not has_significant_pair:
         return []
-    return [f"{effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)}."]
+    return [
+        "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties and loses."
+    ]
 
 
 # ---- The table of a paper
@@ -517,9 +541,10 @@ def paper_table(comparison: SystemComparison) -> str:
         latex_row(headings),
         r"\midrule",
     ]
+    level = comparison.resampling.level
     for system in (reference, *others):
         cells = [escape_latex(system)]
-        cells += [_paper_cell(measure, system, reference, comparison.resampling.level) for measure in measures]
+        cells += [_paper_cell(measure, system, reference, level) for measure in measures]
         lines.append(latex_row(cells))
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
@@ -528,9 +553,12 @@ def paper_table(comparison: SystemComparison) -> str:
 def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
     """Return a cell of the table for a paper: the score of a system, perhaps with a star, and its interval.
 
-    For example `$0.4125^{*}$ $[0.3811, 0.4402]$`.
+    For example `$0.4125^{*}$ $[0.3811, 0.4402]$`. The cell of a system without a value of the measure is a hyphen.
     """
-    (entry,) = [entry for entry in measure.systems if entry.name == system]
+    entry_by_system = {entry.name: entry for entry in measure.systems}
+    entry = entry_by_system.get(system)
+    if entry is None:
+        return "-"
     star = "^{*}" if _differs(measure, system, reference, level) else ""
     score = f"${entry.score:.4f}{star}$"
     if entry.low is None or entry.high is None:
@@ -539,9 +567,14 @@ def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: 
 
 
 def _differs(measure: MeasureComparison, system: str, reference: str, level: float) -> bool:
-    """Return whether two systems differ significantly: the corrected p of their pair is at most `level`."""
-    pairs = [pair for pair in measure.pairs if {pair.a, pair.b} == {system, reference}]
-    return any(pair.p_adjusted <= level for pair in pairs)
+    """Return whether two systems differ significantly: the corrected p of their pair is at most `level`.
+
+    A system does not differ from itself, and there is no pair of it.
+    """
+    for pair in measure.pairs:
+        if {pair.a, pair.b} == {system, reference}:
+            return pair.p_adjusted <= level
+    return False
 
 
 def _caption(comparison: SystemComparison, reference: str) -> str:
@@ -549,9 +582,11 @@ def _caption(comparison: SystemComparison, reference: str) -> str:
     settings = comparison.resampling
     tests = "; ".join([measure.tests for measure in comparison.measures])
     family = "one family for each measure: " if len(comparison.measures) > 1 else ""
+    has_hyphens = any(measure.unranked for measure in comparison.measures)
+    hyphens = "; - has no value of the measure" if has_hyphens else ""
     return one_line(
         f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
-        f"{reference} (level {settings.level:g}, {family}{tests}). The table needs the package booktabs."
+        f"{reference} (level {settings.level:g}, {family}{tests}){hyphens}. The table needs the package booktabs."
     )
 
 
@@ -662,7 +697,8 @@ class _Latex(_Format):
 
 def _tsv_text(comparison: SystemComparison) -> str:
     """Return the whole comparison as one table of tab-separated values."""
-    return b"".join(tsv(WHOLE.table(comparison))).decode()
+    lines = tsv(WHOLE.table(comparison))
+    return b"".join(lines).decode()
 
 
 WRITERS: Final[dict[str, Callable[[SystemComparison], str]]] = {

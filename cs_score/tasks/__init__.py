@@ -7,12 +7,12 @@ API.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, missing_part_message, nearest
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.records import Record
-from cs_score.tasks import outside
 
 if TYPE_CHECKING:  # they load what only some calls need
     from cs_score.base.sources import Source
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # they load what only some calls need
     )
     from cs_score.measures.registry import Divide, f1
     from cs_score.statistics.units import UnitTable
+    from cs_score.tasks import outside
     from cs_score.tasks.task import Task
 
 __all__ = [
@@ -75,6 +76,9 @@ _HOMES: Final = {
 COLD_START: Final = "coldstart"
 """The task of command lines that name no task."""
 
+_TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
+"""The form of the name of a task; only words of this form are looked for among the tasks of other packages."""
+
 
 class _Tasks(dict[str, str]):
     """Maps the name of each task to its value as `module:value`; it also finds the tasks that other packages offer.
@@ -95,7 +99,7 @@ class _Tasks(dict[str, str]):
         """Return whether a task has this name; other packages are searched if no task of ours has it."""
         if super().__contains__(name):
             return True
-        if self._is_complete or not isinstance(name, str) or not outside.could_be_task(name):
+        if self._is_complete or not isinstance(name, str) or not _TASK_NAME.fullmatch(name):
             return False
         self._complete()
         return super().__contains__(name)
@@ -110,7 +114,11 @@ class _Tasks(dict[str, str]):
         if self._is_complete:
             return
         self._is_complete = True
+        from cs_score.tasks import outside
+
         for offer in outside.offers():
+            if not _TASK_NAME.fullmatch(offer.task):
+                continue
             if offer.task in self.offers:
                 self.rivals[offer.task] = offer
             elif not super().__contains__(offer.task):
@@ -177,14 +185,14 @@ def stage_named(task: str, stage: str) -> str:
     name = f"{task}-{stage}"
     if name not in STAGES:
         stages = mode_named(task).stages
-        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{nearest(stage, stages)}")
+        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{did_you_mean(stage, stages)}")
     return name
 
 
 def _value_of(name: str) -> Any:
     """Return the value in the tables above for a task or stage. Raises UsageError for an unknown or ambiguous name."""
     if not is_task(name):
-        raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
+        raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
     if name in STAGES:
         return _import_value(STAGES[name])
     if name in TASKS.rivals:
@@ -193,6 +201,8 @@ def _value_of(name: str) -> Any:
         packages = f"{first.package} {first.version} and {second.package} {second.version}"
         raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
     if name in TASKS.offers:
+        from cs_score.tasks import outside
+
         return outside.loaded(TASKS.offers[name])
     return _import_value(TASKS[name])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +19,6 @@ else:
 
 GROUP: Final = "cs_score.tasks"
 
-_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
-
 
 class Offer(Record):
     """A task that a package offers: its name, and the `module:value` of its mode."""
@@ -35,11 +32,6 @@ class Offer(Record):
         return f"task {self.task} of the package {self.package} {self.version}"
 
 
-def could_be_task(word: str) -> bool:
-    """Return whether a word has the form of a task's name; only such words are looked up among packages."""
-    return _NAME.fullmatch(word) is not None
-
-
 def offers() -> Iterator[Offer]:
     """Yield the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
@@ -48,8 +40,7 @@ def offers() -> Iterator[Offer]:
     for point in entry_points(group=GROUP):
         package = point.dist.name if point.dist is not None else "unknown"
         version = point.dist.version if point.dist is not None else "unknown"
-        if could_be_task(point.name):
-            found.append(Offer(point.name, point.value, package, version))
+        found.append(Offer(point.name, point.value, package, version))
     yield from sorted(found, key=lambda offer: (offer.package, offer.task))
 
 

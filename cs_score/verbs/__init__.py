@@ -27,7 +27,7 @@ class CommandEntry(NamedTuple):
     """The heading under which the first page of help lists the command."""
     summary: str
     module: str
-    """The module with the function that makes the command; both have the same name: `cli.scoring`, below `cs_score`."""
+    """The module with the function that makes the command, below `cs_score`: `cli.score`."""
     by_task: bool = False
     """Whether each task has a command of this name."""
     followed_version: str | None = None

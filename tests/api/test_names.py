@@ -141,6 +141,11 @@ def test_numbers_of_numpy_are_numbers_and_true_is_none() -> None:
         cs.power(sd=True)
 
 
+def test_power_takes_the_file_of_one_comparison() -> None:
+    with pytest.raises(cs.UsageError, match=r"^comparison takes one file, not 2$"):
+        cs.power(["a.json", "b.json"])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("verb", "elsewhere"),
     [

@@ -79,3 +79,10 @@ def test_what_was_not_sought_in_a_run_scored_in_parts_is_said(parts: str) -> Non
     assert ("is not searched for answers that nearly equal assessed ones; --parts 1 does that" in said) == (
         parts == "2"
     )
+
+
+def test_offsets_of_hundreds_of_digits_are_no_shift(inputs: Inputs) -> None:
+    huge = "9" * 400
+    inputs.pool(ZOE.judged("1"))
+    said = said_of(inputs, replace(ZOE, span=f"{huge}-{huge}"))
+    assert "Traceback" not in said

@@ -151,7 +151,7 @@ def test_a_worker_that_dies_costs_time_only(
 def test_a_full_disk_is_one_line(
     evaluation: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    monkeypatch.setattr("cs_score.coldstart.parts._PartTask.texts_of", lambda task, part: ("/dev/full",) * 2)
+    monkeypatch.setattr("cs_score.coldstart.parts._PartTask.response_file", lambda task, part: "/dev/full")
     status, stderr, files = outputs(tmp_path, "--parts", "5", "--jobs", jobs, *evaluation.words())
     assert (status, files) == (255, {})
     last = stderr.decode().splitlines()[-1]

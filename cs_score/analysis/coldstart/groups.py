@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.counted_table import (
     count_groups,
 )
 from cs_score.analysis.outcomes import group_order
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import Counts
 from cs_score.measures.registry import divide, precision_recall_f1
@@ -63,7 +63,9 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
         names = [name.strip() for name in text.split(SEPARATOR)]
         for name in names:
             if name not in DIMENSIONS:
-                raise UsageError(f"no groups by {name}; there are {', '.join(DIMENSIONS)}{nearest(name, DIMENSIONS)}")
+                raise UsageError(
+                    f"no groups by {name}; there are {', '.join(DIMENSIONS)}{did_you_mean(name, DIMENSIONS)}"
+                )
         if len(set(names)) < len(names):
             raise UsageError(f"{text} crosses a dimension with itself")
         crossings[SEPARATOR.join(names)] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.evidence.mode import Mode, ScoredPredictions
 from cs_score.measures.registry import SumsFormula, default_measure, find
@@ -31,7 +31,7 @@ class EvidenceTask(Record):
         measures = self.mode.measures
         measure = find(name, measures)
         if measure not in measures:
-            suggestion = nearest(name, measures)
+            suggestion = did_you_mean(name, measures)
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")
         return str(measure)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
@@ -16,14 +16,18 @@ from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import InputContent
 
-_REMEDY_FINDERS: Final[Mapping[str, Callable[[Any, Files], Remedy]]] = {
+RemedyFinder: TypeAlias = Callable[[Any, Files], Remedy]
+"""A function that returns the remedy for a file that a task refuses, given the content of the file."""
+
+_REMEDY_FINDER_BY_TASK: Final[Mapping[str, RemedyFinder]] = {
     "scifact": scifact.find_remedy,
+    "scifact-retrieval": partial(stages.find_remedy, "retrieval"),
+    "scifact-rationale": partial(stages.find_remedy, "rationale"),
+    "scifact-label": partial(stages.find_remedy, "label"),
     "claims": claims.find_remedy,
     "hotpotqa": hotpotqa.find_remedy,
     "r4c": r4c.find_remedy,
-    **{f"scifact-{stage}": partial(stages.find_remedy, stage) for stage in stages.WANTED},
 }
-"""By task, the function that returns the remedy for the content of a file that the task refuses."""
 
 
 def add_remedy(
@@ -36,7 +40,9 @@ def add_remedy(
     """
     gold_file = _name_of_input(gold)
     predictions_file = _name_of_input(predictions)
-    if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
+    if error.file is None or error.file not in (gold_file, predictions_file):
+        return error
+    if not os.path.isfile(error.file):
         return error
     remedy = None
     if not isinstance(gold, InputContent):  # gold that was read without an error is not a file of predictions
@@ -78,8 +84,9 @@ def _describe_remedy(mode: Mode, file: str, files: Files) -> str | None:
     if isinstance(values, Advice):
         return str(values)
     remedy: Remedy = AS_IT_IS
-    if mode.name in _REMEDY_FINDERS:
-        remedy = _REMEDY_FINDERS[mode.name](values.content, files)
+    find_remedy = _REMEDY_FINDER_BY_TASK.get(mode.name)
+    if find_remedy is not None:
+        remedy = find_remedy(values.content, files)
     if isinstance(remedy, Advice):
         return str(remedy)
     if remedy == AS_IT_IS and not values.diagnosis:
@@ -102,7 +109,10 @@ def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
     if text is None or isinstance(text, Advice):
         return text
     values = values_of(text, has_lines=has_lines)
-    if has_lines and isinstance(values, Values) and isinstance(values.content, dict):
+    if not isinstance(values, Values):
+        return values
+    is_single_object = isinstance(values.content, dict)
+    if has_lines and is_single_object:
         return replace(values, content=[values.content], reading=f"[{values.reading}]")
     return values
 
@@ -112,7 +122,9 @@ def _has_number_ids(gold_file: str | None) -> bool:
     if gold_file is None or not os.path.isfile(gold_file):
         return False
     values = _read_values(gold_file, has_lines=True)
-    if not isinstance(values, Values) or not isinstance(values.content, list) or not values.content:
+    if not isinstance(values, Values) or not isinstance(values.content, list):
+        return False
+    if not values.content:
         return False
     first_line = values.content[0]
     return isinstance(first_line, dict) and isinstance(first_line.get("id"), int)
@@ -123,11 +135,13 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
 
     `gold` and `predictions` are the names of the files in the call.
     """
-    if gold is None or predictions is None or not os.path.isfile(gold) or not os.path.isfile(predictions):
+    if gold is None or predictions is None:
         return None
-    role_of_gold_file = _guess_role(mode, gold)
-    role_of_predictions_file = _guess_role(mode, predictions)
-    if (role_of_gold_file, role_of_predictions_file) != ("predictions", "gold"):
+    for file in (gold, predictions):
+        if not os.path.isfile(file):
+            return None
+    are_swapped = _guess_role(mode, gold) == "predictions" and _guess_role(mode, predictions) == "gold"
+    if not are_swapped:
         return None
     return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
 

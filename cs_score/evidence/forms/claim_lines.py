@@ -33,9 +33,11 @@ def are_lists_of_entries(values: Sequence[object]) -> bool:
 
 
 def evidence_values(lines: Iterable[Any]) -> list[object]:
-    """Return the JSON values that all lines have for the documents of their evidence.
+    """Return the values of the documents in the evidence of all lines, such as [2] and 5 for the line
 
-    The values may be of any type: {"evidence": {"11": [2], "12": 5}} has the values [2] and 5.
+        {"evidence": {"11": [2], "12": 5}}
+
+    A value may be of any type. Lines whose evidence is no object are left out.
     """
     values: list[object] = []
     for line in lines:
@@ -51,22 +53,24 @@ def have_evidence(lines: Iterable[Any]) -> bool:
         if "id" not in line or "evidence" not in line:
             return False
         evidence = line["evidence"]
-        if not (evidence is None or evidence == [] or isinstance(evidence, dict)):
+        is_null_or_empty_list = evidence is None or evidence == []
+        if not is_null_or_empty_list and not isinstance(evidence, dict):
             return False
     return True
 
 
 def find_gold_remedy(lines: Sequence[dict[str, Any]]) -> Remedy | None:
     """Return the remedy for lines that should be gold, in forms that both tasks know; None for any other form."""
-    first = lines[0]
-    if "evidence_doc_id" in first and "evidence_sentences" in first:
+    first_line = lines[0]
+    if "evidence_doc_id" in first_line and "evidence_sentences" in first_line:
         return FormChange(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
-    if all("claim" in line and "evidence" not in line for line in lines):
+    are_claims_without_evidence = all("claim" in line and "evidence" not in line for line in lines)
+    if are_claims_without_evidence:
         return Advice(
             "no line has evidence, as in the public test set, whose gold is kept by the owners of the leaderboard",
             f"score against a file with gold, such as claims_dev.jsonl, with lines like {GOLD_LINE}",
         )
-    if "abstract" in first and "doc_id" in first:
+    if "abstract" in first_line and "doc_id" in first_line:
         return Advice("this is the corpus of abstracts", f"gold is the file of claims, with lines like {GOLD_LINE}")
     return None
 
@@ -94,18 +98,21 @@ def stage_of(line: Mapping[str, Any]) -> str | None:
     """
     if "claim_id" not in line:
         return None
-    for key, stage in STAGES.items():
-        if key in line:
-            if key == "evidence" and not _is_evidence_of_rationales(line["evidence"]):
-                return None
-            return stage
+    if "doc_ids" in line:
+        return STAGES["doc_ids"]
+    if "evidence" in line:
+        return STAGES["evidence"] if _is_evidence_of_rationales(line["evidence"]) else None
+    if "labels" in line:
+        return STAGES["labels"]
     return None
 
 
 def _is_evidence_of_rationales(evidence: object) -> bool:
     """Return whether evidence may be of the stage of rationales: its first document, if there is one, has a list."""
-    values = list(evidence.values()) if isinstance(evidence, dict) else []
-    return not values or isinstance(values[0], list)
+    if not isinstance(evidence, dict) or not evidence:
+        return True
+    value_of_first_document = next(iter(evidence.values()))
+    return isinstance(value_of_first_document, list)
 
 
 def stage_command(files: Files, stage: str) -> str | None:
@@ -124,18 +131,22 @@ def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Fo
 
     `lines` are the values of the lines of the file. The change makes a line of each claim, with its id.
     """
-    if len(lines) != 1 or "id" in lines[0] or not lines[0]:
+    if len(lines) != 1:
         return None
-    claims = lines[0]
-    if not all(isinstance(claim, dict) for claim in claims.values()):
+    [claim_by_id] = lines
+    if not claim_by_id or "id" in claim_by_id:
+        return None
+    if not all(isinstance(claim, dict) for claim in claim_by_id.values()):
         return None
     # Keys of JSON are text. The ids must be numbers if gold's are, so that they are equal.
-    are_numbers = all(claim_id.isdecimal() for claim_id in claims) and files.has_number_ids()
-    id_expression = "int(i)" if are_numbers else "i"
-    diagnosis = "the file is an object with claims by their id"
-    if all("evidence" in claim for claim in claims.values()):
-        return FormChange(f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]', diagnosis)
-    return FormChange(f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]', diagnosis)
+    can_be_numbers = all(claim_id.isdecimal() for claim_id in claim_by_id)
+    id_expression = "int(i)" if can_be_numbers and files.has_number_ids() else "i"
+    have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
+    if have_evidence_key:
+        expression = f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]'
+    else:  # each claim is the evidence itself
+        expression = f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]'
+    return FormChange(expression, "the file is an object with claims by their id")
 
 
 def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:
@@ -148,7 +159,9 @@ def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expres
     for line in lines:
         if isinstance(line.get("evidence"), list):
             documents += line["evidence"]
-    if not documents or not all(is_entry(document) and "doc_id" in document for document in documents):
+    have_ids = all(is_entry(document) and "doc_id" in document for document in documents)
+    if not documents or not have_ids:
         return None
-    evidence = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
-    return FormChange(f'[{{**c, "evidence": {evidence}}} for c in R]', "evidence is a list of documents")
+    evidence_expression = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
+    expression = f'[{{**c, "evidence": {evidence_expression}}} for c in R]'
+    return FormChange(expression, "evidence is a list of documents")

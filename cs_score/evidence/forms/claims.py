@@ -18,25 +18,23 @@ WANTED_PREDICTIONS: Final = (
 
 def find_remedy(lines: Any, files: Files) -> Remedy:
     """Return the remedy for a file with these values on its lines, which may be of any type."""
-    if not lines or not all(isinstance(line, dict) for line in lines):
-        return Advice("", WANTED_GOLD if files.is_gold else WANTED_PREDICTIONS)
+    are_objects = bool(lines) and all(isinstance(line, dict) for line in lines)
     if files.is_gold:
-        return _find_gold_remedy(lines)
-    return _find_predictions_remedy(lines, files)
+        return _find_gold_remedy(lines) if are_objects else Advice("", WANTED_GOLD)
+    return _find_predictions_remedy(lines, files) if are_objects else Advice("", WANTED_PREDICTIONS)
 
 
 def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
     """Return the remedy for the lines of a file that should be gold."""
-    has_ids = all("id" in line for line in lines)
-    is_of_data_set = "evidence_doc_id" in lines[0]
-    if not is_of_data_set and has_ids and are_lists_of_entries(evidence_values(lines)):
+    have_ids = all("id" in line for line in lines)
+    is_gold = have_ids and are_lists_of_entries(evidence_values(lines))
+    is_of_data_set = "evidence_doc_id" in lines[0]  # such rows have no evidence that could be wrong
+    if is_gold and not is_of_data_set:
         return AS_IT_IS
     remedy = claim_lines.find_gold_remedy(lines)
     if remedy is not None:
         return remedy
-    if has_ids and are_lists_of_entries(evidence_values(lines)):
-        return AS_IT_IS
-    return Advice("", WANTED_GOLD)
+    return AS_IT_IS if is_gold else Advice("", WANTED_GOLD)
 
 
 def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
@@ -44,17 +42,20 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
     change = claim_lines.change_for_listed_documents(lines, '[{"label": e["label"], "sentences": e["sentences"]}]')
     if change is not None:
         return change
-    if all("id" in line for line in lines) and "predicted_label" not in lines[0]:
+    have_ids = all("id" in line for line in lines)
+    is_of_fever = "predicted_label" in lines[0]
+    if have_ids and not is_of_fever:
         return _find_remedy_with_ids(lines, files)
     stage = claim_lines.stage_of(lines[0])
     if stage is not None:
         command = claim_lines.stage_command(files, stage)
         if command is not None:
             return Advice(f"this is the file of a stage of SciFact, {stage}", command)
-    if all("claim_id" in line for line in lines) and are_lists_of_entries(evidence_values(lines)):
+    have_claim_ids = all("claim_id" in line for line in lines)
+    if have_claim_ids and are_lists_of_entries(evidence_values(lines)):
         expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
-    if "predicted_label" in lines[0]:
+    if is_of_fever:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
     return claim_lines.change_for_claims_by_id(lines, files) or Advice("", WANTED_PREDICTIONS)
 
@@ -66,7 +67,8 @@ def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
     """
     values = evidence_values(lines)
     if are_lists_of_entries(values):
-        if all(isinstance(line.get("evidence", {}), dict) for line in lines):
+        have_objects_as_evidence = all(isinstance(line.get("evidence", {}), dict) for line in lines)
+        if have_objects_as_evidence:
             return AS_IT_IS
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
         return FormChange(expression, 'a claim without evidence has "evidence": {}')

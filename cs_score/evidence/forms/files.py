@@ -56,7 +56,7 @@ class Advice(Record):
     action: str = ""
 
     def __str__(self) -> str:
-        """Return the advice in words: diagnosis and action, as far as there are both."""
+        """Return the advice in words: the diagnosis, a semicolon, and the action; an empty one is left out."""
         return "; ".join([text for text in (self.diagnosis, self.action) if text])
 
 
@@ -100,43 +100,53 @@ def text_of_file(file: str) -> Text | Advice | None:
         data = handle.read()
     if data.startswith(_ZIP):
         return _text_in_archive(file, data)
-    open_function = "open"
-    modules: tuple[str, ...] = ()
-    oddities = []
-    unpacked = _unpack(data)
+
+    # How the file is packed, and whether its name says so.
+    unusual_properties = []
+    unpacked_bytes = _unpack(data)
     module_of_name = _MODULE_BY_ENDING.get(os.path.splitext(file)[1])
-    if unpacked is not None:
-        module, data = unpacked
+    if unpacked_bytes is None:
+        open_function = "open"
+        modules: tuple[str, ...] = ()
+        if module_of_name is not None:
+            unusual_properties.append(f"is not packed with {module_of_name}, as its name says")
+    else:
+        module = unpacked_bytes.module
+        data = unpacked_bytes.data
         open_function = f"{module}.open"
         modules = (module,)
         if module_of_name != module:
-            oddities.append(f"is packed with {module}, which its name does not say")
-    elif module_of_name is not None:
-        oddities.append(f"is not packed with {module_of_name}, as its name says")
+            unusual_properties.append(f"is packed with {module}, which its name does not say")
+
     encoding = _guess_encoding(data)
     if encoding != "utf-8":
         encoding_in_words = "UTF-8 with a byte order mark" if encoding == "utf-8-sig" else "UTF-16"
-        oddities.append(f"is in {encoding_in_words}")
+        unusual_properties.append(f"is in {encoding_in_words}")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return None
-    if text.lstrip()[:20].lower().startswith(_WEB_PAGES):
+    beginning = text.lstrip()[:20].lower()
+    if beginning.startswith(_WEB_PAGES):
         return Advice("the file is a web page and not the file that it shows", "download the file itself")
     opening = f'{open_function}({json.dumps(file)}, "rt", encoding="{encoding}")'
-    diagnosis = f"the file {' and '.join(oddities)}" if oddities else ""
+    diagnosis = f"the file {' and '.join(unusual_properties)}" if unusual_properties else ""
     return Text(_normalize_line_ends(text), opening, modules, diagnosis)
 
 
-def _unpack(data: bytes) -> tuple[str, bytes] | None:
-    """Return the name of the module that unpacks the bytes of a file, such as gzip, and the unpacked bytes.
+class _UnpackedBytes(NamedTuple):
+    """The bytes of a file after unpacking, and the name of the module that unpacks them, such as gzip."""
 
-    Return None if the bytes are not packed, and if they cannot be unpacked.
-    """
+    module: str
+    data: bytes
+
+
+def _unpack(data: bytes) -> _UnpackedBytes | None:
+    """Return the bytes of a file unpacked; None if they are not packed, and if they cannot be unpacked."""
     for packer in _PACKERS:
         if data.startswith(packer.first_bytes):
             try:
-                return packer.module, packer.unpack(data)
+                return _UnpackedBytes(packer.module, packer.unpack(data))
             except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
                 return None
     return None
@@ -152,16 +162,21 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
         members = [name for name in archive.namelist() if not _is_folder_or_metadata(name)]
         if len(members) != 1:
             return _advice_on_archive(file, members)
-        if archive.getinfo(members[0]).file_size > MOST_BYTES:
+        [only_member] = members
+        if archive.getinfo(only_member).file_size > MOST_BYTES:
             return None
-        content = archive.read(members[0])
+        content = archive.read(only_member)
         encoding = _guess_encoding(content)
         text = content.decode(encoding)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
         return None
-    member = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(members[0])})"
-    opening = f'io.TextIOWrapper({member}, "{encoding}")'
-    return Text(_normalize_line_ends(text), opening, ("io", "zipfile"), "the file is a zip archive")
+    binary_opening = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(only_member)})"
+    return Text(
+        content=_normalize_line_ends(text),
+        opening=f'io.TextIOWrapper({binary_opening}, "{encoding}")',
+        modules=("io", "zipfile"),
+        diagnosis="the file is a zip archive",
+    )
 
 
 def _is_folder_or_metadata(member: str) -> bool:
@@ -176,8 +191,11 @@ def _advice_on_archive(file: str, members: Sequence[str]) -> Advice:
     """
     folder = os.path.splitext(file)[0] + "-unpacked"
     command = shlex.join(["python3", "-m", "zipfile", "-e", file, folder])
-    files = ", ".join([os.path.join(folder, member) for member in members[:5]])
-    return Advice(f"the file is a zip archive of {len(members)} files", f"{command} unpacks {files}: name one")
+    unpacked_files = ", ".join([os.path.join(folder, member) for member in members[:5]])
+    return Advice(
+        diagnosis=f"the file is a zip archive of {len(members)} files",
+        action=f"{command} unpacks {unpacked_files}: name one",
+    )
 
 
 def _guess_encoding(data: bytes) -> str:
@@ -186,9 +204,11 @@ def _guess_encoding(data: bytes) -> str:
         if data.startswith(mark):
             return encoding
     # JSON begins with an ASCII character. In UTF-16 the other byte of that character is zero.
-    if data[1:2] == b"\0":
+    first_byte = data[:1]
+    second_byte = data[1:2]
+    if second_byte == b"\0":
         return "utf-16-le"
-    if data[:1] == b"\0":
+    if first_byte == b"\0":
         return "utf-16-be"
     return "utf-8"
 
@@ -221,8 +241,9 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
     for read_layout in (*usual_layouts, _read_pretty_printed, _read_with_heading, _read_literals):
         values = read_layout(text.content, text.opening)
         if values is not None:
+            all_modules = values.modules + text.modules
             diagnosis = _diagnose(text, values, has_lines=has_lines)
-            return replace(values, modules=(*values.modules, *text.modules), diagnosis=diagnosis)
+            return replace(values, modules=all_modules, diagnosis=diagnosis)
     return None
 
 
@@ -234,12 +255,12 @@ def _diagnose(text: Text, values: Values, *, has_lines: bool) -> str:
     diagnoses = []
     if text.diagnosis:
         diagnoses.append(text.diagnosis)
-    layout = values.diagnosis
-    if not layout and values.has_line_values != has_lines:
-        layout = _describe_layout(values)
-    if layout:
+    layout_in_words = values.diagnosis
+    if not layout_in_words and values.has_line_values != has_lines:
+        layout_in_words = _describe_layout(values)
+    if layout_in_words:
         expectation = "an object a line is expected" if has_lines else "one JSON value is expected"
-        diagnoses.append(f"{layout}, where {expectation}")
+        diagnoses.append(f"{layout_in_words}, where {expectation}")
     return ", and ".join(diagnoses)
 
 
@@ -258,16 +279,15 @@ def _read_lines(text: str, opening: str) -> Values | None:
     A file of a single line with a list does not count as such a file: it is one JSON value. `opening` is the Python
     expression that opens the file.
     """
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     filled_lines = [line for line in lines if line.strip()]
     values = _parse_all(filled_lines)
     if values is None:
         return None
     if len(values) == 1 and isinstance(values[0], list):
         return None
-    if not lines[-1]:
-        lines.pop()  # behind the last line feed there is no further line
-    if len(filled_lines) < len(lines):
+    has_blank_lines = len(filled_lines) < len(lines)
+    if has_blank_lines:
         reading = f"[json.loads(line) for line in {opening} if line.strip()]"
         return Values(values, reading, has_line_values=True, diagnosis="the file has blank lines")
     return Values(values, f"[json.loads(line) for line in {opening}]", has_line_values=True)
@@ -304,12 +324,10 @@ def _read_pretty_printed(text: str, opening: str) -> Values | None:
 def _read_with_heading(text: str, opening: str) -> Values | None:
     """Return the values of a file with a heading on its first line and a JSON value on each other line.
 
-    Return None for another layout.
-
-    `opening` is the Python expression that opens the file.
+    Return None for another layout. `opening` is the Python expression that opens the file.
     """
-    lines = text.strip().split("\n")
-    values = _parse_all(lines[1:])
+    _heading, *other_lines = text.strip().split("\n")
+    values = _parse_all(other_lines)
     if not values:
         return None
     reading = f"[json.loads(line) for line in list({opening})[1:]]"
@@ -351,9 +369,10 @@ def converted_name(file: str, *, has_lines: bool) -> str:
     `has_lines` says that the new file has a JSON value on each line; otherwise its name ends in `.json`.
     """
     stem = os.path.splitext(file)[0]
-    for ending in (".json", ".jsonl"):
+    for ending in (".json", ".jsonl"):  # of a packed file, such as gold.json.gz
         stem = stem.removesuffix(ending)
-    return f"{stem}-converted.{'jsonl' if has_lines else 'json'}"
+    new_ending = "jsonl" if has_lines else "json"
+    return f"{stem}-converted.{new_ending}"
 
 
 def conversion(file: str, values: Values, change: str, *, has_lines: bool) -> str:
@@ -362,13 +381,14 @@ def conversion(file: str, values: Values, change: str, *, has_lines: bool) -> st
     `change` is the Python expression for the new value, in which `R` is the value that is read. `has_lines` says that
     the new file has a JSON value on each line.
     """
-    target = converted_name(file, has_lines=has_lines)
-    open_target = f'open({json.dumps(target)}, "w")'
-    read = f"R = {values.reading}"
+    new_file = converted_name(file, has_lines=has_lines)
+    opening = f'open({json.dumps(new_file)}, "w")'
+    read_statement = f"R = {values.reading}"
     if has_lines:
-        write = rf'{open_target}.writelines(json.dumps(c) + "\n" for c in {change})'
+        write_statement = rf'{opening}.writelines(json.dumps(c) + "\n" for c in {change})'
     else:
-        write = f"json.dump({change}, {open_target})"
-    modules = ", ".join(dict.fromkeys(values.modules))  # each once
-    program = f"import {modules}; {read}; {write}"
-    return f"convert it to {target}: {shlex.join(['python3', '-c', program])}"
+        write_statement = f"json.dump({change}, {opening})"
+    distinct_modules = dict.fromkeys(values.modules)
+    program = f"import {', '.join(distinct_modules)}; {read_statement}; {write_statement}"
+    command = shlex.join(["python3", "-c", program])
+    return f"convert it to {new_file}: {command}"

@@ -29,14 +29,19 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
     prediction for each question id, or a list of predictions with `_id` or `id`, or a single such prediction. Return
     None for any other value.
     """
+    is_object = isinstance(value, dict)
+    is_single_prediction = isinstance(value, dict) and (_ANSWER in value or "sp" in value)
     prediction_by_id: dict[Any, Any] | None
-    if isinstance(value, dict) and _ANSWER not in value and "sp" not in value:
+    if isinstance(value, dict) and not is_single_prediction:
         prediction_by_id = value
         form = "an object with answer and facts for each question id"
     else:
-        prediction_by_id = _index_by_id([value] if isinstance(value, dict) else value)
+        objects = [value] if is_object else value
+        prediction_by_id = _index_by_id(objects)
         form = "an object with id, answer and facts for each question"
-    if not prediction_by_id or not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
+    if not prediction_by_id:
+        return None
+    if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
     answers = {}
     facts = {}
@@ -54,14 +59,19 @@ def _index_by_id(objects: object) -> dict[Any, Any] | None:
 
     Return None for anything but a list of objects, and if an object has no id or the id of another one.
     """
-    if not isinstance(objects, list) or not all(isinstance(value, dict) for value in objects):
+    if not isinstance(objects, list):
         return None
-    object_by_id = {}
+    object_by_id: dict[Any, Any] = {}
     for value in objects:
-        ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
-        if not ids or ids[0] in object_by_id:
+        if not isinstance(value, dict):
             return None
-        object_by_id[ids[0]] = value
+        possible_ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
+        if not possible_ids:
+            return None
+        object_id = possible_ids[0]
+        if object_id in object_by_id:
+            return None
+        object_by_id[object_id] = value
     return object_by_id
 
 
@@ -71,7 +81,8 @@ def _is_prediction(value: object) -> bool:
         return False
     if "context" in value:  # the paragraphs to be searched, which only gold has
         return False
-    if all(key in value for key in _FACT_KEYS):  # it is uncertain which of the two lists of facts is predicted
+    has_both_lists_of_facts = all(key in value for key in _FACT_KEYS)
+    if has_both_lists_of_facts:  # then it is uncertain which of the two is the prediction
         return False
     return any(key in value for key in (_ANSWER, *_FACT_KEYS))
 
@@ -82,8 +93,9 @@ def questions_of_data_set(questions: list[Any]) -> list[Any] | None:
     Return None if a value is no question with an id, an answer and supporting facts.
     """
     for question in questions:
-        is_question = isinstance(question, dict) and _ANSWER in question and "supporting_facts" in question
-        has_id = is_question and any(key in question for key in _ID_KEYS)
+        if not _has_answer_and_facts(question):
+            return None
+        has_id = any(key in question for key in _ID_KEYS)
         if not has_id:
             return None
     return [_question_of_row(row) for row in questions]
@@ -99,11 +111,12 @@ def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
     if "_id" not in question:
         question["_id"] = question.pop("id")
     facts = question.get("supporting_facts")
-    if isinstance(facts, dict) and isinstance(facts.get("title"), list) and isinstance(facts.get("sent_id"), list):
-        titles = facts["title"]
-        numbers = facts["sent_id"]
-        if len(titles) == len(numbers):
-            question["supporting_facts"] = [list(pair) for pair in zip(titles, numbers)]
+    if not isinstance(facts, dict):
+        return question
+    titles = facts.get("title")
+    numbers = facts.get("sent_id")
+    if isinstance(titles, list) and isinstance(numbers, list) and len(titles) == len(numbers):
+        question["supporting_facts"] = [list(pair) for pair in zip(titles, numbers)]
     return question
 
 
@@ -112,26 +125,42 @@ def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def find_remedy(value: Any, files: Files) -> Remedy:
     """Return the remedy for a file with this JSON value, which may be of any type."""
-    return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value, files)
+    if files.is_gold:
+        return _find_gold_remedy(value, files)
+    return _find_predictions_remedy(value, files)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for the value of a file that should be gold."""
+    """Return the remedy for the value of a file that should be gold, which may be of any type."""
+    remedy: Remedy | None = None
     if isinstance(value, dict) and value:
-        if all(_has_answer_and_facts(question) for question in value.values()):
-            expression = '[{**q, "_id": i} for i, q in R.items()]'
-            return FormChange(expression, "the file is an object with questions by their id")
-        if isinstance(value.get("data"), list) and all(_is_question(question) for question in value["data"]):
-            return FormChange('R["data"]', 'the questions are below the key "data"')
-        command = files.command_for_task("r4c")
-        if command is not None:
-            return Advice("this is gold of R4C", command)
-    if isinstance(value, list) and value:
-        if all(_is_question(question) for question in value):
-            return AS_IT_IS
-        if all(isinstance(question, dict) and _ANSWER not in question for question in value):
-            return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
-    return Advice("", WANTED_GOLD)
+        remedy = _find_remedy_for_gold_object(value, files)
+    elif isinstance(value, list) and value:
+        remedy = _find_remedy_for_gold_list(value)
+    return remedy or Advice("", WANTED_GOLD)
+
+
+def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
+    """Return the remedy for an object that should be gold, a list; None if the object is of no known form."""
+    if all(_has_answer_and_facts(question) for question in value.values()):
+        expression = '[{**q, "_id": i} for i, q in R.items()]'
+        return FormChange(expression, "the file is an object with questions by their id")
+    data = value.get("data")
+    if isinstance(data, list) and all(_is_question(question) for question in data):
+        return FormChange('R["data"]', 'the questions are below the key "data"')
+    command = files.command_for_task("r4c")
+    if command is not None:
+        return Advice("this is gold of R4C", command)
+    return None
+
+
+def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
+    """Return the remedy for a list that should be gold; None if the values in it are of no known form."""
+    if all(_is_question(question) for question in questions):
+        return AS_IT_IS
+    if all(isinstance(question, dict) and _ANSWER not in question for question in questions):
+        return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
+    return None
 
 
 def _has_answer_and_facts(value: object) -> bool:

@@ -29,7 +29,9 @@ class InstancesById(NamedTuple):
 
 def find_remedy(value: Any, files: Files) -> Remedy:
     """Return the remedy for a file with this JSON value, which may be of any type."""
-    return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value)
+    if files.is_gold:
+        return _find_gold_remedy(value, files)
+    return _find_predictions_remedy(value)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
@@ -61,7 +63,8 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
     if not steps:
         return None
     if all(_is_step(step) for step in steps):
-        diagnosis = "the file has an object for each instance" if instances.expression != "R" else ""
+        is_object_by_id = instances.expression == "R"  # as gold should be
+        diagnosis = "" if is_object_by_id else "the file has an object for each instance"
         return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
         with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
@@ -71,13 +74,8 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
 
 def _find_predictions_remedy(value: Any) -> Remedy:
     """Return the remedy for the value of a file that should be predictions."""
-    diagnosis = ""
-    instances: InstancesById | None
-    if isinstance(value, dict) and isinstance(value.get("re"), dict):
-        instances = InstancesById('R["re"]', value["re"])
-    else:
-        instances = _find_instances(value)
-        diagnosis = 'the derivations are not below the key "re"'
+    are_below_key = isinstance(value, dict) and isinstance(value.get("re"), dict)
+    instances = InstancesById('R["re"]', value["re"]) if are_below_key else _find_instances(value)
     if instances is None or not instances.derivations:
         return Advice("", WANTED_PREDICTIONS)
     steps: list[Any] = []
@@ -86,7 +84,9 @@ def _find_predictions_remedy(value: Any) -> Remedy:
             return Advice("", WANTED_PREDICTIONS)
         steps += derivation
     if all(_is_step(step) for step in steps):
-        return FormChange(f'{{"re": {instances.expression}}}', diagnosis) if diagnosis else AS_IT_IS
+        if are_below_key:
+            return AS_IT_IS
+        return FormChange(f'{{"re": {instances.expression}}}', 'the derivations are not below the key "re"')
     if all(_is_fact(step) for step in steps):
         with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
         return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
@@ -100,17 +100,26 @@ def _find_instances(value: Any) -> InstancesById | None:
     """
     if isinstance(value, dict):
         return InstancesById("R", value)
-    if not isinstance(value, list) or not value or not all(isinstance(part, dict) for part in value):
+    if not isinstance(value, list) or not value:
         return None
-    first = value[0]
-    id_key = next((key for key in _ID_KEYS if isinstance(first.get(key), str)), None)
-    derivation_key = next((key for key in _DERIVATION_KEYS if isinstance(first.get(key), list)), None)
-    if id_key is not None and derivation_key is not None:
-        if not all(id_key in instance and derivation_key in instance for instance in value):
-            return None
-        derivations = {instance[id_key]: instance[derivation_key] for instance in value}
-        return InstancesById(f'{{c["{id_key}"]: c["{derivation_key}"] for c in R}}', derivations)
+    if not all(isinstance(item, dict) for item in value):
+        return None
+    first_object = value[0]
+    id_keys = [key for key in _ID_KEYS if isinstance(first_object.get(key), str)]
+    derivation_keys = [key for key in _DERIVATION_KEYS if isinstance(first_object.get(key), list)]
+    if id_keys and derivation_keys:
+        return _index_instances(value, id_keys[0], derivation_keys[0])
     return _merge_objects(value)
+
+
+def _index_instances(instances: list[dict[str, Any]], id_key: str, derivation_key: str) -> InstancesById | None:
+    """Return the derivations of instances by id, which are the values of two keys; None if one lacks such a key."""
+    derivations = {}
+    for instance in instances:
+        if id_key not in instance or derivation_key not in instance:
+            return None
+        derivations[instance[id_key]] = instance[derivation_key]
+    return InstancesById(f'{{c["{id_key}"]: c["{derivation_key}"] for c in R}}', derivations)
 
 
 def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
@@ -119,20 +128,26 @@ def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
     Return None if an id occurs in several objects, and if the value of an id is no list.
     """
     derivations: dict[str, Any] = {}
-    for part in objects:
-        if not derivations.keys().isdisjoint(part):
+    for derivations_of_object in objects:
+        has_repeated_id = not derivations.keys().isdisjoint(derivations_of_object)
+        if has_repeated_id:
             return None
-        derivations.update(part)
+        derivations.update(derivations_of_object)
     if not all(isinstance(derivation, list) for derivation in derivations.values()):
         return None
     return InstancesById("{i: d for c in R for i, d in c.items()}", derivations)
 
 
 def _is_step(value: object) -> bool:
-    """Return whether a value is a step of a derivation: [title, sentence number, fact]."""
-    return isinstance(value, list) and len(value) == 3 and isinstance(value[2], list)
+    """Return whether a value is a step of a derivation, a list [title, sentence number, fact]."""
+    if not isinstance(value, list) or len(value) != 3:
+        return False
+    _title, _sentence_number, fact = value
+    return isinstance(fact, list)
 
 
 def _is_fact(value: object) -> bool:
-    """Return whether a value is a fact: [head, relation, tail], all text."""
-    return isinstance(value, list) and len(value) >= 3 and all(isinstance(part, str) for part in value)
+    """Return whether a value is a fact, a list [head, relation, tail] of texts; it may have further texts."""
+    if not isinstance(value, list) or len(value) < 3:
+        return False
+    return all(isinstance(item, str) for item in value)

@@ -17,9 +17,10 @@ WANTED_PREDICTIONS: Final = (
 
 def find_remedy(lines: Any, files: Files) -> Remedy:
     """Return the remedy for a file with these values on its lines, which may be of any type."""
-    if not lines or not all(isinstance(line, dict) for line in lines):
-        return Advice("", WANTED_GOLD if files.is_gold else WANTED_PREDICTIONS)
-    return _find_gold_remedy(lines) if files.is_gold else _find_predictions_remedy(lines, files)
+    are_objects = bool(lines) and all(isinstance(line, dict) for line in lines)
+    if files.is_gold:
+        return _find_gold_remedy(lines) if are_objects else Advice("", WANTED_GOLD)
+    return _find_predictions_remedy(lines, files) if are_objects else Advice("", WANTED_PREDICTIONS)
 
 
 def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
@@ -42,10 +43,12 @@ def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remed
         command = claim_lines.stage_command(files, stage)
         if command is not None:
             return Advice(f"this is the file of a stage, {stage}", command)
-    if all("claim_id" in line and "evidence" in line for line in lines) and are_entries(values):
+    have_claim_ids = all("claim_id" in line and "evidence" in line for line in lines)
+    if have_claim_ids and are_entries(values):
         expression = '[{"id": c["claim_id"], "evidence": c["evidence"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
-    if have_evidence(lines) and values and all(isinstance(value, list) for value in values):
+    has_only_lists = bool(values) and all(isinstance(value, list) for value in values)
+    if have_evidence(lines) and has_only_lists:
         return _find_remedy_for_lists(values, files)
     if "predicted_label" in lines[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)

@@ -22,14 +22,19 @@ def find_remedy(stage: str, lines: Any, files: Files) -> Remedy:
     """Return the remedy for a file that a stage refuses, with these values on its lines, which may be of any type."""
     if files.is_gold:
         return scifact.find_remedy(lines, files)
-    advice = Advice("", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form")
+    example_as_advice = Advice(
+        "", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form"
+    )
     if not lines or not all(isinstance(line, dict) for line in lines):
-        return advice
-    other_stage = claim_lines.stage_of(lines[0])
-    if other_stage is not None and other_stage != stage:
-        command = claim_lines.stage_command(files, other_stage)
+        return example_as_advice
+    stage_of_file = claim_lines.stage_of(lines[0])
+    if stage_of_file is not None and stage_of_file != stage:
+        command = claim_lines.stage_command(files, stage_of_file)
         if command is not None:
-            return Advice(f"this is the file of another stage, {other_stage}", command)
-    is_of_stage = all("claim_id" in line and _KEY_BY_STAGE[stage] in line for line in lines)
+            return Advice(f"this is the file of another stage, {stage_of_file}", command)
+    key = _KEY_BY_STAGE[stage]
+    is_of_stage = all("claim_id" in line and key in line for line in lines)
     is_of_leaderboard = all("id" in line and "evidence" in line for line in lines)
-    return AS_IT_IS if is_of_stage or is_of_leaderboard else advice
+    if is_of_stage or is_of_leaderboard:
+        return AS_IT_IS
+    return example_as_advice

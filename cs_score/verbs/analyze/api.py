@@ -33,11 +33,11 @@ def analyze(
     clusters: Together = None,
     force: bool = False,
 ) -> Analysis:
-    """Return an analysis of why a result has its score under `measure`; None: the measure that ranks leaderboards.
+    """Return an analysis of why a result has its score under `measure`, unless given the one that ranks leaderboards.
 
-    `top` is the number of mistakes to list, None for all. The other arguments are for Cold Start runs only. `policy`
-    replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
-    Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
+    `top` is the number of mistakes to list; unless it is given, all are listed. The other arguments are for Cold Start
+    runs only. `policy` replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name
+    or with their Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
     (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
     have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
     as in `compare`. More than 100,000 resamples are drawn only with `force`.
@@ -48,10 +48,12 @@ def analyze(
     at_least_one("top", top)
     task = task_of("analyze", [result])
     if not isinstance(result, RunResult):
-        has_cold_start_argument = policy is not None or policy_words(also_policy) or by or run is not None
-        if has_cold_start_argument or bootstrap is not None:
+        other_policies = policy_words(also_policy)
+        if policy is not None or other_policies or by or run is not None or bootstrap is not None:
             raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
-        return Analysis(analyze_result(task, result._for_analysis("analyze"), measure, top=top), top)
+        analysis = analyze_result(task, result._for_analysis("analyze"), measure, top=top)
+        return Analysis(analysis, top)
+
     if policy is not None:
         result = result.rescore(policy)
     scored = result._for_analysis("analyze", run)

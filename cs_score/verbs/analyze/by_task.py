@@ -33,8 +33,8 @@ def analyze_result(
     """Return the analysis of a result of a task: what each mistake costs, the error budget, and groups.
 
     `measure` is the measure to analyse, by default the headline measure; `top` is the largest number of mistakes to
-    list. If the analysis `is_whole`, it has every mistake, and says how everything was scored; otherwise it has what a
-    first screen shows. `settings` are arguments of the task's own function, such as `progress`.
+    list. If the analysis `is_whole`, it has every mistake, and says how everything was scored; otherwise it has the
+    parts that a first screen shows. `settings` are arguments of the task's own function, such as `progress`.
     """
     if task.name != COLD_START:
         return evidence.analyze(task, result, measure, top=top, is_whole=is_whole, **settings)

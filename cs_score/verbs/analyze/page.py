@@ -38,15 +38,15 @@ from cs_score.pages.page import (
     PageFact,
     PageMaker,
     Section,
-    charts,
-    details,
-    link,
+    cell_with_details,
+    charts_side_by_side,
+    layout_with_cells,
+    link_to_rows,
     slug,
-    table_of,
-    tables,
-    unit_of,
+    table_of_rows,
+    tables_of_document,
+    unit_noun,
     unit_text,
-    with_cells,
 )
 from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
@@ -182,7 +182,7 @@ class AnalysisPage(PageMaker):
             blocks.append(f"Undefined: {measure}: {reason}")
         for name in ("scenarios", "policies"):
             if name in self.layouts:
-                blocks += tables(self.layouts[name], self.document, is_small=True)
+                blocks += tables_of_document(self.layouts[name], self.document, is_small=True)
         return blocks
 
     def _every_score(self) -> Section:
@@ -199,7 +199,9 @@ class AnalysisPage(PageMaker):
                 headings[f"hop{hop}" if hop else "all"] = f"Hop {hop}" if hop else "All hops"
         else:
             headings["all"] = "Score"
-        return Section("every-score", "Every score", list(table_of("measures", "Every score", rows.values(), headings)))
+        return Section(
+            "every-score", "Every score", list(table_of_rows("measures", "Every score", rows.values(), headings))
+        )
 
     def _scenario_facts(self) -> Facts:
         """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers."""
@@ -223,9 +225,9 @@ class AnalysisPage(PageMaker):
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
             "the scorer would print. Those of several kinds do not add up."
         )
-        layout = with_cells(self.layouts["budget"], cells={"count": self._count_cell})
-        blocks: list[Block] = [about, charts(self.gain_charts(), self.step_charts())]
-        blocks += tables(layout, self.document, is_small=True)
+        layout = layout_with_cells(self.layouts["budget"], cells={"count": self._count_cell})
+        blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
+        blocks += tables_of_document(layout, self.document, is_small=True)
         last_row = self.document.budget[-1]
         unreachable = getattr(last_row, "unreachable", None)
         if unreachable:
@@ -249,7 +251,7 @@ class AnalysisPage(PageMaker):
 
     def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
         """Return the number of mistakes of a kind as a link to these mistakes in the cost list; 0 without a link."""
-        return link(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
+        return link_to_rows(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
 
     def _mistakes_of_kind(self, kind: str) -> ChartTarget:
         """Return the rows of the cost list that have a kind of the error budget."""
@@ -298,8 +300,8 @@ class AnalysisPage(PageMaker):
         keys |= dict.fromkeys([key for key in layout.keys if key not in _LEFT_TO_JSON])
         rows = self._ordered_group_rows(layout)
         page_layout = replace(layout, shown=tuple(keys), rows=lambda _: rows)
-        group_tables = tables(page_layout, self.document, "by")
-        return Section("groups", "Scores by group", [about, charts(self.group_charts()), *group_tables])
+        group_tables = tables_of_document(page_layout, self.document, "by")
+        return Section("groups", "Scores by group", [about, charts_side_by_side(self.group_charts()), *group_tables])
 
     def _ordered_group_rows(self, layout: Layout) -> list[Any]:
         """Return the rows of the groups that the page shows, in the order of the dimensions."""
@@ -312,7 +314,10 @@ class AnalysisPage(PageMaker):
         return rows
 
     def _dimensions(self) -> dict[str, Sequence[Any]]:
-        """Return the groups by dimension, slot and hop first, without those that only say whether answers are right."""
+        """Return the groups of each dimension, groups by slot and by hop first.
+
+        Dimensions that only say whether answers are right are left out.
+        """
         names = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
         names.sort(key=lambda name: _FIRST_DIMENSIONS.get(name, len(_FIRST_DIMENSIONS)))
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
@@ -355,11 +360,11 @@ class AnalysisPage(PageMaker):
                 "how many have a place of which the pool knows another value, or a value that it knows elsewhere, and "
                 "how many of these are accepted answers."
             )
-        blocks: list[Block] = [about, charts(self.confusion_charts())]
+        blocks: list[Block] = [about, charts_side_by_side(self.confusion_charts())]
         names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
         for layout_name, name in names.items():
             if layout_name in self.layouts:
-                blocks += tables(self.layouts[layout_name], self.document, name)
+                blocks += tables_of_document(self.layouts[layout_name], self.document, name)
         return Section("confusions", "Confusions", blocks)
 
     def confusion_charts(self) -> Iterator[Drawing]:
@@ -389,9 +394,9 @@ class AnalysisPage(PageMaker):
             facts.append(PageFact("best threshold", f"{best.threshold:g}", detail))
         for name, number in document.reliability.numbers.items():
             facts.append(PageFact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
-        blocks: list[Block] = [charts(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
-        blocks += tables(self.layouts["sweep"], document, is_small=False)
-        blocks += tables(self.layouts["reliability"], document, is_small=True)
+        blocks: list[Block] = [charts_side_by_side(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
+        blocks += tables_of_document(self.layouts["sweep"], document, is_small=False)
+        blocks += tables_of_document(self.layouts["reliability"], document, is_small=True)
         return Section("confidence", "Confidence", blocks)
 
     def sweep_charts(self) -> Iterator[Drawing]:
@@ -448,7 +453,7 @@ class AnalysisPage(PageMaker):
             f"for the {MOST_DETAILS} costliest."
         )
         layout = self._mistakes_of_runs() if self.is_cold_start else self._mistakes_of_predictions()
-        return Section("costs", "Cost list", [about, *tables(layout, self.document, is_small=False)])
+        return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
 
     def _mistakes_of_runs(self) -> Layout:
         """Return the layout of the cost list of a Cold Start run."""
@@ -466,13 +471,13 @@ class AnalysisPage(PageMaker):
             "target": _target_cell,
         }
         shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
-        return with_cells(self.layouts["mistakes"], columns, cells, shown)
+        return layout_with_cells(self.layouts["mistakes"], columns, cells, shown)
 
     def _mistakes_of_predictions(self) -> Layout:
         """Return the layout of the cost list of predictions of an evidence task."""
         cells = {"unit": self._unit_cell, "effects": self._effects_cell}
         shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
-        return with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
+        return layout_with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
 
     def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
         """Return the effects of a mistake on all measures, which open; none of mistakes far down the list."""
@@ -483,11 +488,11 @@ class AnalysisPage(PageMaker):
         mistake = self.document.mistakes[row_number]
         place = f"{mistake.file}:{mistake.line}"
         name = {"line": place, "class": mistake.class_name, "node": mistake.node}[mistake.kind]
-        return self.openings.opening(place, f"{mistake.kind} {name}")
+        return self.openings.cell_that_opens(place, f"{mistake.kind} {name}")
 
     def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
         """Return the unit of a mistake, which opens the explanation of the unit."""
-        return self.openings.opening(row["name"], f"query {row['name']}")
+        return self.openings.cell_that_opens(row["name"], f"query {row['name']}")
 
     # ---- Units
 
@@ -507,7 +512,7 @@ class AnalysisPage(PageMaker):
                 row |= _values_of_query(query_by_unit[name])
             rows.append(row)
         rows.sort(key=lambda row: -(row["largest"] or 0.0))
-        noun = unit_of(self.document.task)
+        noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
         if self.openings.entries:
@@ -515,7 +520,7 @@ class AnalysisPage(PageMaker):
         if explanations is not None and explanations.left_out:
             about += f" {explanations.left_out} lines without mistakes in the cost list are left out."
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
-        unit_tables = table_of("units", title, rows, headings, is_small=False)
+        unit_tables = table_of_rows("units", title, rows, headings, is_small=False)
         return Section("queries", title, [about, *unit_tables])
 
     def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
@@ -523,8 +528,8 @@ class AnalysisPage(PageMaker):
         gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
         target = ChartTarget("mistakes", "query" if self.is_cold_start else "unit", name)
         return {
-            "unit": self.openings.opening(name, f"query {name}"),
-            "mistakes": link(len(mistakes), target) if mistakes else 0,
+            "unit": self.openings.cell_that_opens(name, f"query {name}"),
+            "mistakes": link_to_rows(len(mistakes), target) if mistakes else 0,
             "largest": max(gains, default=None),
         }
 
@@ -545,7 +550,7 @@ class AnalysisPage(PageMaker):
             part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
             blocks.append(f"The optimistic scenario has these lines at the end of {file}{part}:")
             blocks.append(Code(added_lines[:_MOST_LINES]))
-        blocks += tables(self.layouts["unassessed"], self.document)
+        blocks += tables_of_document(self.layouts["unassessed"], self.document)
         return Section("scenarios", "What was not assessed", blocks)
 
     def _policies(self) -> Section:
@@ -556,15 +561,15 @@ class AnalysisPage(PageMaker):
             text_by_part = {part: policy.policy.get(part) for part in parts}
             rows.append({"policy": policy.name, **text_by_part})
         headings = dict.fromkeys(["policy", *parts], "")
-        blocks: list[Block] = list(table_of("policy", "Policies", rows, headings, is_small=True))
-        blocks += tables(self.layouts["policies"], self.document, "policy", is_small=True)
+        blocks: list[Block] = list(table_of_rows("policy", "Policies", rows, headings, is_small=True))
+        blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)
 
     def _problems(self) -> Section:
         """Return the section of the problems of the input."""
         rows = [asdict(problem) for problem in self.document.problems]
         headings = {"code": "", "severity": "", "count": "", "message": "First message"}
-        problem_tables = list(table_of("problem", "Problems of the input", rows, headings, is_small=True))
+        problem_tables = list(table_of_rows("problem", "Problems of the input", rows, headings, is_small=True))
         return Section("problems", "Problems", problem_tables or ["None."])
 
     CHARTS: ClassVar = {
@@ -650,4 +655,4 @@ def _effects(mistake: Any) -> Cell:
         corrected = mistake.prediction
         items.append(("prediction", "left out" if corrected is None else as_json(corrected) or ""))
     changed_count = len([effect for effect in mistake.effects.values() if effect])
-    return details(f"{changed_count} measures", items)
+    return cell_with_details(f"{changed_count} measures", items)

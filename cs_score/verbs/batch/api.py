@@ -39,7 +39,10 @@ class Leaderboard(ShownDocument):
     _cited = ("measure",)
 
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
-        """Show `document`; `remarks` are those of the batch that made it, none if it was loaded."""
+        """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.
+
+        `remarks` are those of the batch that made it. A leaderboard that was loaded has none.
+        """
         super().__init__(document)
         self._remarks = tuple(remarks)
 
@@ -65,6 +68,7 @@ class Leaderboard(ShownDocument):
         return f"<leaderboard by {self.measure}: {len(scorings)} scored, {self.failed} failed>"
 
     def _tables(self) -> Iterable[Table]:
+        """Return the only table, whose columns depend on the measures and intervals of the document."""
         return [leaderboard_layout(self._document).table(self._document)]
 
 
@@ -107,6 +111,7 @@ def batch(
     the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`). An
     error of a single run does not end the batch; the row of the run reports it.
     """
+    # The settings of all runs.
     page = page_maker() if html else None
     scoring = arguments.options_of(options)
     policy = options.get("policy", arguments.USUAL_POLICY)
@@ -115,13 +120,9 @@ def batch(
         resampling = arguments.resampling_of(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
-    policies = policies_of_batch(
-        scoring,
-        scoring.policy.texts(),
-        policy if isinstance(policy, str) else "given",
-        arguments.policy_words(also_policy),
-        option="also_policy",
-    )
+    policy_name = policy if isinstance(policy, str) else "given"
+    other_policies = arguments.policy_words(also_policy)
+    policies = policies_of_batch(scoring, scoring.policy.texts(), policy_name, other_policies, option="also_policy")
     plan = cold_start_plan(
         arguments.files_of(queries, "queries"),
         arguments.files_of(pool, "pool"),
@@ -132,12 +133,16 @@ def batch(
         validates=validate,
         page=page,
     )
-    ranking_measure = None if measure is None else find(measure, plan.measures())
-    if measure is not None and ranking_measure is None:
-        raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
+    ranking_measure = None
+    if measure is not None:
+        ranking_measure = find(measure, plan.measures())
+        if ranking_measure is None:
+            raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
     arguments.at_least_one("jobs", jobs)
+
+    # The runs themselves.
     run_names = [name_of(run) for run in arguments.files_of(runs, "runs")]
     batch_runs, remarks = find_runs(run_names, None, (RUN_SUFFIX,))
-    settings = BatchOptions(os.fspath(output), ranking_measure, resume, force, jobs)
+    settings = BatchOptions(out=os.fspath(output), measure=ranking_measure, resume=resume, force=force, jobs=jobs)
     result = run_batch(plan, batch_runs, settings, remarks.append)
     return Leaderboard(result.leaderboard, remarks)

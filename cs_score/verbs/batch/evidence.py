@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from cs_score.base.display import some, terminal_safe
+from cs_score.base.display import join_first, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
@@ -179,7 +179,7 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
     systems_of_runs = {run.system for run in expanded_runs}
     for system in chosen_systems:
         if system not in systems_of_runs:
-            raise InputError(f"no run is called {system} in {some([run.file.name for run in runs])}")
+            raise InputError(f"no run is called {system} in {join_first([run.file.name for run in runs])}")
     return expanded_runs
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, folder_made, outputs_at_once, outputs_together, write_whole
@@ -211,7 +211,7 @@ class _Batch:
                 record_folders.add(os.path.dirname(path))
         other_folders = sorted(record_folders.difference(self._folder_by_key.values()))
         if other_folders:
-            names = some([os.path.relpath(folder, out) for folder in other_folders])
+            names = join_first([os.path.relpath(folder, out) for folder in other_folders])
             self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
     def keep_earlier_outcomes(self) -> None:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from cs_score.base.display import some
+from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import (
@@ -305,5 +305,5 @@ def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
             renamed_runs[file_name].append(f"{path} as {name}")
     remarks = []
     for file_name, runs in renamed_runs.items():
-        remarks.append(f"the name {file_name or '(empty)'} does not distinguish runs: {some(runs, 5)}")
+        remarks.append(f"the name {file_name or '(empty)'} does not distinguish runs: {join_first(runs, 5)}")
     return remarks

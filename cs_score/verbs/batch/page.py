@@ -27,7 +27,17 @@ from cs_score.pages.charts import (
     shade,
 )
 from cs_score.pages.origins import batch_origin
-from cs_score.pages.page import Block, Contradiction, Page, PageMaker, Section, away, charts, slug, table_of
+from cs_score.pages.page import (
+    Block,
+    Contradiction,
+    Page,
+    PageMaker,
+    Section,
+    charts_side_by_side,
+    link_to_file,
+    slug,
+    table_of_rows,
+)
 from cs_score.statistics.options import note_sentences
 from cs_score.tables.layout import Cell
 from cs_score.verbs.batch.documents import BatchOverview, family_lines, limit_lines
@@ -108,14 +118,14 @@ class BatchPage(PageMaker):
             position = self.position_by_run.get((row.run, row.run_id))
             name: object = row.run
             if position is not None and self.document.pages and row.score is not None:
-                name = away(row.run, self._address_of_run(row.policy, position))
+                name = link_to_file(row.run, self._address_of_run(row.policy, position))
             p_baseline = row.p_baseline or None
             rows.append({**asdict(row), "run": name, **_low_and_high(row.interval), "p_baseline": p_baseline})
         headings = dict.fromkeys(("rank", "policy", "run", "run_id", "score", "low", "high", "tier"), "")
         headings["p_above"] = "p against the run above"
         headings["p_baseline"] = "p against the baseline"
-        run_tables = table_of("runs", "Leaderboard", rows, headings)
-        blocks: list[Block] = [self._about_leaderboard(), charts(self.interval_charts()), *run_tables]
+        run_tables = table_of_rows("runs", "Leaderboard", rows, headings)
+        blocks: list[Block] = [self._about_leaderboard(), charts_side_by_side(self.interval_charts()), *run_tables]
         return Section("leaderboard", "Leaderboard", blocks)
 
     def _about_leaderboard(self) -> str:
@@ -173,8 +183,8 @@ class BatchPage(PageMaker):
         headings["mean"] = "Mean"
         for position, label in enumerate(self.labels):
             headings[f"r{position}"] = label
-        unit_tables = table_of("units", f"Scores by {document.unit} and run", rows, headings, is_small=False)
-        return Section("heatmap", "Heat map", [about, charts(self.heatmap_charts()), *unit_tables])
+        unit_tables = table_of_rows("units", f"Scores by {document.unit} and run", rows, headings, is_small=False)
+        return Section("heatmap", "Heat map", [about, charts_side_by_side(self.heatmap_charts()), *unit_tables])
 
     def _heatmap_row(self, scores: UnitScores) -> dict[str, Any]:
         """Return the cells of a unit: its mean, and its score in each run, coloured by the score."""
@@ -186,7 +196,7 @@ class BatchPage(PageMaker):
             address = ""
             if self.document.pages:
                 address = self._address_of_run(scores.policy, position, scores.unit)
-            cells[f"r{position}"] = away(score, address, shade(score))
+            cells[f"r{position}"] = link_to_file(score, address, shade(score))
         return cells
 
     def heatmap_charts(self) -> Iterator[Drawing]:
@@ -233,9 +243,9 @@ class BatchPage(PageMaker):
         about = "What is to be found, by how many runs have found it. What no run found is hardest."
         found_headings = {"policy": "", "part": "", "times": "Runs that found it", "count": "Number"}
         only_headings = {"policy": "", "part": "", "run": "", "count": "Found by it alone"}
-        blocks: list[Block] = [about, charts(self.difficulty_charts())]
-        blocks += table_of("found", "Found by so many runs", found_rows, found_headings)
-        blocks += table_of("only", "Found by one run alone", only_rows, only_headings)
+        blocks: list[Block] = [about, charts_side_by_side(self.difficulty_charts())]
+        blocks += table_of_rows("found", "Found by so many runs", found_rows, found_headings)
+        blocks += table_of_rows("only", "Found by one run alone", only_rows, only_headings)
         return Section("difficulty", "Difficulty", blocks)
 
     def difficulty_charts(self) -> Iterator[Drawing]:
@@ -273,9 +283,9 @@ class BatchPage(PageMaker):
         pair_headings = {"policy": "", "part": "", "a": "Run", "b": "Other run"}
         pair_headings |= {"right": "Right answers", "wrong": "Wrong answers"}
         union_headings = {"policy": "", "measure": "", "score": "Score of the union"}
-        blocks: list[Block] = [about, charts(self.agreement_charts(), self.systems_charts())]
-        blocks += table_of("pairs", "Agreement of pairs", pair_rows, pair_headings)
-        blocks += table_of("union", "Union of all runs", union_rows, union_headings)
+        blocks: list[Block] = [about, charts_side_by_side(self.agreement_charts(), self.systems_charts())]
+        blocks += table_of_rows("pairs", "Agreement of pairs", pair_rows, pair_headings)
+        blocks += table_of_rows("union", "Union of all runs", union_rows, union_headings)
         return Section("agreement", "Agreement", blocks)
 
     def agreement_charts(self) -> Iterator[Drawing]:
@@ -359,9 +369,9 @@ class BatchPage(PageMaker):
         )
         pair_headings = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
         first_headings = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
-        blocks: list[Block] = [about, charts(self.stability_charts())]
-        blocks += table_of("rankings", "Pairs of rankings", pair_rows, pair_headings)
-        blocks += table_of("first", "First places", first_rows, first_headings)
+        blocks: list[Block] = [about, charts_side_by_side(self.stability_charts())]
+        blocks += table_of_rows("rankings", "Pairs of rankings", pair_rows, pair_headings)
+        blocks += table_of_rows("first", "First places", first_rows, first_headings)
         return Section("stability", "Rank stability", blocks)
 
     def stability_charts(self) -> Iterator[Drawing]:

@@ -9,7 +9,7 @@ from cs_score.base.runtime import Late
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, read_resampling
 from cs_score.cli.output import print_text, remark
-from cs_score.cli.scoring import score_inputs
+from cs_score.cli.score import score_inputs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.verbs.check import locking
 from cs_score.verbs.check.locking import LOCK_OPTIONS

@@ -52,12 +52,14 @@ def compare(
     compared. The documentation's pages on statistics explain how the numbers are computed.
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
-    measures = [name.strip() for name in texts if name.strip()]
+    measures = [text.strip() for text in texts if text.strip()]
+    has_chosen_measures = bool(measures)
     choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
-        comparison = compare_table(read_table([results]), settings, **choices)
-        return Comparison(comparison, is_chosen=bool(measures))
+        table = read_table([results])
+        comparison = compare_table(table, settings, **choices)
+        return Comparison(comparison, is_chosen=has_chosen_measures)
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
     if not results:
@@ -65,4 +67,4 @@ def compare(
     task = task_of("compare", list(results.values()))
     scored_by_name = {name: result._to_compare() for name, result in results.items()}
     comparison = compare_systems(task, scored_by_name, settings, **choices)
-    return Comparison(comparison, is_chosen=bool(measures))
+    return Comparison(comparison, is_chosen=has_chosen_measures)

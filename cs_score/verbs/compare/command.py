@@ -15,11 +15,11 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, select_options
 from cs_score.cli.output import STDOUT, print_text, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -32,12 +32,14 @@ from cs_score.verbs.compare.exported import read_names
 
 if TYPE_CHECKING:
     from cs_score.analysis import sampled_pools
+    from cs_score.cli import estimates
     from cs_score.pages import charts
     from cs_score.pages import documents as pages
     from cs_score.verbs.studies import assessors
     from cs_score.verbs.studies import pool_bias as pool_biases
     from cs_score.verbs.studies.assessors import AssessedResults
 else:
+    estimates = Late("cs_score.cli.estimates")
     assessors = Late("cs_score.verbs.studies.assessors")
     pool_biases = Late("cs_score.verbs.studies.pool_bias")
     sampled_pools = Late("cs_score.analysis.sampled_pools")
@@ -104,7 +106,7 @@ def compare(task_name: str, line: Line) -> int:
     if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimate_from_sample(task_name, line, most=None)
+        return estimates.estimate_from_sample(task_name, line, most=None)
     if "--second-assessments" in line:
         return _compare_assessors(task_name, line)
     task = task_named(task_name)
@@ -193,7 +195,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     measures = read_measures(line)
     measure = measures[0] if measures else None
     document = assessors.compare_assessors(task_named(task_name), results, measure, resampling)
-    return print_document(line, assessors.ASSESSORS_PRINTOUT, document)
+    return print_statistics(line, assessors.ASSESSORS_PRINTOUT, document)
 
 
 def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from cs_score.base.errors import InputError, nearest
+from cs_score.base.errors import InputError, did_you_mean
 from cs_score.base.records import replace
 from cs_score.base.separators import read_column_names
 from cs_score.base.sources import Delimited, Input, name_of, open_source, plain_name, read_delimited
@@ -75,7 +75,7 @@ def _rename_columns(table: Delimited, own_names: Mapping[str, str]) -> tuple[str
     for column, own_name in own_names.items():
         if own_name not in columns:
             all_columns = ", ".join(table.columns)
-            problem = f"no column {own_name}; there are {all_columns}{nearest(own_name, columns)}"
+            problem = f"no column {own_name}; there are {all_columns}{did_you_mean(own_name, columns)}"
             raise InputError(problem, file=table.file, place="line 1")
         if column != own_name and column in columns:
             columns[columns.index(column)] = f"{column} (not read)"
@@ -201,7 +201,7 @@ def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: s
         if column not in columns:
             own_name = own_names.get(column, column)
             member_names = ", ".join(line.members)
-            problem = f"no {own_name}; there are {member_names}{nearest(own_name, line.members)}"
+            problem = f"no {own_name}; there are {member_names}{did_you_mean(own_name, line.members)}"
             remedy = f"--columns {column}=NAME says what the file calls it"
             raise InputError(problem, file=file_name, place=f"line {line.number}", remedy=remedy)
     return columns

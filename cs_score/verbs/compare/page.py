@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from cs_score.pages.charts import Caption, Dots, Drawing, dots, limits
-from cs_score.pages.page import Block, Code, Page, PageMaker, Section, charts, slug, table_of, tables
+from cs_score.pages.page import (
+    Block,
+    Code,
+    Page,
+    PageMaker,
+    Section,
+    charts_side_by_side,
+    slug,
+    table_of_rows,
+    tables_of_document,
+)
 from cs_score.statistics.options import note_sentences
 from cs_score.statistics.results import MeasureComparison, SystemComparison
 from cs_score.tables.layout import Cell
@@ -43,7 +53,7 @@ class ComparisonPage(PageMaker):
                 name = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
                 rows.append({"measure": name, "verdict": measure.verdict, "best": best.name, "score": best.score})
         headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
-        verdict_tables = table_of("verdicts", "Verdicts by measure", rows, headings)
+        verdict_tables = table_of_rows("verdicts", "Verdicts by measure", rows, headings)
         return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
 
     def systems_charts(self) -> Iterator[Drawing]:
@@ -57,9 +67,9 @@ class ComparisonPage(PageMaker):
 def _measure_section(measure: MeasureComparison) -> Section:
     """Return the section of a measure: verdict, tests, scores and pairs; only the primary one is in the menu."""
     blocks: list[Block] = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
-    blocks.append(charts(_systems_chart(measure)))
+    blocks.append(charts_side_by_side(_systems_chart(measure)))
     for layout in (SYSTEMS, PAIRS):
-        blocks += tables(layout, [measure])
+        blocks += tables_of_document(layout, [measure])
     blocks += note_sentences(measure.notes)
     menu_text = "" if measure.exploratory else measure.measure
     return Section(slug(measure.measure), measure.title, blocks, menu_text)

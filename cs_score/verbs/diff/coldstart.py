@@ -190,7 +190,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
-    """Return all answers with their labels in A and in B: first those of A, then the others of B."""
+    """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
     pairs = []

@@ -55,7 +55,7 @@ def _answer_rows(difference: RunDifference) -> Iterator[Cells]:
 
 
 def _label_in_words(label: AnswerLabel | None) -> str | None:
-    """Return in words what an answer counts as: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
+    """Return how an answer counts, in words: `wrong (INCORRECT, line 7)`; None if the run does not give it."""
     return None if label is None else f"{label.label} ({label.category}, line {label.line})"
 
 

@@ -20,14 +20,14 @@ from cs_score.pages.page import (
     PageFact,
     PageMaker,
     Section,
-    charts,
-    link,
+    charts_side_by_side,
+    layout_with_cells,
+    link_to_rows,
     slug,
-    table_of,
-    tables,
-    unit_of,
+    table_of_rows,
+    tables_of_document,
+    unit_noun,
     unit_text,
-    with_cells,
 )
 from cs_score.statistics.options import note_sentences
 from cs_score.tables.layout import Column, Layout, words
@@ -47,14 +47,16 @@ class DifferencePage(PageMaker):
         layouts = {layout.name: layout for layout in view_of_differences(task_named(document.task)).layouts}
         sections = [self._scores(), self._contributions(layouts["units"])]
         if document.groups:
-            group_tables = tables(layouts["groups"], document, "by")
-            sections.append(Section("groups", "Scores by group", [charts(self.group_charts()), *group_tables]))
+            group_tables = tables_of_document(layouts["groups"], document, "by")
+            sections.append(
+                Section("groups", "Scores by group", [charts_side_by_side(self.group_charts()), *group_tables])
+            )
         if getattr(document, "rules", None):
-            sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
+            sections.append(Section("rules", "Rules", list(tables_of_document(layouts["rules"], document, "rule"))))
         sections.append(self._answers())
         if getattr(document, "classes", None):
-            layout = with_cells(layouts["classes"], [Column("row")])
-            class_tables = tables(layout, document, "class", is_small=False)
+            layout = layout_with_cells(layouts["classes"], [Column("row")])
+            class_tables = tables_of_document(layout, document, "class", is_small=False)
             sections.append(Section("classes", "Classes", [_counts(document.found), *class_tables]))
         sections.append(difference_origin(document))
         title = f"{document.names['b']} against {document.names['a']}"
@@ -86,8 +88,8 @@ class DifferencePage(PageMaker):
     def _contributions(self, layout: Layout) -> Section:
         """Return the section of the contributions of units to the difference."""
         about = "What each contributes to the difference; all contributions add up to it exactly."
-        unit_tables = tables(self._with_answer_counts(layout), self.document, is_small=False)
-        blocks: list[Block] = [about, charts(self.contribution_charts()), *unit_tables]
+        unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_small=False)
+        blocks: list[Block] = [about, charts_side_by_side(self.contribution_charts()), *unit_tables]
         return Section("contributions", "Contributions", blocks)
 
     def _with_answer_counts(self, layout: Layout) -> Layout:
@@ -98,14 +100,14 @@ class DifferencePage(PageMaker):
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
         answer_count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
         if not set(answer_count_by_unit).intersection(unit_names):
-            return with_cells(layout)
+            return layout_with_cells(layout)
 
         def answer_count(_: Mapping[str, Any], row_number: int) -> object:
             unit = unit_names[row_number]
             count = answer_count_by_unit[unit]
-            return link(count, ChartTarget("answers", "unit", unit)) if count else 0
+            return link_to_rows(count, ChartTarget("answers", "unit", unit)) if count else 0
 
-        return with_cells(layout, [Column("answers")], {"answers": answer_count})
+        return layout_with_cells(layout, [Column("answers")], {"answers": answer_count})
 
     def contribution_charts(self) -> Iterator[Drawing]:
         """Yield a chart of the units that contribute most to the difference, either way."""
@@ -124,8 +126,8 @@ class DifferencePage(PageMaker):
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
             about = f"The {len(rows)} largest of {len(contributing_units)}: "
-        unit_noun = getattr(document, "unit", unit_of(document.task).capitalize())
-        caption = Caption("contributions", title, f"contribution in {document.measure}", unit_noun)
+        axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
+        caption = Caption("contributions", title, f"contribution in {document.measure}", axis_title)
         yield bars(caption, rows, about=about)
 
     def group_charts(self) -> Iterator[Drawing]:
@@ -160,14 +162,14 @@ class DifferencePage(PageMaker):
                 }
             )
         headings = {
-            "unit": unit_of(self.document.task).capitalize(),
+            "unit": unit_noun(self.document.task).capitalize(),
             "part": "Provenance" if is_cold_start else "Part",
             "value": "Value",
             "outcome": "Outcome",
             "a": "A",
             "b": "B",
         }
-        answer_tables = table_of("answers", "Answers side by side", rows, headings, is_small=False)
+        answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
         return Section("side-by-side", "Answers", [about, _counts(self.document.outcomes), *answer_tables])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cs_score.analysis.aggregate import MISTAKES, SCORES, MeasuredScore, notes_of
-from cs_score.pages.page import Facts, Page, PageFact, PageMaker, Section, tables
+from cs_score.pages.page import Facts, Page, PageFact, PageMaker, Section, tables_of_document
 
 
 class AggregatePage(PageMaker):
@@ -31,7 +31,7 @@ class AggregatePage(PageMaker):
         if first.low is not None and first.high is not None:
             limits = f"{first.low:.4f} to {first.high:.4f}"
         facts = Facts([PageFact(first.measure, _value(first), limits)], is_main=True)
-        return Section("scores", "Scores", [facts, *tables(SCORES, self.document, is_small=True)])
+        return Section("scores", "Scores", [facts, *tables_of_document(SCORES, self.document, is_small=True)])
 
     def _mistakes(self) -> Section:
         """Return the section with the number of mistakes of each kind."""
@@ -39,7 +39,7 @@ class AggregatePage(PageMaker):
             f"How many mistakes of each kind the whole run has. Numbers below {self.document.fewest} are not given: "
             "they could tell of single answers."
         )
-        return Section("mistakes", "Mistakes", [about, *tables(MISTAKES, self.document, is_small=True)])
+        return Section("mistakes", "Mistakes", [about, *tables_of_document(MISTAKES, self.document, is_small=True)])
 
     def _about(self) -> Section:
         """Return the section on how the numbers came about."""

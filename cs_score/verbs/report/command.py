@@ -21,11 +21,11 @@ from cs_score.cli.findings import (
     RUNS_OPTIONS,
     SIDE_B,
     deliver,
+    print_statistics,
 )
 from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import INTERVALS, read_resampling, top_of
 from cs_score.cli.output import STDOUT
-from cs_score.cli.scoring import print_document
 from cs_score.cli.task_options import own_options
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_document
@@ -136,7 +136,7 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
     document = score_aggregate(task_name, line)
     if line.format != "html":
-        return print_document(line, aggregate.PRINTOUT, document)
+        return print_statistics(line, aggregate.PRINTOUT, document)
     STDOUT.write(encoded([page_of(document)]))
     return Status.DONE
 

@@ -51,12 +51,14 @@ class Statistics(ShownDocument):
     """A document of statistics, which is printed as the command of the same name prints it."""
 
     _printout: ClassVar[Printout]
+    """The functions that make the text and the tables of the document."""
 
     def __str__(self) -> str:
         """Return the text that the command prints."""
         return self._printout.text(self._document, WIDTH)
 
     def _tables(self) -> Iterable[Table]:
+        """Return the tables that the command prints, in order."""
         return self._printout.tables(self._document).values()
 
 
@@ -88,7 +90,9 @@ class Power(Statistics):
         return f"<power of a paired test: {', '.join(parts)}>"
 
     def _tables(self) -> Iterable[Table]:
-        return [*super()._tables(), CURVE.table(self._document)]
+        """Return the tables that the command prints, and the table of the power curve."""
+        curve = CURVE.table(self._document)
+        return [*super()._tables(), curve]
 
 
 class TwoRankings(Statistics):
@@ -151,19 +155,32 @@ def power(
 
     Raises UsageError for impossible arguments, InputError for a comparison from which no test can be planned.
     """
-    aim = planning.Aim(difference, alpha, power)
-    if (comparison is None) == (sd is None):
+    aim = planning.Aim(difference=difference, alpha=alpha, power=power)
+    has_one_source = (comparison is None) != (sd is None)
+    if not has_one_source:
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        return Power(planning.plan_test([planning.TDesign(sd)], units, aim))
+        design = planning.TDesign(standard_deviation=sd)
+        return Power(planning.plan_test([design], units, aim))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
+    plan = planning.plan_from_comparison(_comparison_document(comparison), measure, aim)
+    return Power(plan)
+
+
+def _comparison_document(comparison: object) -> SystemComparison:
+    """Return the document of a comparison: the result of `compare`, or the file of its JSON.
+
+    Raises UsageError for a value that is neither, InputError for a file that holds no comparison.
+    """
     if isinstance(comparison, Comparison):
-        document = comparison._document
-    else:
-        [file] = arguments.files_of(comparison or (), "comparison")
-        document = record_in(read_document(file), SystemComparison, name_of(file))
-    return Power(planning.plan_from_comparison(document, measure, aim))
+        document: SystemComparison = comparison._document
+        return document
+    files = arguments.files_of(comparison, "comparison")
+    if len(files) != 1:
+        raise UsageError(f"comparison takes one file, not {len(files)}")
+    [file] = files
+    return record_in(read_document(file), SystemComparison, name_of(file))
 
 
 @checked
@@ -205,26 +222,31 @@ def sampled_pool(
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
     assessed answer.
     """
-    confidence = Resampling(1, confidence=confidence).confidence
-    result_by_name = _results("sampled_pool", runs, AnyResult)
+    confidence = Resampling(confidence=confidence).confidence  # checks it
+    result_by_name = _require_results("sampled_pool", runs)
     task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
         return _estimate_from_labels(result_by_name, inclusion, second_assessments, confidence)
     if second_assessments is not None:
         raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
-    scored_by_name = {name: run._for_analysis("sampled_pool") for name, run in result_by_name.items()}
-    return SampledPool(estimate_from_sample(scored_by_name, read_inclusion(inclusion), confidence))
+    run_by_name = {name: result._for_analysis("sampled_pool") for name, result in result_by_name.items()}
+    probabilities = read_inclusion(inclusion)
+    return SampledPool(estimate_from_sample(run_by_name, probabilities, confidence))
 
 
 def _estimate_from_labels(
     result_by_name: Mapping[str, Any], inclusion: Input, second_assessments: Input | None, confidence: float
 ) -> SampledPool:
-    """Return the estimates for results of judged answers. Labels of the file `second_assessments` correct theirs."""
+    """Return the estimates of the scores of judged answers, from a sample of their assessments.
+
+    The labels in the file `second_assessments`, if there is one, correct those of the results.
+    """
     scored_by_name = {name: result._scored("sampled_pool") for name, result in result_by_name.items()}
-    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
-    any_result = next(iter(scored_by_name.values()))
+    any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
-    estimates = estimate_from_labels(scored_by_name, corrections, read_inclusion(inclusion, columns), confidence)
+    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
+    probabilities = read_inclusion(inclusion, columns)
+    estimates = estimate_from_labels(scored_by_name, corrections, probabilities, confidence)
     return SampledPool(estimates)
 
 
@@ -248,16 +270,19 @@ def assessors(
 
     Raises UsageError for impossible arguments, InputError if the systems or their units differ.
     """
-    first_results = _results("assessors", results, AnyResult)
-    second_results = _results("assessors", second_assessments, AnyResult)
+    first_results = _require_results("assessors", results)
+    second_results = _require_results("assessors", second_assessments)
     if list(first_results) != list(second_results):
         raise UsageError(
             f"other systems over the second assessments: {', '.join(second_results)}, not {', '.join(first_results)}"
         )
-    task = task_of("assessors", [*first_results.values(), *second_results.values()])
+    all_results = list(first_results.values()) + list(second_results.values())
+    task = task_of("assessors", all_results)
     first_scored = {name: result._to_compare() for name, result in first_results.items()}
     second_scored = {name: result._to_compare() for name, result in second_results.items()}
     assessed = AssessedResults(first_scored, second_scored)
+
+    # Agreement is computed from the judgments in both gold standards, if both are there.
     first_judgments = _judged_answers(next(iter(first_results.values())))
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is not None and second_judgments is not None:
@@ -286,11 +311,13 @@ def _repeatable_files(files: Files, name: str) -> list[Input]:
     return [rereadable(file) for file in arguments.files_of(files, name)]
 
 
-def _results(function: str, results: object, kind: type) -> Mapping[str, Any]:
-    """Return `results` if it is a mapping from names to results that are all of the class `kind`.
+def _require_results(function: str, results: object) -> Mapping[str, Any]:
+    """Return `results` if it is a mapping from names to results.
 
-    Raises UsageError, which names `function`, for anything else.
+    Raises UsageError, which names the called `function`, for anything else and for an empty mapping.
     """
-    if isinstance(results, Mapping) and results and all(isinstance(result, kind) for result in results.values()):
-        return results
+    if isinstance(results, Mapping) and results:
+        has_only_results = all(isinstance(result, AnyResult) for result in results.values())
+        if has_only_results:
+            return results
     raise UsageError(f"{function} takes results by name, such as {{'mine': run}}, not {results!r}")

@@ -11,11 +11,11 @@ from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import POLICIES, SCORING, select_options, whole_number
 from cs_score.cli.output import STDOUT, with_bar
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TDesign, plan_from_comparison, plan_test
@@ -96,7 +96,7 @@ def power(task_name: str, line: Line) -> int:
     else:
         plan = _plan_from_systems(task_name, line, aim)
     if line.format in ("text", "json", "tsv"):
-        return print_document(line, POWER, plan)
+        return print_statistics(line, POWER, plan)
     STDOUT.write([_curve(plan).standalone().encode()])
     return Status.DONE
 
@@ -164,4 +164,4 @@ def pool_bias(line: Line) -> int:
         opened = inputs.open_runs()
         pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
         document = pool_biases.pool_bias(pooled_runs, team_file, line.get("--measure"), progress=with_bar)
-    return print_document(line, pool_biases.POOL_BIAS_PRINTOUT, document)
+    return print_statistics(line, pool_biases.POOL_BIAS_PRINTOUT, document)

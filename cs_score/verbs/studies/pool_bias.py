@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, score_for_analysis, silent
 from cs_score.analysis.rankings import ranks_of, tau_b, tau_in_words
 from cs_score.base.documents import Document
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
@@ -98,7 +98,7 @@ def read_teams(file: Input, run_ids: Sequence[str]) -> dict[str, str]:
             raise InputError("not a run and its team, with a tab between them", file=file_name, place=place)
         run, team = columns
         if run not in run_ids:
-            raise InputError(f"no run is called {run}{nearest(run, run_ids)}", file=file_name, place=place)
+            raise InputError(f"no run is called {run}{did_you_mean(run, run_ids)}", file=file_name, place=place)
         if team_by_run.setdefault(run, team) != team:
             raise InputError(f"{run} is in {team_by_run[run]} already", file=file_name, place=place)
     if not team_by_run:

@@ -262,6 +262,24 @@ def test_the_baseline_is_the_first_line_of_a_latex_table() -> None:
     assert [line.split(" & ")[0] for line in table if "*" in line] == ["heron"]
 
 
+def test_a_run_without_average_precision_has_a_hyphen_in_a_latex_table(tmp_path: Path) -> None:
+    without_nodes = tmp_path / "without.tab"
+    lines_of_run = []
+    for line in Path(RUNS[0]).read_text().splitlines():
+        columns = line.split("\t")
+        lines_of_run.append("\t".join([*columns[:2], "NO_NODES", *columns[3:8]]) + "\n")
+    without_nodes.write_text("".join(lines_of_run))
+    measures = ("--measure", "SF-AP", "--measure", "SF-ALL-Micro-F1")
+    comment, *table = paper_lines(*EXPAND, *COLDSTART, *RUNS, str(without_nodes), *measures)
+    assert "; - has no value of the measure." in comment
+    rows = [line.removesuffix(r" \\").split(" & ") for line in table if " & " in line]
+    cells = {row[0]: dict(zip(rows[0], row)) for row in rows}
+    assert cells[r"NO\_NODES"]["SF-AP"] == "-"
+    assert cells[r"NO\_NODES"]["SF-ALL-Micro-F1"].startswith("$0.")
+    comment, *_ = paper_lines(*EXPAND, *COLDSTART, *RUNS, *measures)
+    assert "no value" not in comment
+
+
 def test_all_of_a_comparison_as_latex_is_asked_for() -> None:
     lines = paper_lines("table", "assessments/table.tsv", "--all")
     assert sum(line.startswith(r"\begin{tabular}") for line in lines) == 2

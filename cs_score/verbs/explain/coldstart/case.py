@@ -169,7 +169,7 @@ class QueryCase:
     def ranked_node(self, name: str | None) -> tuple[RankStep | None, str | None]:
         """Return the ranks of a node of the query and None, or None and why the node is in no ranking.
 
-        `name` is the FQ node id of the node; None stands for the node of a line without node id.
+        `name` is the FQ node id of the node; None means the node of a line without a node id.
         """
         if name is None:
             return None, "the run has no node ids (eight columns), so that nothing of it is ranked"

@@ -112,7 +112,7 @@ def quoted(text: str | None) -> str:
 
 
 def _side_and_category(side: str, category: str | None) -> str:
-    """Return what a line counts as: `wrong (INCORRECT)`."""
+    """Return how a line counts: `wrong (INCORRECT)`."""
     return f"{side} ({category})" if category else side
 
 
@@ -341,7 +341,7 @@ class LabelStep(Record):
     reason: str
 
     def tree(self) -> Tree:
-        """Return what the line counts as, and why."""
+        """Return how the line counts, and why."""
         return f"Label: {self.side}, since {self.reason} (rule {self.rule})"
 
 

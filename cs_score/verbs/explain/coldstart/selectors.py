@@ -11,7 +11,7 @@ from os.path import basename
 from typing import NamedTuple
 
 from cs_score.analysis.coldstart.run_files import AnyLine, RunFile
-from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.verbs.explain.coldstart.case import Case
@@ -79,7 +79,7 @@ class Selectors:
         elif file_name:
             names = list(self._case.files)
             names += [basename(name) for name in self._case.files]
-            missing = f"run file {file_name}{nearest(file_name, names)}"
+            missing = f"run file {file_name}{did_you_mean(file_name, names)}"
         else:
             missing = "run"
         if self._case.fatal:
@@ -180,12 +180,12 @@ class Selectors:
                 break
         near = ""
         if len(text) < _LONGEST_TO_COMPARE:
-            near = nearest(text, dict.fromkeys([line.value for line in lines_of_run]))
+            near = did_you_mean(text, dict.fromkeys([line.value for line in lines_of_run]))
         raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy)
 
     def _nothing_called(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
         """Return the error that there is no `kind` (query, class, node) called `text`, with the nearest known names."""
-        message = f"there is no {kind} {text}{nearest(text, known_names)}"
+        message = f"there is no {kind} {text}{did_you_mean(text, known_names)}"
         return InputError(message, remedy=remedy or self._why_stopped)
 
 

@@ -1,0 +1,190 @@
+"""The call without a command, which takes the switches of the Perl scorer and writes the same files."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cs_score.base import outputs as storage
+from cs_score.base.errors import CsScoreError, InputError, OutputError
+from cs_score.base.outputs import Existing
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.sources import Input
+from cs_score.cli import options
+from cs_score.cli import output as terminal
+from cs_score.cli.call import PROGRAM, Call
+from cs_score.cli.core import Finished, Line, Parameter, Reference, Status, command
+from cs_score.cli.output import STDERR, Destination, say, warn, write_text
+from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.runs import load_with_preparation
+from cs_score.coldstart import outputs
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.scorer import score_runs
+from cs_score.problems.log import ProblemLog
+
+if TYPE_CHECKING:
+    from cs_score.coldstart import documents
+else:
+    documents = Late("cs_score.coldstart.documents")
+
+
+@command(
+    "",
+    options.select_options(f"{options.OF_A_CALL} -error_file -output_file --json"),
+    Parameter("files...", options.FILES),
+    contract=Reference,
+    example=options.EXAMPLE,
+    sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
+)
+def bare(line: Line) -> int:
+    """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255."""
+    problems = ProblemLog()
+    call: Call | None = None
+    try:
+        call = _checked_call(line)
+        problems = call.new_log()
+        with paused_collector(), _score_together(call, problems) as result:
+            intervals = call.intervals_of(result)
+            with storage.outputs_together():
+                if call.edition.reports_first:
+                    _report(call, result)
+                    call.write(result, intervals)
+                else:
+                    call.write(result, intervals)
+                    _report(call, result)
+                call.write_problems(problems)
+            status = Status.REFERENCE if result.error_count else Status.DONE
+            return Finished(status, result)
+    except CsScoreError as error:
+        return _give_up(error, problems, call)
+
+
+def _checked_call(line: Line) -> Call:
+    """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
+
+    The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError
+    or OutputError.
+    """
+    output = Destination(line.text("-output_file"))
+    error_report = Destination.of_report(line.text("-error_file"))
+    if output.stream is None:
+        reason = storage.why_not_writable(f"{output.name}.debug")
+        if reason is not None:
+            raise OutputError(
+                f"Could not open {output.name} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.name}.debug "
+                "and others are written, into a folder that must be there"
+            )
+
+    # An error report is replaced only if it is that of a failed call.
+    may_replace_report = outputs.is_of_failed_call(error_report.name)
+    existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
+    further_outputs = list(error_report.planned("-error_file", existing))
+    json_file = line.get("--json")
+    if json_file is not None:
+        further_outputs.extend(documents.OPTION.outputs(json_file))
+    return Call(line, further_outputs, output, error_report, json_file=json_file)
+
+
+@contextlib.contextmanager
+def _score_together(call: Call, problems: ProblemLog) -> Iterator[Result]:
+    """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
+
+    The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
+    inside the block. Raises InputError. If an error stops the scoring, the complete tables are written before it is
+    raised.
+    """
+    call.check_inputs()
+    knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
+    call.plan.clear()
+    gold = open_gold(call.queries, call.options, problems, validates=call.validates)
+    if not call.files:
+        raise InputError(
+            "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
+        )
+    gold = with_folder_remarks(gold, call.files)
+    with contextlib.ExitStack() as temporary_folders:
+        result = call.score_in_parts(gold, call.files, temporary_folders)
+        if result is None:
+            try:
+                run = _load_runs_as_one(call, gold, knowledge_bases, problems)
+                result = score_runs(run, call.options.policy, problems)
+            except ScoringStopped as stop:
+                call.write(stop.partial, was_stopped=True)
+                raise
+        yield result
+
+
+def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozenset[Input], problems: ProblemLog) -> Run:
+    """Load the assessments and all runs of a call, in the order of the files, as a single run. Raises InputError.
+
+    `knowledge_bases` are the files that have to become runs first. With --validate the runs are validated.
+    """
+    if gold.validates or knowledge_bases:
+        run = load_with_preparation(gold, call.files, knowledge_bases, problems)
+    else:
+        run = load_run(gold, call.files, problems=problems)
+    if run.run_ids:
+        outputs.check_fields(call.layout.fields)
+    return run
+
+
+def _report(call: Call, result: Result) -> None:
+    """Print warnings, then write the error report with its closing line.
+
+    Standard error gets the report twice, as the reference program writes it. On a terminal the averages of each run
+    and its signature follow if the tables go to files.
+    """
+    warn(*result.warnings)
+    reports_first = call.edition.reports_first
+    output_stream = None if call.output is None else call.output.stream
+    error_report = call.error_report
+    # Where both go to standard output the reference has closed it by now and its report is lost.
+    if not reports_first and error_report.stream == output_stream == "stdout":
+        error_report = STDERR
+
+    closing = outputs.closing_line(result.error_count, result.warning_count)
+    goes_to_stderr = error_report.stream == "stderr"
+    if goes_to_stderr and terminal.is_quiet():
+        write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
+    elif goes_to_stderr and not reports_first:
+        say(report_on_stderr(result.problems, twice=True) + closing)
+    else:
+        text = outputs.whole_report(result)
+        terminal.write_report(error_report, text, [outputs.doubly_encoded(text, call.edition)])
+
+    writes_files = call.output is not None and output_stream is None
+    is_on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if writes_files and is_on_terminal and not reports_first:
+        for run in result.runs:
+            say(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
+
+
+def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
+    """Report the problems that were found and the error that ended the scoring. Return the exit status.
+
+    `call` is None if its checks failed; then no file is written, because its outputs have not been checked.
+    """
+    problems_so_far = list(problems)
+    error_report = STDERR if call is None else call.error_report
+    with contextlib.suppress(OutputError):
+        if isinstance(error, ScoringStopped):
+            warn(*error.partial.warnings)
+        warn(*error.remarks)
+        if error_report.stream == "stderr":
+            say(report_on_stderr(problems_so_far))
+        write_text("stderr", f"{PROGRAM}: {error}\n")
+    if call is None:
+        return Status.REFERENCE
+
+    if error_report.stream is None:
+        text = outputs.stopped_report(problems_so_far, error, call.edition) + outputs.MAY_BE_REPLACED
+        with contextlib.suppress(OutputError):
+            storage.write_whole(error_report.name, [outputs.doubly_encoded(text, call.edition)])
+    # Where an output could not be written, the file of --problems does not appear either.
+    if not isinstance(error, OutputError):
+        with contextlib.suppress(CsScoreError):
+            call.write_problems(problems, error)
+    return Status.REFERENCE

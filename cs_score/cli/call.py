@@ -1,0 +1,232 @@
+"""A call that scores Cold Start runs: its inputs, outputs and options.
+
+The call without a command and `cs-score score` both make such a call. They differ in how they score its runs: together,
+as the Perl scorer does, or each run separately.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base import outputs as storage
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.outputs import Existing, PlannedOutput, encoded
+from cs_score.base.records import replace
+from cs_score.base.runtime import Late
+from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.cli.core import Line
+from cs_score.cli.options import PART, read_resampling, whole_number
+from cs_score.cli.output import STDERR, STDOUT, Destination
+from cs_score.cli.runs import Runs
+from cs_score.coldstart import outputs
+from cs_score.coldstart.gold import ColdStartGold, Run
+from cs_score.coldstart.linking import expand_folder
+from cs_score.coldstart.options import is_nothing
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.scorer import OneRun
+from cs_score.problems.log import ProblemLog, RecordingLog
+
+if TYPE_CHECKING:
+    from cs_score.coldstart import documents, unit_statistics
+    from cs_score.problems import reports
+    from cs_score.statistics.results import ScoreIntervals
+else:
+    documents = Late("cs_score.coldstart.documents")
+    unit_statistics = Late("cs_score.coldstart.unit_statistics")
+    reports = Late("cs_score.problems.reports")
+
+PROGRAM: Final = "cs-score"
+MOST_PARTS: Final = 1024
+
+_EXPANSION: Final = 6
+"""About how many times larger a compressed file becomes when it is read."""
+
+
+class Call(Runs):
+    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked."""
+
+    def __init__(
+        self,
+        line: Line,
+        further_outputs: Iterable[PlannedOutput],
+        output: Destination | None = None,
+        error_report: Destination = STDERR,
+        *,
+        output_option: str = "-output_file",
+        json_file: str | None = None,
+    ) -> None:
+        """Check the inputs and outputs of a command line.
+
+        `output` is the prefix of the files with tables, or the stream that gets all tables; no table is written if it
+        is None. Messages call it `output_option`. `further_outputs` are files beside the tables and that of
+        --problems. Raises UsageError or OutputError.
+        """
+        super().__init__(line)
+        self.output = output
+        self.error_report = error_report
+        self.json_file = json_file
+        planned_outputs = [*self._planned_tables(output_option), *further_outputs]
+        if "--problems" in line:
+            planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
+        self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
+        has_samples = not is_nothing(self.options.samples)
+        self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
+        self.resampling = read_resampling(line)
+        self._part_count = whole_number(line, "--parts", MOST_PARTS)
+        self._job_count = whole_number(line, "--jobs", MOST_PARTS)
+
+    def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
+        """Yield the files into which tables are written; none if they go to a stream or are not written."""
+        if self.output is None or self.output.stream is not None:
+            return
+        for file in outputs.written_outputs(self.line.switches, self.edition):
+            yield PlannedOutput(option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
+
+    def _input_names(self) -> list[str]:
+        """Return the names of all files that are read, including the files inside folders."""
+        words = list(self.line.words)
+        for option in ("-queries", "-samples"):
+            value = self.line.get(option)
+            if value:
+                words.append(value)
+        return _names_of_files(words)
+
+    @property
+    def debug_file(self) -> str | None:
+        """The name of the debug file, `PREFIX.debug`; None if the tables go to a stream or are not written."""
+        if self.output is None or self.output.stream is not None:
+            return None
+        return f"{self.output.name}.debug"
+
+    def check_inputs(self) -> None:
+        """Raise InputError if one of the queries, runs or assessments cannot be opened."""
+        files: list[Input] = list(self.queries)
+        for word in self.files:
+            files.extend(expand_folder(word))
+        for file in files:
+            if file != "-" and not isinstance(file, InMemory):
+                with open_source(file):  # opening is the check
+                    pass
+
+    def load_with_remarks(self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+        """Load a single run, with remarks on unassessed answers that nearly equal assessed ones.
+
+        The arguments are the same as for `load_single_run`.
+        """
+        from cs_score.coldstart.near_misses import remarks_on_near_misses
+
+        loaded_run = self.load_single_run(gold, run, pool, problems)
+        remarks = list(loaded_run.remarks)
+        remarks.extend(remarks_on_near_misses(loaded_run))
+        return replace(loaded_run, remarks=remarks)
+
+    # ---- Large runs
+
+    def parts_of(self, files: Sequence[Input]) -> int:
+        """Return the number of parts into which the queries are divided for scoring runs and assessments.
+
+        It is the value of --parts, else it depends on the size of the files; it is 1 if a file can be read only once.
+        """
+        total_size = 0
+        for word in files:
+            for file in expand_folder(word):
+                if not isinstance(file, str) or not os.path.isfile(file):
+                    return 1
+                size = os.path.getsize(file)
+                is_compressed = plain_name(file) != file
+                if is_compressed:
+                    size *= _EXPANSION
+                total_size += size
+        if self._part_count is not None:
+            return self._part_count
+        return max(1, min(MOST_PARTS, total_size // PART))
+
+    def score_in_parts(
+        self, gold: ColdStartGold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
+    ) -> Result | None:
+        """Score a large run part by part, and return its result; None if the run is small or cannot be divided.
+
+        `files` are the run and its assessments. The text of the debug file is written into a new folder, which is
+        removed when `temporary_folders` is closed.
+        """
+        # Knowledge bases, validation, JSON and the file of --problems need the whole run at once.
+        if gold.validates or self.knowledge_bases or self.json_file is not None or "--problems" in self.line:
+            return None
+        part_count = self.parts_of(files)
+        if part_count == 1:
+            return None
+        try:
+            outputs.check_fields(self.layout.fields)
+        except InputError:  # scoring the whole run reports it, after the fatal conditions in the files
+            return None
+        from cs_score.base.processes import processors
+        from cs_score.coldstart.parts import score_in_parts
+
+        debug_file = self.debug_file
+        if debug_file is not None and storage.is_stream(debug_file):
+            debug_file = None
+        folder = temporary_folders.enter_context(storage.folder_beside(debug_file))
+        file_names = [name_of(file) for file in files]
+        job_count = self._job_count or processors()
+        return score_in_parts(gold, file_names, part_count, job_count, folder)
+
+    # ---- Results
+
+    def intervals_of(self, result: Result) -> Sequence[ScoreIntervals]:
+        """Return the bootstrap intervals of the scores of each run; none without --bootstrap."""
+        if self.resampling is None:
+            return ()
+        return unit_statistics.intervals(result, self.resampling)
+
+    def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
+        """Write the tables and the JSON of a result, as far as the command line asks for them. Raises OutputError.
+
+        If an error stopped the scoring (`was_stopped`), only the tables that are already complete are written.
+        """
+        if self.json_file is not None and not was_stopped:
+            self._write_json(documents.json_text(result, intervals), self.json_file)
+        if self.output is None:
+            return
+        if self.output.stream is not None:
+            for blocks in outputs.stream_blocks(result, self.layout, self.params, intervals):
+                self.output.write(blocks)
+            return
+        for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
+            storage.write_whole(f"{self.output.name}.{ending}", blocks)
+
+    def _write_json(self, pieces: Iterable[str], json_file: str) -> None:
+        """Write JSON to a file, or to standard output for `-`."""
+        if json_file == "-":
+            STDOUT.write(encoded(pieces))
+        else:
+            storage.write_packed(json_file, encoded(pieces))
+
+    # ---- Problems
+
+    def new_log(self) -> ProblemLog:
+        """Return an empty log of problems. With --problems it is one that keeps all details for the file."""
+        return RecordingLog() if "--problems" in self.line else ProblemLog()
+
+    def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
+        """Write the file of --problems, if it was asked for. Raises OutputError.
+
+        `error` is the error that ended the scoring; if it is about an input, it is written, too.
+        """
+        problems_file = self.line.get("--problems")
+        if not isinstance(problems, RecordingLog) or problems_file is None:
+            return
+        if isinstance(error, InputError):
+            problems.fatal.append(error)
+        reports.write_problems(problems, problems_file)
+
+
+def _names_of_files(words: Iterable[Input]) -> list[str]:
+    """Return the names of files. In the place of a folder are the names of its files."""
+    names = []
+    for word in words:
+        for file in expand_folder(word):
+            names.append(name_of(file))
+    return names

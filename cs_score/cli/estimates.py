@@ -1,0 +1,68 @@
+"""Estimate the scores for a whole pool from a sample of it that was assessed, for `score` and `compare`."""
+
+from __future__ import annotations
+
+from cs_score.analysis import sampled_labels, sampled_pools, systems
+from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.base.errors import UsageError
+from cs_score.base.runtime import paused_collector
+from cs_score.cli.core import Line
+from cs_score.cli.findings import print_statistics
+from cs_score.cli.inputs import Predictions
+from cs_score.cli.options import read_resampling
+from cs_score.cli.runs import Runs
+from cs_score.coldstart.gold import with_pool
+from cs_score.tasks import COLD_START
+
+
+def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
+    """Print estimates of the scores that systems would have if the whole pool were assessed. Return the exit status.
+
+    The file of --inclusion says with what probability an answer was drawn into the sample. `most` is the largest
+    number of prediction files on the command line, None if there is no limit. Raises UsageError or InputError.
+    """
+    if line.folder is not None:
+        raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
+    if task == COLD_START:
+        return _estimate_from_pool(line)
+    return _estimate_from_labels(line, Predictions(task, line, most=most))
+
+
+def _estimate_from_pool(line: Line) -> int:
+    """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
+    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
+    confidence = _confidence(line)
+    inputs = Runs(line)
+    with paused_collector():
+        opened = inputs.open_runs()
+        gold = with_pool(opened.gold, opened.assessments)
+        scored_by_name = {}
+        for name, run in zip(systems.run_names(opened.runs), opened.runs):
+            loaded_run = inputs.load_with_warnings(gold, run)
+            scored_by_name[name] = score_for_analysis(loaded_run, gold.options.policy)
+        estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
+    return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+
+
+def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
+    """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
+
+    With --second-assessments the labels of the sample come from that file, and correct the labels of the gold file.
+    """
+    second_file = line.get("--second-assessments")
+    columns = sampled_labels.STRATUM_COLUMNS
+    if second_file is not None:
+        columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
+    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
+    confidence = _confidence(line)
+    results = predictions.score_all().results
+    first_result = next(iter(results.values()))
+    second = sampled_labels.read_second_assessments(first_result, second_file)
+    estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
+    return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+
+
+def _confidence(line: Line) -> float:
+    """Return the confidence of the limits in percent: the value of --confidence, 95 by default. Raises UsageError."""
+    resampling = read_resampling(line, always=True)
+    return resampling.confidence if resampling else 95.0
