@@ -4,4 +4,4 @@ import pytest
 
 from cs_score.tasks import outside
 
-pytest.MonkeyPatch().setattr(outside, "offers", lambda: iter(()))
+pytest.MonkeyPatch().setattr(outside, "find_offers", list)

@@ -31,7 +31,7 @@ from cs_score.tasks import (
     mode_named,
     outside,
 )
-from cs_score.tasks.containing import PackageError, contain, problem_of_declaration
+from cs_score.tasks.containing import PackageError, guard_hooks, problem_of_declaration
 from cs_score.tasks.outside import Offer
 from cs_score.verbs.analyze.evidence import analyze
 from cs_score.verbs.explain.evidence import explain
@@ -43,7 +43,7 @@ def _offer(path: str, task: str = "other") -> Offer:
 
 
 def _with(monkeypatch: pytest.MonkeyPatch, offers: Iterable[Offer]) -> None:
-    monkeypatch.setattr(outside, "offers", lambda: iter(offers))
+    monkeypatch.setattr(outside, "find_offers", lambda: list(offers))
     monkeypatch.setattr(cs_score.tasks, "TASKS", _Tasks(OWN_TASKS))
 
 
@@ -115,7 +115,7 @@ def _failing(*arguments: Any) -> Any:
 def _mode_with(**attributes: Any) -> Mode:
     """Return the mode with other attributes, contained as that of a package."""
     mode: Mode = type("Broken", (Sums,), attributes)()
-    contain(mode, "task sums of the package some-package 1.2", lambda attributes: mode)
+    guard_hooks(mode, "task sums of the package some-package 1.2", lambda attributes: mode)
     return mode
 
 

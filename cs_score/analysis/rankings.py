@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
-from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
+from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
 from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
 from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
@@ -473,7 +473,7 @@ def first_place_shares(resampled: Floats) -> list[float | None]:
     if scores is None:
         return [None] * len(resampled)
     best = scores.max(axis=0)  # (N,)
-    is_first = scores >= best - noise(best)
+    is_first = scores >= best - possible_rounding(best)
     first_count = is_first.sum(axis=0)  # the number of runs in first place of each resample
     shares = (is_first / first_count).mean(axis=1)
     return [float(share) for share in shares]

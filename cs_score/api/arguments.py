@@ -166,7 +166,9 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 
 def at_least_one(name: str, value: object) -> None:
     """Raise UsageError unless the argument called `name` is None or a whole number from 1."""
-    if value is not None and (not isinstance(value, int) or value < 1):
+    if value is None:
+        return
+    if not isinstance(value, int) or value < 1:
         raise UsageError(f"{name} takes a number from 1, not {value!r}")
 
 

@@ -59,8 +59,8 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     every measure is computed from their sums. `scores` has every measure.
     """
 
-    _default = "units"
-    _needed = "the predictions, which JSON does not hold; score their file"
+    _main_table = "units"
+    _source_in_words = "the predictions, which JSON does not hold; score their file"
 
     def __init__(
         self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None

@@ -49,7 +49,7 @@ def _texts_of_notes(notes: Sequence[Any]) -> tuple[str, ...]:
 class _Finding(ShownDocument):
     """An explanation, analysis or difference of one result or two under a measure."""
 
-    _cited = ("measure", "signature")
+    _citation_members = ("measure", "signature")
 
     _kind: ClassVar[str]
     """The kind of the documents, as their JSON names it."""
@@ -89,7 +89,7 @@ class Explanation(_Finding):
     """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
 
     _kind = "explanation"
-    _default = "steps"
+    _main_table = "steps"
 
     signature: Signature = member("The citable line of the score.", Signature.parse)
 
@@ -112,8 +112,8 @@ class Analysis(_Finding):
     """
 
     _kind = "analysis"
-    _default = "mistakes"
-    _in_notebooks = "budget"
+    _main_table = "mistakes"
+    _notebook_table = "budget"
 
     signature: Signature = member("The citable line of the score.", Signature.parse)
     score: float = member("The score under the measure that was chosen; 0 to 1.", float)
@@ -158,8 +158,8 @@ class Difference(_Finding):
     """
 
     _kind = "difference"
-    _default = "units"
-    _cited = ("measure", "signatures")
+    _main_table = "units"
+    _citation_members = ("measure", "signatures")
 
     names: tuple[str, str] = member("The names of A and B.", lambda names: (names["a"], names["b"]))
     a: float = member("The score of A; 0 to 1.", float)
@@ -193,8 +193,8 @@ Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
 class Comparison(ShownDocument):
     """Two or more systems on the same units, under every measure; made by `compare` and `load`."""
 
-    _default = "systems"
-    _cited = ("signatures",)
+    _main_table = "systems"
+    _citation_members = ("signatures",)
 
     def __init__(self, document: Any, *, is_chosen: bool = False) -> None:
         """Make the comparison of a document, the record that `cs-score compare` writes as JSON.

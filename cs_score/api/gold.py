@@ -157,7 +157,9 @@ def _is_table(file: Input) -> bool:
 
     Only files on disk are looked into: an open file or standard input can be read only once.
     """
-    if not isinstance(file, str | os.PathLike) or name_of(file) == "-" or not os.path.isfile(file):
+    if not isinstance(file, str | os.PathLike):
+        return False
+    if name_of(file) == "-" or not os.path.isfile(file):
         return False
     with open_source(file) as source:
         first_line = source.read_bytes().partition(b"\n")[0]
@@ -183,7 +185,7 @@ class ValidatedRun(Shown):
     code.
     """
 
-    _default = "problems"
+    _main_table = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         """Make the validated run of its parts.

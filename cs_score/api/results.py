@@ -36,12 +36,12 @@ class AnyResult(ShownDocument, Generic[Source]):
     no source.
     """
 
-    _in_notebooks = "scores"
-    _cited = ("signature", "origin")
+    _notebook_table = "scores"
+    _citation_members = ("signature", "origin")
 
     _source: Source | None
 
-    _needed: ClassVar[str]
+    _source_in_words: ClassVar[str]
     """The end of a message about a loaded result: "... needs the lines of the run, which JSON does not hold; ..."."""
 
     task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
@@ -102,7 +102,7 @@ class AnyResult(ShownDocument, Generic[Source]):
 
     def _missing_source(self, method: str) -> UsageError:
         """Return the error that `method` cannot be called, since the result was loaded and has no source."""
-        return UsageError(f"{method} needs {self._needed} again")
+        return UsageError(f"{method} needs {self._source_in_words} again")
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""

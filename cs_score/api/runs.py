@@ -124,8 +124,8 @@ class RunResult(AnyResult[ScoredLines]):
     `scores`, all averages.
     """
 
-    _default = "rows"
-    _needed = "the lines of the run, which JSON does not hold; score its files"
+    _main_table = "rows"
+    _source_in_words = "the lines of the run, which JSON does not hold; score its files"
 
     def __init__(
         self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None

@@ -36,11 +36,11 @@ Value = TypeVar("Value")
 class Shown:
     """An object with tables by name, text for people (`str`) and one line for programmers (`repr`)."""
 
-    _default: ClassVar[str]
+    _main_table: ClassVar[str]
     """The name of the main table, which `rows` and `to_frame` return if no name is given."""
 
-    _in_notebooks: ClassVar[str] = ""
-    """The name of the table that notebooks show; empty: the main table."""
+    _notebook_table: ClassVar[str] = ""
+    """The name of the table that notebooks show. If it is empty, they show the main table."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -66,16 +66,19 @@ class Shown:
         """
         with paused_collector():
             data = frame(self._table(name))
-        data.attrs |= self._attrs()
+        data.attrs |= self._citation_attributes()
         return data
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the first rows of a table, and notes below it."""
-        table = self._table(self._in_notebooks or None)
+        table = self._table(self._notebook_table or None)
         caption = repr(self).removeprefix("<").removesuffix(">")
-        lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
-        notes = [f"<p>{escape(one_line(note, LONGEST_TEXT))}</p>" for note in self._notes()]
-        return _STYLE + "\n".join(lines) + "".join(notes)
+        table_lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
+        notes = []
+        for note in self._notes():
+            short_note = one_line(note, LONGEST_TEXT)
+            notes.append(f"<p>{escape(short_note)}</p>")
+        return _STYLE + "\n".join(table_lines) + "".join(notes)
 
     def _tables(self) -> Iterable[Table]:
         """Return all tables of the object, in order."""
@@ -93,13 +96,13 @@ class Shown:
         this name.
         """
         if name is None:
-            name = self._default
+            name = self._main_table
         if name not in value_by_name:
             names = ", ".join(value_by_name)
             raise UsageError(f"no table called {name!r}; there are {names}{did_you_mean(str(name), value_by_name)}")
         return value_by_name[name]
 
-    def _attrs(self) -> Mapping[str, object]:
+    def _citation_attributes(self) -> Mapping[str, object]:
         """Return the attributes by which data frames can be cited, such as the signature, by name."""
         return {}
 
@@ -114,13 +117,14 @@ class Shown:
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
     """Return the rows of a table as dictionaries by column, `[{"measure": "SF-AP", "score": 0.41}, ...]`."""
-    return [dict(zip(table.layout.keys, row)) for row in table.rows]
+    columns = table.layout.keys
+    return [dict(zip(columns, row)) for row in table.rows]
 
 
 class ShownDocument(Shown):
     """An object that shows the values of a document, the record that a command writes as JSON."""
 
-    _cited: ClassVar[tuple[str, ...]] = ()
+    _citation_members: ClassVar[tuple[str, ...]] = ()
     """The members of the document that data frames have as attributes."""
 
     def __init__(self, document: Any) -> None:
@@ -131,9 +135,12 @@ class ShownDocument(Shown):
         """Return the document as JSON, the text that `--format json` prints; `load` reads it."""
         return json_text(self._document)
 
-    def _attrs(self) -> Mapping[str, object]:
+    def _citation_attributes(self) -> Mapping[str, object]:
         """Return the members of the document by which data frames can be cited, by name."""
-        return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
+        value_by_member = {}
+        for name in self._citation_members:
+            value_by_member[name] = to_builtins(getattr(self._document, name))
+        return value_by_member
 
 
 class _Member(property):
@@ -145,8 +152,8 @@ class _Member(property):
         `convert` computes the value of the property from the member. If it is None, the value is the member itself.
         """
 
-        def value_of_member(shown: ShownDocument) -> Any:
-            value = getattr(shown._document, self._name, None)
+        def value_of_member(instance: ShownDocument) -> Any:
+            value = getattr(instance._document, self._name, None)
             if value is UNSET:
                 value = None
             return value if convert is None else convert(value)
@@ -177,23 +184,23 @@ def _names_of_members(kind: type) -> list[str]:
     return [name for name in dir(kind) if isinstance(getattr(kind, name), _Member)]
 
 
-def refuse_incomplete(shown: ShownDocument, file: str) -> None:
+def refuse_incomplete(object_to_check: ShownDocument, file: str) -> None:
     """Raise InputError if the document that was read from `file` lacks a value that its methods need.
 
     To find out, all members, texts and tables are computed once.
     """
     try:
         with failures_as_input_error(file):
-            _compute_all_values(shown)
+            _compute_all_values(object_to_check)
     except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None
 
 
-def _compute_all_values(shown: ShownDocument) -> None:
+def _compute_all_values(object_to_check: ShownDocument) -> None:
     """Compute all members, texts and tables of an object, and discard them; a missing value raises some exception."""
-    for name in _names_of_members(type(shown)):
-        getattr(shown, name)
-    repr(shown)
-    str(shown)
-    shown._repr_html_()
-    shown._attrs()
+    for name in _names_of_members(type(object_to_check)):
+        getattr(object_to_check, name)
+    repr(object_to_check)
+    str(object_to_check)
+    object_to_check._repr_html_()
+    object_to_check._citation_attributes()

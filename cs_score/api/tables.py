@@ -71,10 +71,10 @@ def _score_table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]
         table_by_name = run.tables or {}
         for table_name, table in table_by_name.items():
             for score_row in table.rows:
+                counts = {} if score_row.counts is None else asdict(score_row.counts)
                 row = {"run_id": run.run_id, "table": table_name}
                 row |= asdict(score_row)
-                if score_row.counts is not None:
-                    row |= asdict(score_row.counts)
+                row |= counts
                 yield row
 
 
@@ -125,7 +125,10 @@ def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:
 
 
 def _average_precision_by_query(run: Any) -> dict[str, float | None]:
-    """Return the average precision of a run over all hops, by query; empty if the run has no rankings."""
+    """Return the average precision of a run over all hops, by query: `{"CS14_0001": 0.5}`.
+
+    The dictionary is empty if the run has no rankings.
+    """
     if not run.average_precision or "SF" not in run.average_precision.tables:
         return {}
     rows = run.average_precision.tables["SF"].rows

@@ -144,7 +144,10 @@ def _all_values(value: Json, place: str) -> Iterator[_PlacedValue]:
 
 
 def _place_of_infinity(document: Json) -> str | None:
-    """Return the place of the first number in a document that is infinite or not a number; None if all are finite."""
+    """Return the place of the first number in a document that is infinite or not a number.
+
+    Returns None if all numbers are finite.
+    """
     for place, value in _all_values(document, ""):
         if isinstance(value, float) and not math.isfinite(value):
             return place
@@ -362,9 +365,10 @@ def _position(text: str, index: int) -> str:
 
 
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
-    """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it is not there.
+    """Return the place of a fault in a decoded document, such as `runs[2].score`.
 
-    The fault of an object is at the place of the object, since it replaces the whole object.
+    Returns None if the fault is not there. The fault of an object is at the place of the object, since it replaces the
+    whole object.
     """
     for place, value in _all_values(document, ""):
         if value is fault:
@@ -435,10 +439,10 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:
-    """Return the place of a text inside a value of JSON; None if it is not there.
+    """Return the place of a text inside a value of JSON.
 
-    If the text is the name of a member, the place is that of the object. `place_of_document` is the place of the value
-    itself.
+    Returns None if the text is not there. If the text is the name of a member, the place is that of the object.
+    `place_of_document` is the place of the value itself.
     """
     for place, value in _all_values(document, place_of_document):
         has_member = isinstance(value, dict) and text in value

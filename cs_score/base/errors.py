@@ -97,9 +97,10 @@ class MissingExtraError(CsScoreError):
 
 
 def missing_part_message(error: ImportError, needed_by: str = "this") -> str:
-    """Return the message that a part of cs-score is not installed; empty if the error is not about such a part.
+    """Return the message that a part of cs-score is not installed, `compare needs cs_score.statistics, which ...`.
 
-    `needed_by` names what needs the part, such as a command.
+    Returns an empty text if the error is not about such a part. `needed_by` names what needs the part, such as a
+    command.
     """
     part = error.name or ""
     if not isinstance(error, ModuleNotFoundError) or not part.startswith("cs_score."):

@@ -386,7 +386,8 @@ def _fill_folder(
     for folder in folders:
         os.mkdir(os.path.join(temporary, folder))
     for folder, file_name, blocks in files:
-        if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
+        is_folder_name = file_name in ("", os.curdir, os.pardir)
+        if is_folder_name or os.sep in file_name or "\0" in file_name:
             raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
         with open(os.path.join(temporary, folder, file_name), "xb") as file:
             file.writelines(blocks)
@@ -478,7 +479,9 @@ class OwnOption(Record):
 
         Raises UsageError for a path that does not have one of the endings of the formats.
         """
-        if path is None or (path == "-" and self.takes_dash):
+        if path is None:
+            return
+        if path == "-" and self.takes_dash:
             return
         beginning = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
@@ -621,9 +624,9 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
 
 
 def why_not_writable(path: str) -> str | None:
-    """Return the operating system's reason why a file cannot be made or replaced; None if it can.
+    """Return the operating system's reason why a file cannot be made or replaced.
 
-    A path in a folder that does not exist gives `No such file or directory`.
+    Returns None if it can be. A path in a folder that does not exist gives `No such file or directory`.
     """
     try:
         status = os.stat(path)

@@ -62,7 +62,7 @@ def workers_share_memory() -> bool:
 
 
 class _Worker(Struct, Generic[R]):
-    """A worker process, and the future of the item that it works on; None while it is idle."""
+    """A worker process, and the future of the item that it works on. The future is None while the worker is idle."""
 
     process: BaseProcess
     future: Future[R] | None = None
@@ -149,9 +149,10 @@ class ProcessPool(Generic[T, R]):
         return failed
 
     def _receive(self, connection: Connection) -> Future[R] | None:
-        """Receive the answer of a worker, set the future of its item, and return it; None if the worker was idle.
+        """Receive the answer of a worker, set the future of its item, and return this future.
 
-        If its pipe has ended, the worker has died. Then it is removed, and the future gets a WorkerDiedError.
+        Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the
+        future gets a WorkerDiedError.
         """
         future = self._workers[connection].future
         self._workers[connection].future = None
@@ -173,9 +174,9 @@ class ProcessPool(Generic[T, R]):
         return future
 
     def _free_worker(self) -> Connection | None:
-        """Return the pipe to a worker that is idle or newly started; None if all workers are busy.
+        """Return the pipe to a worker that is idle or newly started.
 
-        Raises NoWorkerError if the operating system does not start any worker.
+        Returns None if all workers are busy. Raises NoWorkerError if the operating system does not start any worker.
         """
         for connection, worker in list(self._workers.items()):
             is_busy = worker.future is not None

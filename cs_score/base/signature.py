@@ -105,8 +105,9 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_characters(match: re.Match[str]) -> str:
-    """Return the characters that the matched escapes stand for."""
-    return bytes.fromhex(match.group().replace("%", "")).decode("utf-8", _ERRORS)
+    """Return the characters that the matched escapes stand for: `%C3%A9` gives `é`."""
+    digits = match.group().replace("%", "")
+    return bytes.fromhex(digits).decode("utf-8", _ERRORS)
 
 
 ANY_MEASURE: Final = "*"
@@ -149,7 +150,10 @@ class Origin(Record):
 
     @property
     def answered_count_text(self) -> str | None:
-        """How many units of gold were scored: `100 of 7,405 questions`; None unless only the answered ones were."""
+        """How many units of gold were scored, such as `100 of 7,405 questions`, if only answered units were.
+
+        It is None if all units were scored.
+        """
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
             return None

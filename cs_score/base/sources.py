@@ -154,8 +154,9 @@ def reason_of(error: Exception) -> str:
 
     For an error that does not come from the operating system it is the text of the error, or the name of its class.
     """
-    reason = error.strerror if isinstance(error, OSError) else None
-    return reason or str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
 
 
 def plain_name(name: str) -> str:

@@ -9,7 +9,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import Line
 from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import Predictions
-from cs_score.cli.options import read_resampling
+from cs_score.cli.options import resampling_of_line
 from cs_score.cli.runs import Runs
 from cs_score.coldstart.gold import with_pool
 from cs_score.tasks import COLD_START
@@ -31,7 +31,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
 def _estimate_from_pool(line: Line) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
-    confidence = _confidence(line)
+    confidence = resampling_of_line(line).confidence
     inputs = Runs(line)
     with paused_collector():
         opened = inputs.open_runs()
@@ -54,15 +54,9 @@ def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
     if second_file is not None:
         columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
-    confidence = _confidence(line)
+    confidence = resampling_of_line(line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))
     second = sampled_labels.read_second_assessments(first_result, second_file)
     estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
     return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
-
-
-def _confidence(line: Line) -> float:
-    """Return the confidence of the limits in percent: the value of --confidence, 95 by default. Raises UsageError."""
-    resampling = read_resampling(line, always=True)
-    return resampling.confidence if resampling else 95.0

@@ -195,27 +195,26 @@ PER_UNIT: Final = OwnOption(
 )
 
 
-def read_resampling(line: Line, *, always: bool = False, with_family: bool = False) -> Resampling | None:
-    """Return the settings of resampling from the options of a command line, None without --bootstrap.
+def read_resampling(line: Line) -> Resampling | None:
+    """Return the settings of resampling from the options of a command that resamples only with --bootstrap.
 
-    With `always` the command resamples even without --bootstrap. With `with_family` the command has the options of a
-    family of tests, which are read as well. Raises UsageError for impossible values, and for options that need
+    Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
     --bootstrap if it is missing.
     """
-    resampling = None
-    if always or "--bootstrap" in line:
-        resampling = _read_bootstrap(line)
-    else:
-        option = line.first(INTERVALS)
-        if option is not None:
-            raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
-    if with_family:
-        return _with_family_of_tests(resampling, line)
-    return resampling
+    if "--bootstrap" in line:
+        return resampling_of_line(line)
+    option = line.first(INTERVALS)
+    if option is not None:
+        raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
+    return None
 
 
-def _read_bootstrap(line: Line) -> Resampling:
-    """Return the settings of the bootstrap from the options. Raises UsageError for impossible values."""
+def resampling_of_line(line: Line) -> Resampling:
+    """Return the settings of resampling from the options of a command that always resamples.
+
+    Options that were not typed have their defaults: `--bootstrap` has 10,000, which may grow. Raises UsageError for
+    impossible values.
+    """
     from cs_score.base.numbers import is_decimal_number
 
     resamples = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
@@ -234,30 +233,52 @@ def _read_bootstrap(line: Line) -> Resampling:
     if method is not None and method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {_METHODS}, not {method}")
     return Resampling(
-        int(resamples),
-        int(seed),
-        float(confidence),
-        cast(IntervalMethod, method) if method else UNSET,
-        can_grow=True if "--bootstrap" not in line else UNSET,
+        resamples=int(resamples),
+        seed=int(seed),
+        confidence=float(confidence),
+        method=cast(IntervalMethod, method) if method else UNSET,
+        can_grow=UNSET if "--bootstrap" in line else True,
         clusters=read_clusters(line.text("--clusters")) if "--clusters" in line else UNSET,
     )
 
 
-def _with_family_of_tests(resampling: Resampling | None, line: Line) -> Resampling | None:
-    """Return the settings of resampling with --correction and --baseline, which define a family of tests.
+def read_resampling_of_tests(line: Line) -> Resampling | None:
+    """Return the settings of resampling and of tests from the options of a command that needs --bootstrap for both.
 
-    `resampling` is None if nothing is resampled; then these options raise UsageError.
+    Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
+    --bootstrap if it is missing.
     """
+    resampling = read_resampling(line)
+    if resampling is not None:
+        return _with_family_of_tests(resampling, line)
+    _read_correction(line)  # an impossible value is reported before the missing option
+    option = line.first(FAMILY)
+    if option is not None:
+        raise UsageError(f"{option} is about tests: give --bootstrap N, too")
+    return None
+
+
+def resampling_of_tests(line: Line) -> Resampling:
+    """Return the settings of resampling and of tests from the options of a command that always tests differences.
+
+    Raises UsageError for impossible values.
+    """
+    return _with_family_of_tests(resampling_of_line(line), line)
+
+
+def _with_family_of_tests(resampling: Resampling, line: Line) -> Resampling:
+    """Return settings of resampling with those of a family of tests: --correction and --baseline. Raises UsageError."""
+    correction = _read_correction(line)
+    baseline = line.get("--baseline")
+    return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
+
+
+def _read_correction(line: Line) -> Correction | None:
+    """Return the value of --correction, None if it was not typed. Raises UsageError for an unknown correction."""
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
         raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
-    if resampling is None:
-        option = line.first(FAMILY)
-        if option is not None:
-            raise UsageError(f"{option} is about tests: give --bootstrap N, too")
-        return None
-    chosen_correction = cast(Correction, correction) if correction else UNSET
-    return replace(resampling, correction=chosen_correction, baseline=line.get("--baseline") or UNSET)
+    return cast("Correction | None", correction)
 
 
 def read_measures(line: Line) -> tuple[str, ...]:

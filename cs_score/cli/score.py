@@ -355,7 +355,7 @@ class PredictionsScored(Record):
         text_by_run = {}
         for run, result in self.results.items():
             measures = _chosen_measures(result, line)
-            text_by_run[run] = report.printed(line.format, result, self.intervals.get(run), measures)
+            text_by_run[run] = report.format_scores(line.format, result, self.intervals.get(run), measures)
         if line.format == "tsv":
             return _merge_tables(text_by_run)
         return "\n\n".join(text_by_run.values())
@@ -382,7 +382,7 @@ class PredictionsScored(Record):
             score, *remarks = report.single_score(measure, self.result.scores[measure], intervals)
             warn(*remarks)
             return score
-        return report.printed(line.format, self.result, intervals, measures)
+        return report.format_scores(line.format, self.result, intervals, measures)
 
     def _intervals_of_only_system(self) -> ScoreIntervals | None:
         """Return the intervals of the only system; None without --bootstrap."""

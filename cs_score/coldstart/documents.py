@@ -570,7 +570,7 @@ def _explanations(scores: RunScoresDocument) -> list[str]:
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
-            sentences_on_run = run.intervals.explanation(scores.measures or (), what="In brackets")
+            sentences_on_run = run.intervals.explanation(scores.measures or (), limits_name="In brackets")
             sentences |= dict.fromkeys(sentences_on_run)
     return list(sentences)
 

@@ -198,7 +198,7 @@ class ColdStartGold(Record, eq=False):
         document_counts = self._document_counts_of_others(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
-            tree = build_tree(links.root(query), assessments, links, problems, edition)
+            tree = build_tree(links.linked_query(query), assessments, links, problems, edition)
         except InputError as error:
             return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)

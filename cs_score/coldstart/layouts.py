@@ -19,13 +19,28 @@ class FileKind(Enum):
 
 _TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
 
+_ANY_TEXT: Final = ".+"
+_MENTION_TYPE: Final = "(?i:NAM|NOM|0)"
+_JUDGMENT: Final = "[CWXISL]"
+
 # The pattern that each column of the first line of a file must match, by column name; later lines need not match.
 COLUMN_PATTERNS: Final = {
-    **dict.fromkeys("ASSESSMENT_ID FULL_QUERY_ID LDC_QUERY_ID NODEID QUERY_ID RUNID".split(), ".+"),
-    **dict.fromkeys("SUBJECT VALUE VALUE_EC VALUE_TYPE".split(), ".+"),
-    **dict.fromkeys(("EC_MENTION_TYPE", "VALUE_MENTION_TYPE"), "(?i:NAM|NOM|0)"),
-    **dict.fromkeys(("PROVENANCE_ASSESSMENT", "VALUE_ASSESSMENT"), "[CWXISL]"),
-    **dict.fromkeys(("RELATION_PROVENANCE_TRIPLES", "VALUE_PROVENANCE_TRIPLES"), _TRIPLES),
+    "ASSESSMENT_ID": _ANY_TEXT,
+    "FULL_QUERY_ID": _ANY_TEXT,
+    "LDC_QUERY_ID": _ANY_TEXT,
+    "NODEID": _ANY_TEXT,
+    "QUERY_ID": _ANY_TEXT,
+    "RUNID": _ANY_TEXT,
+    "SUBJECT": _ANY_TEXT,
+    "VALUE": _ANY_TEXT,
+    "VALUE_EC": _ANY_TEXT,
+    "VALUE_TYPE": _ANY_TEXT,
+    "EC_MENTION_TYPE": _MENTION_TYPE,
+    "VALUE_MENTION_TYPE": _MENTION_TYPE,
+    "PROVENANCE_ASSESSMENT": _JUDGMENT,
+    "VALUE_ASSESSMENT": _JUDGMENT,
+    "RELATION_PROVENANCE_TRIPLES": _TRIPLES,
+    "VALUE_PROVENANCE_TRIPLES": _TRIPLES,
     "CONFIDENCE": r"\d+(\.\d+(e[-+]?\d\d)?)?",
     "QUERY_AND_SLOT_NAME": ".+:.+:.+",
     "SLOT_NAME": "[^:]+:[^:]+",
@@ -68,28 +83,38 @@ class Schema(Record):
         return misfits
 
 
+def _layout(name: str, kind: FileKind, columns: str) -> Schema:
+    """Return the layout of this name; `columns` are the names of its columns with blanks between them."""
+    return Schema(name=name, kind=kind, columns=tuple(columns.split()))
+
+
 _ANSWER: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES"
-_OF_RUN: Final = _ANSWER.replace("VALUE ", "VALUE VALUE_TYPE ")
-_ASSESSED: Final = f"QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT"
-SCHEMAS: Final = tuple(
-    Schema(name, FileKind.RUN if name.endswith("run") else FileKind.ASSESSMENTS, tuple(columns.split()))
-    for name, columns in (
-        ("2014 run", f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE"),
-        ("2015 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE"),
-        ("2017 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE NODEID"),
-        ("2014-2015 assessments", f"ASSESSMENT_ID {_ASSESSED} PROVENANCE_ASSESSMENT VALUE_EC"),
-        (
-            "2016 assessments",
-            f"ASSESSMENT_ID {_ASSESSED} VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE",
-        ),
-        (
-            "expanded assessments",
-            f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} "
-            "VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
-        ),
-    )
+_ANSWER_WITH_TYPE: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_TYPE VALUE_PROVENANCE_TRIPLES"
+
+RUN_2014: Final = _layout("2014 run", FileKind.RUN, f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE")
+RUN_2015: Final = _layout("2015 run", FileKind.RUN, f"FULL_QUERY_ID SLOT_NAME RUNID {_ANSWER_WITH_TYPE} CONFIDENCE")
+RUN_2017: Final = _layout(
+    "2017 run", FileKind.RUN, f"FULL_QUERY_ID SLOT_NAME RUNID {_ANSWER_WITH_TYPE} CONFIDENCE NODEID"
 )
-RUN_2014, _, RUN_2017, _, ASSESSMENTS_2016, _ = SCHEMAS
+ASSESSMENTS_2014: Final = _layout(
+    "2014-2015 assessments",
+    FileKind.ASSESSMENTS,
+    f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
+)
+ASSESSMENTS_2016: Final = _layout(
+    "2016 assessments",
+    FileKind.ASSESSMENTS,
+    f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC "
+    "EC_MENTION_TYPE",
+)
+EXPANDED_ASSESSMENTS: Final = _layout(
+    "expanded assessments",
+    FileKind.ASSESSMENTS,
+    f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} VALUE_ASSESSMENT "
+    "PROVENANCE_ASSESSMENT VALUE_EC",
+)
+SCHEMAS: Final = (RUN_2014, RUN_2015, RUN_2017, ASSESSMENTS_2014, ASSESSMENTS_2016, EXPANDED_ASSESSMENTS)
+"""All layouts; a line has the first one that it fits."""
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:

@@ -374,7 +374,7 @@ class Links(Struct, eq=False):
             return node is not None
         return self.below._has_line_giving(short_id)
 
-    def root(self, query: Query) -> LinkedQuery:
+    def linked_query(self, query: Query) -> LinkedQuery:
         """Return a query of the query files in the form in which lines are linked to it; it is of the first hop."""
         linked_query = self.query(query.full_id)
         if linked_query is not None:

@@ -624,7 +624,7 @@ class Loading:
         """
         loaded_query = self.table.by_id.get(short_id)
         if loaded_query is not None:
-            return self.links.root(loaded_query)
+            return self.links.linked_query(loaded_query)
         follow_on = self.links.follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None

@@ -60,9 +60,10 @@ class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
 def document_of(
     result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> PredictionScores:
-    """Return the result as a document.
+    """Return the result of a run as a document, the object that JSON has for it.
 
-    `with_units` it has the statistics of each unit, for comparisons with later runs.
+    With `intervals` it has the intervals of the measures, `with_units` the statistics of each unit, for comparisons
+    with later runs.
     """
     origin = result.origin
     if intervals is not None:
@@ -90,7 +91,7 @@ def result_object(
 ) -> dict[str, object]:
     """Return the object that `--json` writes: the keys of the official evaluator, and the document in `signature`.
 
-    `with_units` the document has the statistics of each unit.
+    The document has the `intervals` of the measures, if there are any, and `with_units` the statistics of each unit.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
@@ -125,10 +126,12 @@ def score_lines(
     """
     rows = [("", *mode.headings)]
     for row in mode.rows:
-        if not set(row.measures) <= set(undefined):
-            cells = [f"{scores[measure]:.4f}" for measure in row.measures]
-            cells += [str(int(statistics[column])) for column in row.totals]
-            rows.append((row.name, *cells))
+        is_undefined = set(row.measures) <= set(undefined)
+        if is_undefined:
+            continue
+        cells = [f"{scores[measure]:.4f}" for measure in row.measures]
+        cells += [str(int(statistics[column])) for column in row.totals]
+        rows.append((row.name, *cells))
     return align_rows(rows)
 
 
@@ -136,6 +139,7 @@ def table_text(result: ScoredPredictions) -> str:
     """Return the report for people: the inputs, the headline measure, all measures, and the signature."""
     mode = result.mode
     totals = result.table.sums()
+    total_by_column = dict(zip(result.table.columns, totals))
     run = f", run {one_line(result.system, 60)}" if result.system else ""
     units = result.origin.answered_count_text or number_with_noun(len(result.table.ids), mode.unit)
     lines = [f"{mode.name}: {units}{run}"]
@@ -145,7 +149,7 @@ def table_text(result: ScoredPredictions) -> str:
     headline_lines = _headline_lines(result)
     if headline_lines:
         lines += [*headline_lines, ""]
-    lines += score_lines(mode, result.scores, dict(zip(result.table.columns, totals)), result.undefined)
+    lines += score_lines(mode, result.scores, total_by_column, result.undefined)
     further_table = mode.further_table(totals)
     if further_table:
         lines.append("")
@@ -158,21 +162,24 @@ def table_text(result: ScoredPredictions) -> str:
 
 
 def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]:
-    """Return the lines with the names of gold and predictions and with their numbers of claims, facts ...
+    """Return the lines about gold and about the predictions, with names of files and numbers of claims, facts ...
 
-    If one of these lines, or the first line of the report, is too wide for a screen, each input has two lines.
+    An example is "gold  claims.jsonl  300 claims, 412 abstracts". If one of these lines, or the first line of the
+    report, is too wide for a screen, each input has two lines.
     """
     rows = []
     for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
         if contents:
             numbers = [number_with_noun(number, noun) for number, noun in contents]
             rows.append((role, name, ", ".join(numbers)))
-    lines = align_rows(rows)
-    if max([len(line) for line in (first_line, *lines)]) <= SCREEN:
-        return lines
+    aligned_lines = align_rows(rows)
+    fits_screen = all(len(line) <= SCREEN for line in (first_line, *aligned_lines))
+    if fits_screen:
+        return aligned_lines
     lines = []
     for role, name, numbers_in_words in rows:
-        lines += [one_line(f"{role}  {name}"), f"  {one_line(numbers_in_words)}"]
+        lines.append(one_line(f"{role}  {name}"))
+        lines.append(f"  {one_line(numbers_in_words)}")
     return lines
 
 
@@ -199,7 +206,9 @@ def intervals_text(intervals: ScoreIntervals) -> str:
         numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
-    return "\n".join(align_rows(rows) + _wrap_all(intervals.explanation()))
+    lines = align_rows(rows)
+    lines += _wrap_all(intervals.explanation())
+    return "\n".join(lines)
 
 
 def _wrap_all(sentences: Iterable[str]) -> list[str]:
@@ -211,9 +220,10 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
 
 
 def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Table:
-    """Return a table with a row for each measure, and its interval if there are intervals.
+    """Return a table with a row for each measure of a document, with its score and, if there are intervals, its limits.
 
-    A table `for_programs` has the settings of the intervals as columns, too.
+    A table `for_programs` has the settings of the intervals as columns, too. If only answered units were scored, a
+    column says how many.
     """
     keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
@@ -233,7 +243,7 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
     return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
 
 
-def printed(
+def format_scores(
     format_: str, result: ScoredPredictions, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()
 ) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
@@ -252,19 +262,26 @@ def printed(
     table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
         return b"".join(tsv(table)).decode()
-    lines = []
+    head = []
     if result.origin.answered_count_text is not None:
-        lines.append(f"{result.mode.name}: {result.origin.answered_count_text}")
+        head.append(f"{result.mode.name}: {result.origin.answered_count_text}")
     explanation = [] if intervals is None else intervals.explanation(names)
     if format_ == "markdown":
-        return _markdown_text(lines, table, explanation)
+        return _markdown_text(head, table, explanation)
     if format_ == "latex":
-        return _latex_text(lines, table, explanation)
-    if lines:
-        lines.append("")
-    lines += list(text(table, None))[1:]
+        return _latex_text(head, table, explanation)
+    return _plain_text(head, table, explanation, str(result.origin.signature))
+
+
+def _plain_text(head: Sequence[str], table: Table, explanation: Sequence[str], signature: str) -> str:
+    """Return a table as text, with lines above it, and below it the sentences about its intervals and the signature."""
+    lines = []
+    if head:
+        lines += [*head, ""]
+    _blank_line, *table_lines = text(table, None)
+    lines += table_lines
     lines += _wrap_all(explanation)
-    lines += ["", f"signature  {result.origin.signature}"]
+    lines += ["", f"signature  {signature}"]
     return "\n".join(lines).lstrip("\n")
 
 
@@ -294,15 +311,17 @@ def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -
 def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -> list[str]:
     """Return a score with its limits in brackets, then the sentences that explain the limits.
 
-    The first line is for standard output, such as `0.4512 [0.4101, 0.4927]`, the others are for standard error.
+    The first line is for standard output, such as `0.4512 [0.4101, 0.4927]`, the others are for standard error. Without
+    `intervals` there is only the score.
     """
-    text = f"{score:.4f}"
+    score_text = f"{score:.4f}"
     if intervals is None:
-        return [text]
+        return [score_text]
     interval = intervals.scores[measure]
     if interval.low is not None and interval.high is not None:
-        text += f" [{interval.low:.4f}, {interval.high:.4f}]"
-    return [text, *intervals.explanation([measure], what="In brackets")]
+        score_text += f" [{interval.low:.4f}, {interval.high:.4f}]"
+    explanation = intervals.explanation([measure], limits_name="In brackets")
+    return [score_text, *explanation]
 
 
 def unit_blocks(result: ScoredPredictions) -> Iterator[bytes]:
@@ -315,7 +334,8 @@ def unit_blocks(result: ScoredPredictions) -> Iterator[bytes]:
     for unit_id, row in zip(result.table.ids, result.table.rows):
         cells = [spreadsheet_cell(unit_id)]
         cells += [repr(statistic) for statistic in row]
-        yield ("\t".join(cells) + "\n").encode()
+        line = "\t".join(cells) + "\n"
+        yield line.encode()
 
 
 def units_option(mode: Mode) -> OwnOption:
@@ -325,7 +345,8 @@ def units_option(mode: Mode) -> OwnOption:
 
 def _header(mode: Mode) -> bytes:
     """Return the first line of the table of units, with the names of its columns."""
-    return "\t".join(["id", *mode.columns]).encode() + b"\n"
+    line = "\t".join(["id", *mode.columns]) + "\n"
+    return line.encode()
 
 
 def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -333,12 +354,14 @@ def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
 
     Columns of numbers are aligned on the right. Cells are made safe to print. A row may have fewer cells than others.
     """
-    safe_rows = [[one_line(cell) for cell in row] for row in rows]
-    width = max([len(row) for row in safe_rows], default=0)
-    for row in safe_rows:
-        row += [""] * (width - len(row))
+    column_count = max([len(row) for row in rows], default=0)
+    whole_rows = []
+    for row in rows:
+        cells = [one_line(cell) for cell in row]
+        missing_cells = [""] * (column_count - len(row))
+        whole_rows.append(cells + missing_cells)
     is_numeric = []
-    for column in range(width):
-        cells = [row[column] for row in safe_rows[1:]]
-        is_numeric.append(all(not cell or _NUMBER.fullmatch(cell) for cell in cells))
-    return display.align_columns(safe_rows, is_numeric)
+    for column in range(column_count):
+        cells_below_heading = [row[column] for row in whole_rows[1:]]
+        is_numeric.append(all(cell == "" or _NUMBER.fullmatch(cell) for cell in cells_below_heading))
+    return display.align_columns(whole_rows, is_numeric)

@@ -119,7 +119,7 @@ def _errors_of_classes(
         if not lines:
             return
         try:
-            build_tree(links.root(query), lines, links, log, loading.table.edition)
+            build_tree(links.linked_query(query), lines, links, log, loading.table.edition)
         except InputError as error:
             yield error
             remaining = [line for line in lines if (line.file, f"line {line.number}") != (error.file, error.place)]

@@ -87,10 +87,10 @@ million; those would be called tied, which is the cautious side of a test.
 """
 
 
-def noise(*scores: ArrayLike) -> Floats:
+def possible_rounding(*scores: ArrayLike) -> Floats:
     """Return the largest difference that rounding may put between scores of this size, element by element.
 
-    It is `TIE_TOLERANCE` times the largest of the scores: `noise([0.5], [-2.0])` gives `[2e-12]`.
+    It is `TIE_TOLERANCE` times the largest of the scores: `possible_rounding([0.5], [-2.0])` gives `[2e-12]`.
     """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
     for other_scores in scores[1:]:
@@ -150,8 +150,9 @@ class ExactStatistics(Record):
 
     `split_columns` are the positions of these statistics, `exponents` has the exponent of each. Their second digits
     follow after the columns of all statistics. Sums of digits with weights that are integers, at least 0, and sum to at
-    most `units`, are exact; `values` turns them into sums of statistics. `strata` has the number of consecutive units
-    of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn together.
+    most `units`, are exact; `from_digit_sums` turns them into sums of statistics. `strata` has the number of
+    consecutive units of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn
+    together.
     """
 
     digits: Floats
@@ -166,11 +167,11 @@ class ExactStatistics(Record):
         """The number of units."""
         return int(self.digits.shape[0])
 
-    def total(self) -> Floats:
+    def total_digit_sums(self) -> Floats:
         """Return the sums of the digits over all units: (systems, digit columns)."""
         return np.asarray(self.digits.sum(axis=0))
 
-    def weighted(self, weights: Floats) -> Floats:
+    def weighted_digit_sums(self, weights: Floats) -> Floats:
         """Return the sums of the digits, each unit times its weight: (N, systems, digit columns).
 
         `weights` (N, units) has a row of weights for each of N sums.
@@ -179,10 +180,11 @@ class ExactStatistics(Record):
         flat_sums = np.asarray(weights @ flat_digits)
         return flat_sums.reshape(len(weights), *self.digits.shape[1:])
 
-    def values(self, digit_sums: Floats) -> Floats:
-        """Return the sums of the statistics (..., statistics) that sums of their digits (..., digit columns) mean.
+    def from_digit_sums(self, digit_sums: Floats) -> Floats:
+        """Return the sums of the statistics (..., statistics), made of the sums of their digits (..., digit columns).
 
-        For a statistic of two digits that is (first + second / 2^digit_bits) * 2^exponent, rounded once.
+        The only digit of a whole statistic is the statistic itself. The sum of a statistic of two digits is
+        (first sum + second sum / 2^digit_bits) * 2^exponent, rounded once.
         """
         has_second_digits = len(self.split_columns) > 0
         if not has_second_digits:

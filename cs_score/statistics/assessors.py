@@ -57,7 +57,7 @@ def kappa(pairs: Iterable[Judgments]) -> float | None:
 
 
 class AssessorLimits(NamedTuple):
-    """The limits of an interval; None if too many resamples are undefined."""
+    """The limits of an interval. They are None if too many resamples are undefined."""
 
     low: float | None
     high: float | None

@@ -17,7 +17,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import Floats, contributions, noise
+from cs_score.statistics.arithmetic import Floats, contributions, possible_rounding
 from cs_score.statistics.equivalence import EquivalenceTest, are_right_or_wrong, equivalence_test
 from cs_score.statistics.families import (
     FamilyTests,
@@ -78,7 +78,7 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
 
     # A unit is won or lost if it contributes more than the rounding of its numerators and denominators may.
     unit_count = len(shares)
-    rounding_of_sums = noise(first.numerator, first.denominator, second.numerator, second.denominator)
+    rounding_of_sums = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
     mean_of_denominators = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
     rounding = rounding_of_sums / mean_of_denominators
     wins = int(np.count_nonzero(shares > rounding))
@@ -89,7 +89,7 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
 
     differences = shares * unit_count  # their mean is the difference of the scores
     deviation = float(differences.std(ddof=1))
-    largest_rounding = float(np.max(noise(differences)))
+    largest_rounding = float(np.max(possible_rounding(differences)))
     if deviation <= 4 * largest_rounding:
         return DifferenceSize(wins, ties, losses, standard_deviation=0.0)
     effect_size = float(differences.mean()) / deviation
@@ -108,7 +108,7 @@ def rank_systems(scores: Floats) -> NDArray[np.int64]:
     """
     ranks = np.ones(scores.shape, dtype=np.int64)
     for scores_of_rival in scores:
-        has_better_rival = scores_of_rival - scores > noise(scores_of_rival, scores)
+        has_better_rival = scores_of_rival - scores > possible_rounding(scores_of_rival, scores)
         ranks += has_better_rival
     return ranks
 

@@ -9,7 +9,7 @@ change Generator (not PCG64 itself) from one release to another.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations as all_permutations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -73,16 +73,13 @@ def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int
         ends = np.repeat(np.cumsum(strata), strata)
         starts = ends - size_of_draws
 
-    def draw(generator: np.random.Generator, rows: int) -> Counts:
-        """Return how often each unit is drawn in so many resamples: (rows, units)."""
+    for generator, rows in _chunks_of_resamples(seed, _BOOTSTRAP, units, resamples):
         drawn_units = generator.integers(starts, ends, size=(rows, units), dtype=np.int64)
         # Unit u of row r is counted as r * units + u, so that one call counts all rows.
         first_number_of_row = np.arange(0, rows * units, units, dtype=np.int64)
         drawn_units += first_number_of_row[:, np.newaxis]
         counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=rows * units)
-        return counts.reshape(rows, units)
-
-    return _draw_in_chunks(seed, _BOOTSTRAP, units, resamples, draw)
+        yield counts.reshape(rows, units)
 
 
 def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
@@ -91,22 +88,23 @@ def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
     Each unit is exchanged with probability 1/2.
     """
     word_count = math.ceil(units / 64)  # words of 64 bits, a bit for each unit
-
-    def draw(generator: np.random.Generator, rows: int) -> Counts:
-        """Return so many random exchanges: (rows, units)."""
+    for generator, rows in _chunks_of_resamples(seed, _SWAPS, units, resamples):
         words = generator.integers(0, 2**64 - 1, size=(rows, word_count), dtype=np.uint64, endpoint=True)
         bytes_of_words = words.astype("<u8").view(np.uint8)  # in the same order on all machines
-        return np.unpackbits(bytes_of_words, axis=1, count=units, bitorder="little")
-
-    return _draw_in_chunks(seed, _SWAPS, units, resamples, draw)
+        yield np.unpackbits(bytes_of_words, axis=1, count=units, bitorder="little")
 
 
-def _draw_in_chunks(
-    seed: int, purpose: int, units: int, resamples: int, draw: Callable[[np.random.Generator, int], Counts]
-) -> Iterator[Counts]:
-    """Yield the resamples of a seed for a purpose in chunks (rows, units).
+class _Chunk(NamedTuple):
+    """Resamples that are drawn at once: the random generator that draws them, and their number."""
 
-    `draw(generator, rows)` returns the next rows of a generator. Every block of `BLOCK` resamples has its own
+    generator: np.random.Generator
+    rows: int
+
+
+def _chunks_of_resamples(seed: int, purpose: int, units: int, resamples: int) -> Iterator[_Chunk]:
+    """Yield the chunks in which the resamples of a seed are drawn, for a purpose such as `_SWAPS`.
+
+    A chunk is small enough that the draws of its units fit in memory. Every block of `BLOCK` resamples has its own
     generator, so that the resamples do not depend on the size of the chunks.
     """
     rows_of_chunk = max(1, CHUNK_CELLS // units)
@@ -114,7 +112,7 @@ def _draw_in_chunks(
         generator = generator_of(seed, purpose, start_of_block // BLOCK)
         end_of_block = min(start_of_block + BLOCK, resamples)
         for start in range(start_of_block, end_of_block, rows_of_chunk):
-            yield draw(generator, min(rows_of_chunk, end_of_block - start))
+            yield _Chunk(generator, rows=min(rows_of_chunk, end_of_block - start))
 
 
 def all_swaps(units: int) -> Iterator[Counts]:
@@ -142,7 +140,7 @@ def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator
     if rows_of_product < _FEWEST_ROWS:
         rows_of_product = max(1, _SUM_CELLS // max(statistics.units, digits_of_unit))
     for weights in _regroup_rows(draws, min(rows_of_product, _MOST_ROWS), statistics.units):
-        yield statistics.weighted(weights)
+        yield statistics.weighted_digit_sums(weights)
 
 
 def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, units: int) -> Iterator[Floats]:
@@ -209,7 +207,7 @@ def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | No
     smallest_type = np.min_scalar_type(-largest_sum - 1)  # small numbers are moved faster
     rows = np.ascontiguousarray(varying_digits, dtype=smallest_type)
 
-    total = statistics.total()
+    total = statistics.total_digit_sums()
     for first in range(0, permutations, _PERMUTATIONS_AT_ONCE):
         stop = min(first + _PERMUTATIONS_AT_ONCE, permutations)
         numbers = np.arange(first, stop, dtype=np.int64)
@@ -233,7 +231,8 @@ def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Itera
     units. A number n, written to the base (systems!), has a digit for each unit: the number of its permutation.
     """
     units, systems, _ = rows.shape
-    orders = np.array(list(all_permutations(range(systems))))  # (systems!, systems)
+    all_orders = all_permutations(range(systems))
+    orders = np.array(list(all_orders))  # (systems!, systems)
     order_count = len(orders)
     for unit in range(units):
         digit_of_unit = numbers // order_count**unit % order_count

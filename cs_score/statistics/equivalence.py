@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import contributions, noise
+from cs_score.statistics.arithmetic import contributions, possible_rounding
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.options import TestOfEquivalence
 
@@ -63,7 +63,8 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     score test, all others by two t tests. `can_be_binary` is false for units that are drawn in clusters: they are never
     tested as right or wrong.
     """
-    if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
+    is_binary = are_right_or_wrong(first) and are_right_or_wrong(second)
+    if is_binary and can_be_binary:
         differences_of_units = np.asarray(second.numerator) - np.asarray(first.numerator)
         p = binary_equivalence_p(
             wins=int(np.count_nonzero(differences_of_units > 0)),
@@ -81,8 +82,9 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     mean = math.fsum(differences.tolist()) / units
 
     # Differences and deviations that are no larger than this may come from rounding.
-    rounding_of_sums = np.max(noise(first.numerator, first.denominator, second.numerator, second.denominator))
-    rounding_of_differences = np.max(noise(differences))
+    numbers_of_units = (first.numerator, first.denominator, second.numerator, second.denominator)
+    rounding_of_sums = np.max(possible_rounding(*numbers_of_units))
+    rounding_of_differences = np.max(possible_rounding(differences))
     rounding = 4 * float(max(rounding_of_differences, rounding_of_sums))
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= rounding:

@@ -33,9 +33,9 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import Floats, divide, noise
+from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
-from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
+from cs_score.statistics.options import Family, PairedTest, Resampling, is_enumerated, monte_carlo_p_value
 from cs_score.statistics.resampling import ResampledSystems
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
 
     `first` and `second` (units,) are numerators of the two systems, or denominators.
     """
-    return np.asarray(np.abs(first - second) > noise(first, second))
+    return np.asarray(np.abs(first - second) > possible_rounding(first, second))
 
 
 def groups_of_copies(
@@ -215,7 +215,7 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
     second_systems = [second for _, second in pairs]
     first_scores = systems.points[first_systems]  # (pairs, measures)
     second_scores = systems.points[second_systems]
-    return np.asarray(np.abs(first_scores - second_scores) - noise(first_scores, second_scores))
+    return np.asarray(np.abs(first_scores - second_scores) - possible_rounding(first_scores, second_scores))
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
@@ -224,7 +224,7 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapp
     `swapped` (resamples, systems, digits) are the sums over the units whose rows the two systems exchange in each
     resample. A system then has its own rows of all other units, and the rows of the other system of these.
     """
-    unswapped = systems.statistics.total() - swapped
+    unswapped = systems.statistics.total_digit_sums() - swapped
     differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
         first_sums = unswapped[:, first] + swapped[:, second]
@@ -250,11 +250,15 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     scales: Floats = np.zeros((len(pairs), measure_count))
     for place, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
-        # (units, measures); the division by the mean denominator follows at the end.
-        contributions = (x[:, second] - x[:, first]) - mean_score * (y[:, second] - y[:, first])
+        first_x = x[:, first]  # (units, measures)
+        second_x = x[:, second]
+        first_y = y[:, first]
+        second_y = y[:, second]
+        # The division by the mean denominator follows at the end.
+        contributions = (second_x - first_x) - mean_score * (second_y - first_y)
         largest = np.abs(contributions).max(axis=0)
-        noise_of_units = noise(x[:, first], x[:, second], mean_score * y[:, first], mean_score * y[:, second])
-        rounding = 4 * noise_of_units.max(axis=0)  # a contribution is made of four numbers
+        rounding_of_units = possible_rounding(first_x, second_x, mean_score * first_y, mean_score * second_y)
+        rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
         # Divided by the largest first: the square of a small number may be too small to be represented.
         relative_contributions = divide(contributions, largest)
         root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
@@ -357,7 +361,7 @@ def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
     """
     if is_exact:
         return extreme_count / resamples
-    return add_one(extreme_count, resamples)
+    return monte_carlo_p_value(extreme_count, resamples)
 
 
 # ---- Other tests and corrections
@@ -478,7 +482,8 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs:
     settings = systems.settings
     test: PairedTest = "randomisation"
     flips = None
-    if has_signs and len(systems.points) == 2 and not settings.clusters:
+    is_single_pair = len(systems.points) == 2
+    if has_signs and is_single_pair and not settings.clusters:
         flips = _sign_test_of_pair(systems)
     if flips is not None:
         test = "sign"

@@ -213,12 +213,12 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
 # ---- Families of tests
 
 
-def add_one(extreme: int, resamples: int) -> float:
+def monte_carlo_p_value(extreme_count: int, resamples: int) -> float:
     """Return the p-value if so many of the random resamples are extreme: (1 + extreme) / (1 + resamples).
 
-    It is never 0: `add_one(0, 99)` gives 0.01.
+    It is never 0: `monte_carlo_p_value(0, 99)` gives 0.01.
     """
-    return (1 + extreme) / (1 + resamples)
+    return (1 + extreme_count) / (1 + resamples)
 
 
 def is_enumerated(units: int, resamples: int) -> bool:
@@ -291,7 +291,7 @@ class Family(Record):
         smallest_share = min(1.0, float(ways) ** (1 - units))
         smallest_p = smallest_share
         if not self.exact:
-            smallest_p = max(smallest_share, add_one(0, self.permutations))
+            smallest_p = max(smallest_share, monte_carlo_p_value(0, self.permutations))
         if self.correction == "holm":
             return smallest_p * self.pairs
         return smallest_p

@@ -278,14 +278,20 @@ class _Plan(Record, frozen=True, dict=True):
 
     @cached_property
     def detectable_difference(self) -> float | None:
-        """The smallest difference that these units detect; None if they detect none, or their number is not known."""
+        """The smallest difference that these units detect.
+
+        It is None if they detect no difference, or if their number is not known.
+        """
         if self.units is None:
             return None
         return self.design.detectable_difference(self.units, self.aim)
 
     @cached_property
     def needed_units(self) -> int | None:
-        """The number of units that detect the difference of the aim; None if too many, or no difference is named."""
+        """The number of units that detect the difference of the aim.
+
+        It is None if even `MOST_UNITS` are too few, or if the aim names no difference.
+        """
         if self.aim.difference is None:
             return None
         return self.design.needed_units(self.aim.difference, self.aim)
@@ -340,6 +346,7 @@ def plan_test(
     plans = [_Plan(design, units, aim) for design in designs]
     hardest = max(plans, key=lambda plan: plan.demand)
     has_named_systems = bool(hardest.design.a)
+    # Fields about the number of units or the difference exist only if these are known.
     return PowerPlan(
         task=task,
         measure=measure,

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import Floats, contributions, exact_statistics, noise, ratios_of, scores_of
+from cs_score.statistics.arithmetic import (
+    Floats,
+    contributions,
+    exact_statistics,
+    possible_rounding,
+    ratios_of,
+    scores_of,
+)
 from cs_score.statistics.distributions import t_limit
 from cs_score.statistics.draws import bootstrap_counts, digit_sums
 from cs_score.statistics.options import (
@@ -99,11 +106,11 @@ class ResampledSystems:
 
     def scores(self, sums: Floats) -> Floats:
         """Return the scores (..., measures) that sums of digits (..., digit columns) give. A score of 0/0 is 0."""
-        return scores_of(self.formula, self.statistics.values(sums))
+        return scores_of(self.formula, self.statistics.from_digit_sums(sums))
 
     def _defined_scores(self, sums: Floats) -> Floats:
         """Return the scores (..., measures) that sums of digits give, but not a number for a score of 0/0."""
-        statistic_sums = self.statistics.values(sums)
+        statistic_sums = self.statistics.from_digit_sums(sums)
         scores = scores_of(self.formula, statistic_sums)
         is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
         return np.where(is_undefined, np.nan, scores)
@@ -111,18 +118,18 @@ class ResampledSystems:
     @property
     def rows(self) -> list[Floats]:
         """The statistics (units, k) of each system; if units are drawn in clusters, the sums of each cluster."""
-        statistics = self.statistics.values(self.statistics.digits)  # (units, systems, k)
+        statistics = self.statistics.from_digit_sums(self.statistics.digits)  # (units, systems, k)
         return [statistics[:, system] for system in range(statistics.shape[1])]
 
     @cached_property
     def points(self) -> Floats:
         """The scores on all units: (systems, measures)."""
-        return self.scores(self.statistics.total())
+        return self.scores(self.statistics.total_digit_sums())
 
     @cached_property
     def ratios(self) -> Ratio:
         """The numerators and the denominators of the scores of each unit: (units, systems, measures) each."""
-        return ratios_of(self.formula, self.statistics.values(self.statistics.digits))
+        return ratios_of(self.formula, self.statistics.from_digit_sums(self.statistics.digits))
 
     def unit_ratio(self, system: int, measure: int) -> Ratio:
         """Return the numerators and denominators (units,) of one system under one measure."""
@@ -148,10 +155,13 @@ class ResampledSystems:
 
     @cached_property
     def _jackknife(self) -> Floats:
-        """The scores without each unit in turn, (units, systems, measures); empty unless BCa intervals are made."""
+        """The scores without each unit in turn, (units, systems, measures).
+
+        Only BCa intervals need them; for other intervals the array is empty.
+        """
         if self.settings.method != "bca" or self.units < 2:
             return np.empty((0, *self.points.shape))
-        sums_without_unit = self.statistics.total() - self.statistics.digits
+        sums_without_unit = self.statistics.total_digit_sums() - self.statistics.digits
         return self._defined_scores(sums_without_unit)
 
     # -- Scores
@@ -163,7 +173,7 @@ class ResampledSystems:
             point=score,
             resampled=self.resampled[measure, system],
             jackknife=self._jackknife[:, system, measure],
-            rounding=float(noise(score)),
+            rounding=float(possible_rounding(score)),
         )
         denominators = self.ratios.denominator[:, system, measure]
         counted_units = int(np.count_nonzero(denominators))
@@ -189,7 +199,7 @@ class ResampledSystems:
             point=difference,
             resampled=self.resampled_difference(first, second, measure),
             jackknife=self._jackknife[:, second, measure] - self._jackknife[:, first, measure],
-            rounding=float(noise(first_score, second_score)),
+            rounding=float(possible_rounding(first_score, second_score)),
         )
         denominators = self.ratios.denominator[:, [first, second], measure]
         counted_units = int(np.count_nonzero(denominators.any(axis=1)))
@@ -211,7 +221,7 @@ class ResampledSystems:
         standard_error = math.sqrt(_variance_of_sum(shares, stratum_sizes))
         half_width = t_limit(self.settings.level / 2, freedom) * standard_error
         first_score, second_score = self.points[[first, second], measure]
-        if half_width <= float(noise(first_score, second_score)):
+        if half_width <= float(possible_rounding(first_score, second_score)):
             # The units differ by no more than rounding.
             return _with_one_note(difference, difference, difference, ALL_EQUAL)
         return Interval(difference, low=difference - half_width, high=difference + half_width)
@@ -233,7 +243,8 @@ class ResampledSystems:
 
         limits = self._limits(sample._replace(resampled=defined))
         notes = list(limits.notes)
-        if is_score and ALL_EQUAL in notes and sample.point in (0.0, 1.0):
+        is_faultless = is_score and sample.point in (0.0, 1.0)
+        if is_faultless and ALL_EQUAL in notes:
             notes.append(note_on_faultless_score(sample.point, counted_units, self.settings))
         elif counted_units < FEW <= self.units:
             text = (

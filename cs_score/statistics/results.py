@@ -43,10 +43,10 @@ class ScoreIntervals(Record):
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
-    def explanation(self, measures: Iterable[str] | None = None, *, what: str = "Low, High") -> list[str]:
+    def explanation(self, measures: Iterable[str] | None = None, *, limits_name: str = "Low, High") -> list[str]:
         """Return sentences below a table of limits: how they came about, notes on single scores, notes on all.
 
-        `measures` are the measures in the table, all unless given; `what` is the table's name for the limits.
+        `measures` are the measures in the table, all unless given. `limits_name` is how the table calls the limits.
         """
         if measures is None:
             measures = self.scores
@@ -55,7 +55,7 @@ class ScoreIntervals(Record):
             interval = self.scores.get(measure)
             if interval is not None and interval.note:
                 measures_by_note.setdefault(interval.note, []).append(measure)
-        sentences = [f"{what}: {limits_in_words(self.resampling, self.units)}."]
+        sentences = [f"{limits_name}: {limits_in_words(self.resampling, self.units)}."]
         for note, measures_of_note in measures_by_note.items():
             sentences.append(f"{', '.join(measures_of_note)}: {note}.")
         return sentences + note_sentences(self.notes)

@@ -72,14 +72,38 @@ class SignTest:
             share_won = self.shares.wins / self._differing
             # Twice as far as this call needs, so that calls with a few more units find them made.
             self._rejection_probabilities = _rejection_probabilities(share_won, 2 * most, self._level)
+        # For each number of units that differ, its probability times the probability that the test rejects then.
         probabilities = _binomial_probabilities(fewest, most, units, self._differing)
-        rejections = self._rejection_probabilities[fewest : most + 1]
-        return math.fsum(probability * rejection for probability, rejection in zip(probabilities, rejections))
+        products = []
+        for differing_units, probability in enumerate(probabilities, fewest):
+            products.append(probability * self._rejection_probabilities[differing_units])
+        return math.fsum(products)
 
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
         Returns None if that is more than `MOST_EXACT`.
+        """
+        enough = self._sufficient_units(power)
+        if enough is None:
+            return None
+        # The power sometimes falls as units are added, so that a somewhat smaller number may reach it as well.
+        window = math.ceil(3 * math.sqrt(enough / self._differing)) + 2 * SIZES_IN_A_ROW
+        in_a_row = 0  # how many numbers reach the power, up to the present one, without a gap
+        for units in range(max(1, enough - window), enough):
+            if self.power(units) < power:
+                in_a_row = 0
+                continue
+            in_a_row += 1
+            if in_a_row == SIZES_IN_A_ROW:
+                return units - SIZES_IN_A_ROW + 1  # the first of them
+        return enough - in_a_row
+
+    def _sufficient_units(self, power: float) -> int | None:
+        """Return a number of units such that it and the next nine numbers all reach the power.
+
+        It is nearly the smallest: the number is doubled until it is enough, and then the interval between a number that
+        is too small and one that is enough is halved. Returns None if `MOST_EXACT` units are too few.
         """
         too_few = 0
         enough = 1
@@ -94,17 +118,7 @@ class SignTest:
                 enough = middle
             else:
                 too_few = middle
-        # The power sometimes falls as units are added, so that a somewhat smaller number may reach it as well.
-        window = math.ceil(3 * math.sqrt(enough / self._differing)) + 2 * SIZES_IN_A_ROW
-        in_a_row = 0
-        for units in range(max(1, enough - window), enough):
-            if self.power(units) < power:
-                in_a_row = 0
-                continue
-            in_a_row += 1
-            if in_a_row == SIZES_IN_A_ROW:
-                return units - SIZES_IN_A_ROW + 1
-        return enough - in_a_row
+        return enough
 
     def _reaches(self, power: float, units: int) -> bool:
         """Return whether this number of units and the next nine numbers all reach the power."""

@@ -56,7 +56,7 @@ __all__ = [
     "report_rows",
 ]
 
-_HOMES: Final = {
+_NAMES_BY_MODULE: Final = {
     "cs_score.base.sources": ("Source",),
     "cs_score.measures.registry": ("Divide", "f1"),
     "cs_score.statistics.units": ("UnitTable",),
@@ -81,16 +81,17 @@ _TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
 
 
 class _Tasks(dict[str, str]):
-    """Maps the name of each task to its value as `module:value`; it also finds the tasks that other packages offer.
+    """The value of each task by its name, as `module:value`, including the tasks that other packages offer.
 
     The packages are searched, which takes 20 ms, only for a name that no task of ours has, and for the list of all
-    names. `offers` has the offer of each task of another package, `rivals` the offer of a second package that has a
-    task of the same name.
+    names. `offers` has the offer of each task of another package by its name. If a second package offers a task of the
+    same name, its offer is in `rivals`.
     """
 
     def __init__(self, own: dict[str, str]) -> None:
-        """Begin with the tasks of this package."""
+        """Begin with the tasks of this package, `own`."""
         super().__init__(own)
+        self._own_names = frozenset(own)
         self.offers: dict[str, outside.Offer] = {}
         self.rivals: dict[str, outside.Offer] = {}
         self._is_complete = False
@@ -99,31 +100,32 @@ class _Tasks(dict[str, str]):
         """Return whether a task has this name; other packages are searched if no task of ours has it."""
         if super().__contains__(name):
             return True
-        if self._is_complete or not isinstance(name, str) or not _TASK_NAME.fullmatch(name):
+        if not isinstance(name, str) or not _TASK_NAME.fullmatch(name):
             return False
-        self._complete()
+        self._add_tasks_of_packages()
         return super().__contains__(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of all tasks, those of other packages last."""
-        self._complete()
+        """Yield the names of all tasks; the tasks of other packages are last."""
+        self._add_tasks_of_packages()
         return super().__iter__()
 
-    def _complete(self) -> None:
-        """Add the tasks that installed packages offer; a task of ours keeps its name."""
+    def _add_tasks_of_packages(self) -> None:
+        """Add the tasks that installed packages offer, at the first call. A package cannot replace a task of ours."""
         if self._is_complete:
             return
         self._is_complete = True
         from cs_score.tasks import outside
 
-        for offer in outside.offers():
-            if not _TASK_NAME.fullmatch(offer.task):
+        for offer in outside.find_offers():
+            is_possible = _TASK_NAME.fullmatch(offer.task) is not None
+            if not is_possible or offer.task in self._own_names:
                 continue
             if offer.task in self.offers:
                 self.rivals[offer.task] = offer
-            elif not super().__contains__(offer.task):
-                self[offer.task] = offer.path
+            else:
                 self.offers[offer.task] = offer
+                self[offer.task] = offer.mode_path
 
 
 OWN_TASKS: Final[dict[str, str]] = {
@@ -137,7 +139,7 @@ OWN_TASKS: Final[dict[str, str]] = {
 """The tasks of this package by name, each as `module:value`, which is imported only when it is used."""
 
 TASKS: Final = _Tasks(OWN_TASKS)
-"""All tasks by name, those of other packages included. The value of a task of evidence is its mode."""
+"""All tasks by name, including the tasks of other packages. The value of a task of evidence is its mode."""
 
 STAGES: Final[dict[str, str]] = {
     "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
@@ -146,25 +148,31 @@ STAGES: Final[dict[str, str]] = {
 }
 """Stages of tasks by their names in documents; a command line names the task and `--stage`."""
 
-OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
+EVIDENCE_TASK: Final = "cs_score.analysis.evidence.task:EvidenceTask"
 """The class that makes a task with all its verbs out of a mode."""
 
 
 def mode_named(name: str) -> Mode:
-    """Return the mode of an evidence task or of a stage, which is enough for scoring. Raises UsageError for others."""
+    """Return the mode of an evidence task or of a stage, which is enough for scoring.
+
+    Raises UsageError for an unknown name, and for a name that two packages offer.
+    """
     mode: Mode = _value_of(name)
     return mode
 
 
 def task_named(name: str) -> Task:
-    """Return the task with this name and all its verbs, such as `analyze`. Raises UsageError for an unknown name."""
-    task: Task
+    """Return the task with this name and all its verbs, such as `analyze`.
+
+    Raises UsageError for an unknown name, and for a name that two packages offer.
+    """
+    value = _value_of(name)
     if name == COLD_START:
-        task = _value_of(name)
-    else:
-        make_task = _import_value(OF_EVIDENCE)
-        task = make_task(_value_of(name))
-    return task
+        cold_start: Task = value
+        return cold_start
+    make_task = _import_value(EVIDENCE_TASK)
+    evidence_task: Task = make_task(value)
+    return evidence_task
 
 
 def is_task(name: object) -> bool:
@@ -173,7 +181,10 @@ def is_task(name: object) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a command line that name a task or a stage: "scifact-label" -> scifact --stage label."""
+    """Return the words of a command line that name a task or a stage.
+
+    For the stage "scifact-label" they are `["scifact", "--stage", "label"]`, for a task its name alone.
+    """
     if name not in STAGES:
         return [name]
     task, _, stage = name.partition("-")
@@ -181,7 +192,10 @@ def words_of(name: str) -> list[str]:
 
 
 def stage_named(task: str, stage: str) -> str:
-    """Return the name of a stage of a task in documents. Raises UsageError for an unknown stage."""
+    """Return the name of a stage of a task in documents, such as "scifact-label" for the stage "label" of SciFact.
+
+    Raises UsageError for an unknown stage.
+    """
     name = f"{task}-{stage}"
     if name not in STAGES:
         stages = mode_named(task).stages
@@ -190,28 +204,35 @@ def stage_named(task: str, stage: str) -> str:
 
 
 def _value_of(name: str) -> Any:
-    """Return the value in the tables above for a task or stage. Raises UsageError for an unknown or ambiguous name."""
+    """Return the value of a task or a stage, from the tables above or from a package: a mode, or the Cold Start task.
+
+    Raises UsageError for an unknown name, and for a name that two packages offer.
+    """
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
     if name in STAGES:
         return _import_value(STAGES[name])
-    if name in TASKS.rivals:
-        first = TASKS.offers[name]
-        second = TASKS.rivals[name]
-        packages = f"{first.package} {first.version} and {second.package} {second.version}"
+    offer = TASKS.offers.get(name)
+    if offer is None:  # a task of ours
+        return _import_value(TASKS[name])
+    rival = TASKS.rivals.get(name)
+    if rival is not None:
+        packages = f"{offer.package} {offer.version} and {rival.package} {rival.version}"
         raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
-    if name in TASKS.offers:
-        from cs_score.tasks import outside
+    from cs_score.tasks import outside
 
-        return outside.loaded(TASKS.offers[name])
-    return _import_value(TASKS[name])
+    return outside.load_mode(offer)
 
 
 def _import_value(path: str) -> Any:
-    """Return the value that `module:value` names in this package. Raises UsageError if its room is not installed."""
-    module, _, value = path.partition(":")
+    """Return the value that a `path` of the form `module:value` names in this package.
+
+    Raises UsageError if the part of the package with this module is not installed.
+    """
+    module_name, _, value_name = path.partition(":")
     try:
-        return getattr(importlib.import_module(module), value)
+        module = importlib.import_module(module_name)
+        return getattr(module, value_name)
     except ModuleNotFoundError as error:
         message = missing_part_message(error)
         if not message:
@@ -220,9 +241,14 @@ def _import_value(path: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of `__all__` whose module is loaded only now. Raises AttributeError for any other name."""
-    for module, names in _HOMES.items():
+    """Return the value of a name of `__all__` whose module is loaded only now, at its first use.
+
+    Raises AttributeError for any other name.
+    """
+    for module_name, names in _NAMES_BY_MODULE.items():
         if name in names:
-            value = globals()[name] = getattr(importlib.import_module(module), name)
+            module = importlib.import_module(module_name)
+            value = getattr(module, name)
+            globals()[name] = value  # so that Python does not ask this function again
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Hold what the mode of an installed package does: a fault of it is one line that names the package."""
+"""Guard the modes of installed packages: a fault of a package becomes an error of one line that names the package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec.inspect import BoolType, FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
 
@@ -19,98 +19,122 @@ class PackageError(CsScoreError):
     """A fault of an installed package that offers a task, not of cs-score and not of an input."""
 
 
-Problem: TypeAlias = str | None
-"""What is wrong with a value that a hook returns; None where nothing is."""
-
 _TEXTS: Final = ("name", "unit", "summary", "files")
 _LISTS_OF_TEXTS: Final = ("columns", "headings", "kinds", "headlines", "endings")
 
 
-# ---- What a mode declares
+# ---- The declarations of a mode
 
 
-def problem_of_declaration(mode: Mode) -> Problem:
-    """Return the first attribute of a mode that is not as `Mode` describes it, with what is expected; else None."""
+def problem_of_declaration(mode: Mode) -> str | None:
+    """Return the problem of the first attribute of a mode that is not as `Mode` describes it; None without a problem.
+
+    An example is "summary must be a text, not None".
+    """
     for name in _TEXTS:
         text = getattr(mode, name, None)
         if not isinstance(text, str) or not text:
             return f"{name} must be a text, not {text!r}"
     for name in _LISTS_OF_TEXTS:
         texts = getattr(mode, name, None)
-        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+        if not _is_tuple_of(str, texts):
             return f"{name} must be a tuple of texts, not {texts!r}"
     rows = getattr(mode, "rows", None)
-    if not isinstance(rows, tuple) or not rows or not all(isinstance(row, ReportRow) for row in rows):
+    if not rows or not _is_tuple_of(ReportRow, rows):
         return f"rows must be a tuple of ReportRow, not {rows!r}"
-    if len(set(mode.measures)) < len(mode.measures):
+    distinct_measures = set(mode.measures)
+    if len(distinct_measures) < len(mode.measures):
         return "rows name a measure twice"
-    unknown = [name for name in mode.headlines if name not in mode.measures]
-    if unknown:
-        return f"headlines names {unknown[0]}, which is no measure of rows"
+    for measure in mode.headlines:
+        if measure not in distinct_measures:
+            return f"headlines names {measure}, which is no measure of rows"
     return _problem_of_options(mode.options)
 
 
-def _problem_of_options(options: Any) -> Problem:
-    """Return why no command can have the options of a mode; None where it can."""
+def _is_tuple_of(kind: type, value: Any) -> bool:
+    """Return whether a value is a tuple of objects of a class; it may be empty."""
+    return isinstance(value, tuple) and all(isinstance(item, kind) for item in value)
+
+
+def _problem_of_options(options: Any) -> str | None:
+    """Return the reason why no command can have the options of a mode; None if a command can have them.
+
+    `options` is the class of the record with the options.
+    """
     if not isinstance(options, type) or not issubclass(options, Record):
         return f"options must be a class derived from Record, not {options!r}"
     try:
         options()
     except TypeError:
         return f"every option of {options.__name__} needs a default"
-    described: Any = type_info(options)
-    for field in described.fields:
+    description: Any = type_info(options)
+    for field in description.fields:
         if not _is_type_of_option(field.type):
             return f"option {field.name} must be a text, a number, a flag (bool) or a choice (Literal)"
     return None
 
 
-def _is_type_of_option(type_: Any) -> bool:
-    """Return whether a command line can give values of a type, which may be described, or None as well."""
-    if isinstance(type_, Metadata):
-        return _is_type_of_option(type_.type)
-    if isinstance(type_, UnionType):
-        others = [member for member in type_.types if not isinstance(member, NoneType)]
-        return len(others) == 1 and _is_type_of_option(others[0])
-    return isinstance(type_, (BoolType, FloatType, IntType, LiteralType, StrType))
+def _is_type_of_option(option_type: Any) -> bool:
+    """Return whether a command line can give values of a type: text, number, flag or choice, or one of these and None.
+
+    The type may have a description.
+    """
+    if isinstance(option_type, Metadata):
+        return _is_type_of_option(option_type.type)
+    if isinstance(option_type, UnionType):
+        other_types = [member for member in option_type.types if not isinstance(member, NoneType)]
+        return len(other_types) == 1 and _is_type_of_option(other_types[0])
+    return isinstance(option_type, (BoolType, FloatType, IntType, LiteralType, StrType))
 
 
-# ---- What hooks return
+# ---- The values that hooks return
 
 
 class _WrongValueError(Exception):
-    """A value that a hook may not return; the text says what is expected."""
+    """A value that a hook may not return; the text of the error says which value is expected."""
 
 
-def _row(mode: Mode, row: Any) -> Any:
+def _check_row(mode: Mode, row: Any) -> Any:
     """Return the statistics of a unit. Raises _WrongValueError unless they are a finite number for each column."""
     is_row = isinstance(row, tuple) and len(row) == len(mode.columns)
-    if not is_row or not all(isinstance(number, (int, float)) and math.isfinite(number) for number in row):
+    if not is_row or not all(_is_finite_number(statistic) for statistic in row):
         raise _WrongValueError(f"a tuple of {len(mode.columns)} numbers is expected, not {row!r}")
     return row
 
 
-def _scores(mode: Mode, scores: Any) -> Any:
-    """Return the results of a formula, numbers or arrays. Raises _WrongValueError unless there is one a measure."""
-    is_tuple = isinstance(scores, (tuple, list)) and len(scores) == len(mode.measures)
-    if not is_tuple or any(score is None or isinstance(score, str) for score in scores):
+def _is_finite_number(value: Any) -> bool:
+    """Return whether a value is a number that is neither infinite nor NaN."""
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _check_scores(mode: Mode, scores: Any) -> Any:
+    """Return the values of a formula, which are numbers or arrays.
+
+    Raises _WrongValueError unless there is a value for each measure.
+    """
+    has_all_scores = isinstance(scores, (tuple, list)) and len(scores) == len(mode.measures)
+    if not has_all_scores or any(score is None or isinstance(score, str) for score in scores):
         raise _WrongValueError(f"a tuple of {len(mode.measures)} numbers is expected, not {scores!r}")
     return scores
 
 
-def _pairs(mode: Mode, value: Any) -> Any:
-    """Return the units, each with gold and prediction, and the notices. Raises _WrongValueError for anything else."""
+def _check_pairs(mode: Mode, value: Any) -> Any:
+    """Return the units of a run, each with gold and prediction, and the notices.
+
+    Raises _WrongValueError for anything but a pair of units and notices.
+    """
     if not isinstance(value, tuple) or len(value) != 2:
         raise _WrongValueError(f"a pair (units, notices) is expected, not {value!r}")
-    units = list(value[0])
-    for unit in units:
+    units, notices = value
+    unit_list = list(units)
+    for unit in unit_list:
         if not isinstance(unit, tuple) or len(unit) != 3:
             raise _WrongValueError(f"a unit is a tuple (id, gold, prediction), not {unit!r}")
-    return units, _texts(mode, value[1])
+    return unit_list, _check_texts(mode, notices)
 
 
-def _texts(mode: Mode, values: Any) -> Any:
-    """Return lines of text as a list. Raises _WrongValueError where one is no text."""
+def _check_texts(mode: Mode, values: Any) -> Any:
+    """Return lines of text as a list. Raises _WrongValueError if one of them is no text."""
     texts = list(values)
     for text in texts:
         if not isinstance(text, str):
@@ -118,103 +142,125 @@ def _texts(mode: Mode, values: Any) -> Any:
     return texts
 
 
-def _parts(mode: Mode, values: Any) -> Any:
-    """Return the parts of a unit as a list. Raises _WrongValueError for others, and for faults of an unknown kind."""
+def _check_parts(mode: Mode, values: Any) -> Any:
+    """Return the parts of a unit as a list.
+
+    Raises _WrongValueError for anything but parts, and for a fault of a kind that the mode does not have.
+    """
     parts = list(values)
     for part in parts:
         if not isinstance(part, Part):
             raise _WrongValueError(f"Part is expected, not {part!r}")
-        unknown = [fault.kind for fault in part.faults if fault.kind not in mode.kinds]
-        if unknown:
-            raise _WrongValueError(f"a fault has the kind {unknown[0]!r}; kinds has {', '.join(mode.kinds)}")
+        for fault in part.faults:
+            if fault.kind not in mode.kinds:
+                raise _WrongValueError(f"a fault has the kind {fault.kind!r}; kinds has {', '.join(mode.kinds)}")
     return parts
 
 
-def _mapping(mode: Mode, value: Any) -> Any:
-    """Return a mapping. Raises _WrongValueError for anything else."""
+def _check_mapping(mode: Mode, value: Any) -> Any:
+    """Return a mapping. Raises _WrongValueError for any other value."""
     if not isinstance(value, Mapping):
         raise _WrongValueError(f"a mapping is expected, not {value!r}")
     return value
 
 
-def _measure(mode: Mode, name: Any) -> Any:
-    """Return the name of a measure. Raises _WrongValueError for anything else."""
+def _check_measure(mode: Mode, name: Any) -> Any:
+    """Return the name of a measure of the mode. Raises _WrongValueError for any other value."""
     if name not in mode.measures:
         raise _WrongValueError(f"one of {', '.join(mode.measures)} is expected, not {name!r}")
     return name
 
 
-def _contents(mode: Mode, value: Any) -> Any:
-    """Return how much both files hold. Raises _WrongValueError unless it is numbers with their nouns."""
-    of_gold, of_predictions = value
-    for number, noun in (*of_gold, *of_predictions):
+def _check_contents(mode: Mode, value: Any) -> Any:
+    """Return how much gold and predictions hold. Raises _WrongValueError unless both are numbers with their nouns."""
+    gold_contents, predictions_contents = value
+    for number, noun in (*gold_contents, *predictions_contents):
         if not isinstance(number, int) or not isinstance(noun, str):
             raise _WrongValueError(f"numbers with nouns are expected, not {value!r}")
     return value
 
 
-_CHECKS: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
-    "contents": _contents,
-    "explain_unit": _texts,
-    "formula": _scores,
-    "groups": _mapping,
-    "head": _texts,
-    "headline_of": _measure,
-    "mismatches": _texts,
-    "pair_units": _pairs,
-    "parts": _parts,
-    "remarks": _texts,
-    "row": _row,
-    "undefined_measures": _mapping,
+_CHECK_BY_HOOK: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
+    "contents": _check_contents,
+    "explain_unit": _check_texts,
+    "formula": _check_scores,
+    "groups": _check_mapping,
+    "head": _check_texts,
+    "headline_of": _check_measure,
+    "mismatches": _check_texts,
+    "pair_units": _check_pairs,
+    "parts": _check_parts,
+    "remarks": _check_texts,
+    "row": _check_row,
+    "undefined_measures": _check_mapping,
 }
-"""What is checked of values that hooks return, by the name of the hook."""
+"""The check of the value of each hook, by the name of the hook: a function that returns the value, or a list of it."""
 
 
 # ---- Hooks of a package
 
 
-def contain(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
-    """Make every hook of a mode raise PackageError for a fault of its package, which `offer` names.
+def guard_hooks(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
+    """Make every hook of a mode raise PackageError for a fault of its package.
 
-    Hooks are the methods that the classes of the package define. The mode gets a class of its own for it. `restore`
-    makes a mode with these attributes in another process, where nobody finds that class by its name.
+    A fault is an error that the hook raises, or a value that it may not return. `offer` names the task and its package
+    in the message. Hooks are the public methods that the classes of the package define.
+
+    The mode gets a class of its own, in which the hooks are replaced. No other process finds this class by its name,
+    so a pickled mode consists of `restore` and the attributes of the mode; `restore` makes a mode of them.
     """
-    kind = type(mode)
+    class_of_package = type(mode)
+    attributes: dict[str, Any] = {
+        "__reduce__": lambda mode: (restore, (dict(vars(mode)),)),
+        "__copy__": _copy_mode,
+        "is_guarded": True,
+    }
+    for name, hook in _hooks_of(class_of_package).items():
+        attributes[name] = _guarded_hook(name, hook, offer)
+    mode.__class__ = type(class_of_package.__name__, (class_of_package,), attributes)
 
-    def reduced(mode: Mode) -> tuple[Any, ...]:
-        return restore, (dict(vars(mode)),)
 
-    hooks: dict[str, Any] = {"__reduce__": reduced, "__copy__": _copied, "is_contained": True}
-    for base in reversed(kind.__mro__[: kind.__mro__.index(Mode)]):
+def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
+    """Return the public methods of a mode's class by name, except those that it has from `Mode` unchanged."""
+    bases = class_of_package.__mro__
+    classes_of_package = bases[: bases.index(Mode)]
+    hooks = {}
+    for base in reversed(classes_of_package):  # a class comes after the classes that it is derived from
         for name, value in vars(base).items():
-            if not name.startswith("_") and callable(value) and not isinstance(value, type):
-                hooks[name] = _contained(name, value, offer)
-    mode.__class__ = type(kind.__name__, (kind,), hooks)
+            is_method = callable(value) and not isinstance(value, type)
+            if is_method and not name.startswith("_"):
+                hooks[name] = value
+    return hooks
 
 
-def _contained(name: str, hook: Callable[..., Any], offer: str) -> Callable[..., Any]:
-    """Return a hook that raises PackageError where the one of the package fails, or returns what it may not."""
+def _guarded_hook(name: str, hook: Callable[..., Any], offer: str) -> Callable[..., Any]:
+    """Return a function that calls a hook, checks its value, and raises PackageError for a fault of the package."""
 
     @wraps(hook)
-    def call(mode: Mode, *arguments: Any, **options: Any) -> Any:
-        with _blaming(offer, name):
+    def call_hook(mode: Mode, *arguments: Any, **options: Any) -> Any:
+        with _blame_package(offer, name):
             value = hook(mode, *arguments, **options)
-            if name in _CHECKS:
-                value = _CHECKS[name](mode, value)
-        return _items(value, offer, name) if isinstance(value, Iterator) else value
+            if name in _CHECK_BY_HOOK:
+                value = _CHECK_BY_HOOK[name](mode, value)
+        if isinstance(value, Iterator):  # the code of a generator runs only when its items are taken
+            return _guarded_items(value, offer, name)
+        return value
 
-    return call
+    return call_hook
 
 
-def _items(values: Iterator[Any], offer: str, name: str) -> Iterator[Any]:
-    """Yield what a hook yields. Raise PackageError where it fails on the way."""
-    with _blaming(offer, name):
-        yield from values
+def _guarded_items(items: Iterator[Any], offer: str, name: str) -> Iterator[Any]:
+    """Yield the items that a hook yields. Raises PackageError if the hook fails before the last one."""
+    with _blame_package(offer, name):
+        yield from items
 
 
 @contextmanager
-def _blaming(offer: str, name: str) -> Iterator[None]:
-    """Raise PackageError for an error in a hook that is none of those which cs-score raises on purpose."""
+def _blame_package(offer: str, name: str) -> Iterator[None]:
+    """Raise PackageError for an error in the block, which runs the hook `name` of the package that `offer` names.
+
+    Errors of cs-score, such as an InputError about a malformed file, are raised on purpose and are not changed.
+    """
     try:
         yield
     except CsScoreError:
@@ -226,13 +272,13 @@ def _blaming(offer: str, name: str) -> Iterator[None]:
         raise PackageError(f"{offer}: {name} failed: {problem}; report it to the makers of the package") from error
 
 
-def _copied(mode: Mode) -> Mode:
-    """Return a copy of a mode, which has the same class."""
-    return with_attributes(type(mode), vars(mode))
+def _copy_mode(mode: Mode) -> Mode:
+    """Return a copy of a mode, of the same class and with the same attributes."""
+    return mode_with_attributes(type(mode), vars(mode))
 
 
-def with_attributes(kind: type[Mode], attributes: Mapping[str, Any]) -> Mode:
-    """Return a mode of a class that has these attributes."""
-    mode = kind.__new__(kind)
+def mode_with_attributes(mode_class: type[Mode], attributes: Mapping[str, Any]) -> Mode:
+    """Return a mode of a class that has these attributes; the class does not initialise it."""
+    mode = mode_class.__new__(mode_class)
     mode.__dict__.update(attributes)
     return mode

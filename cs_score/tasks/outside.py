@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 
-if TYPE_CHECKING:  # it loads what only scoring needs
+if TYPE_CHECKING:  # only scoring needs these modules
     from cs_score.evidence.mode import Mode
     from cs_score.tasks import containing
 else:
@@ -21,60 +21,75 @@ GROUP: Final = "cs_score.tasks"
 
 
 class Offer(Record):
-    """A task that a package offers: its name, and the `module:value` of its mode."""
+    """A task that an installed package offers: its name, and the mode behind it as `module:value`."""
 
     task: str
-    path: str
+    mode_path: str
     package: str
     version: str
 
     def __str__(self) -> str:
+        """Return the task and its package for messages: "task fever of the package cs-score-fever 0.1.0"."""
         return f"task {self.task} of the package {self.package} {self.version}"
 
 
-def offers() -> Iterator[Offer]:
-    """Yield the tasks that installed packages offer, in the order of the packages' names."""
+def find_offers() -> list[Offer]:
+    """Return the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
 
-    found = []
+    offers = []
     for point in entry_points(group=GROUP):
-        package = point.dist.name if point.dist is not None else "unknown"
-        version = point.dist.version if point.dist is not None else "unknown"
-        found.append(Offer(point.name, point.value, package, version))
-    yield from sorted(found, key=lambda offer: (offer.package, offer.task))
+        package = "unknown"
+        version = "unknown"
+        if point.dist is not None:
+            package = point.dist.name
+            version = point.dist.version
+        offers.append(Offer(task=point.name, mode_path=point.value, package=package, version=version))
+    return sorted(offers, key=lambda offer: (offer.package, offer.task))
 
 
-def loaded(offer: Offer) -> Mode:
-    """Return the mode that a package offers, which from now on names its package in signatures.
+def load_mode(offer: Offer) -> Mode:
+    """Return the mode that a package offers; signatures of its scores name the package.
 
-    A fault of one of its hooks is a line that names the package, too. Raise UsageError, which names the package, where
-    it cannot be imported or offers something else.
+    From now on a fault in one of its hooks raises an error of one line that names the package, too. Raises UsageError,
+    which names the package, if the mode cannot be imported, or if the package offers anything but a mode of this task.
+    """
+    mode = _import_mode(offer)
+    problem = containing.problem_of_declaration(mode)
+    if problem is not None:
+        raise UsageError(f"{offer}: {problem}; mend or uninstall it")
+    is_guarded = getattr(mode, "is_guarded", False)  # by an earlier call
+    if not is_guarded:
+        containing.guard_hooks(mode, str(offer), partial(_restore_mode, offer))
+    mode.package = f"{offer.package}={offer.version}"
+    return mode
+
+
+def _import_mode(offer: Offer) -> Mode:
+    """Return the mode that a package offers, as the package has it.
+
+    Raises UsageError if it cannot be imported, or if it is anything but a mode of the offered task.
     """
     from cs_score.evidence.mode import Mode
 
-    module, _, names = offer.path.partition(":")
+    module, _, attributes = offer.mode_path.partition(":")
     try:
-        value: Any = importlib.import_module(module)
-        for name in names.split("."):
-            value = getattr(value, name)
-    except (Exception, SystemExit) as error:  # whatever a package does when it is imported is its own fault
+        mode: Any = importlib.import_module(module)
+        for attribute in attributes.split("."):
+            mode = getattr(mode, attribute)
+    except (Exception, SystemExit) as error:  # any error of a package in its import is its own fault
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
-    if not isinstance(value, Mode):
-        raise UsageError(f"{offer}: {offer.path} is no Mode, but {type(value).__name__}; mend or uninstall it")
-    if getattr(value, "name", None) != offer.task:
-        raise UsageError(
-            f"{offer}: {offer.path} is the mode of a task {getattr(value, 'name', '')}; mend or uninstall it"
-        )
-    fault = containing.problem_of_declaration(value)
-    if fault is not None:
-        raise UsageError(f"{offer}: {fault}; mend or uninstall it")
-    if not getattr(value, "is_contained", False):
-        containing.contain(value, str(offer), partial(_restored, offer))
-    value.package = f"{offer.package}={offer.version}"
-    return value
+    if not isinstance(mode, Mode):
+        problem = f"{offer.mode_path} is no Mode, but {type(mode).__name__}"
+        raise UsageError(f"{offer}: {problem}; mend or uninstall it")
+    name = getattr(mode, "name", "")
+    if name != offer.task:
+        raise UsageError(f"{offer}: {offer.mode_path} is the mode of a task {name}; mend or uninstall it")
+    return mode
 
 
-def _restored(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
-    """Return the mode that a package offers with the attributes that it had in another process."""
-    return containing.with_attributes(type(loaded(offer)), attributes)
+def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
+    """Return the mode that a package offers, with the attributes that it had in another process."""
+    mode_class = type(load_mode(offer))
+    return containing.mode_with_attributes(mode_class, attributes)

@@ -11,7 +11,10 @@ from cs_score.tasks import mode_named
 
 
 def score_predictions(mode: Mode, gold: object, predictions: object, **options: Any) -> ScoredPredictions:
-    """Score predictions as `Mode.score` does, and raise the same errors; an InputError has a remedy if there is one."""
+    """Return the result of predictions, as `Mode.score` does with the same arguments.
+
+    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    """
     try:
         return mode.score(gold, predictions, **options)
     except InputError as error:
@@ -19,7 +22,10 @@ def score_predictions(mode: Mode, gold: object, predictions: object, **options: 
 
 
 def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, ScoredPredictions]:
-    """Score each system of a file as `Mode.score_each` does, and raise the same errors; an InputError has a remedy."""
+    """Return the result of each system of a file by its name, as `Mode.score_each` does with the same arguments.
+
+    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    """
     try:
         return mode.score_each(gold, predictions, **options)
     except InputError as error:
@@ -27,7 +33,10 @@ def score_systems(mode: Mode, gold: object, predictions: object, **options: Any)
 
 
 def read_gold(mode: Mode, gold: object) -> InputContent | None:
-    """Read gold as `Mode.read_gold` does, and raise the same errors; an InputError has a remedy if there is one."""
+    """Return gold that is read once, as `Mode.read_gold` does.
+
+    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    """
     try:
         return mode.read_gold(gold)
     except InputError as error:
@@ -35,7 +44,10 @@ def read_gold(mode: Mode, gold: object) -> InputContent | None:
 
 
 def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
-    """Return an error about gold or predictions with the remedy for the form of the file, if there is one."""
+    """Return an error about gold or predictions with the remedy for the form of the file, if there is one.
+
+    `gold` and `predictions` are the inputs of the call; predictions are None if only gold was read.
+    """
     if gold is None:  # the task without gold has its own remedies
         return error
     from cs_score.evidence.forms.advice import add_remedy  # only failures need it
@@ -44,9 +56,10 @@ def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: objec
 
 
 def _can_be_scored(task: str, gold: str, predictions: str, *, stage: str = "", **options: Any) -> bool:
-    """Return whether two files can be scored as a task, or as a stage of it."""
+    """Return whether two files can be scored as a task, or as a stage of it; `options` are options of the scoring."""
+    mode_name = f"{task}-{stage}" if stage else task
     try:
-        mode_named(f"{task}-{stage}" if stage else task).score(gold, predictions, **options)
+        mode_named(mode_name).score(gold, predictions, **options)
     except CsScoreError:
         return False
     return True

@@ -42,7 +42,7 @@ FRACTIONS = st.floats(-1.0, 1.0, allow_subnormal=False).filter(lambda value: val
 
 def sums(matrix: Floats, weights: Floats) -> Floats:
     exact = exact_statistics([matrix])
-    return exact.values(exact.weighted(weights))[:, 0, :]
+    return exact.from_digit_sums(exact.weighted_digit_sums(weights))[:, 0, :]
 
 
 @given(

@@ -302,7 +302,7 @@ def test_gathered_sums_are_those_of_each_draw_alone(units: int, columns: int, mo
     """Draws are gathered into products of matrices of several sizes, which no result may show."""
     exact = exact_statistics([np.random.default_rng(1).random((units, columns))])
     draws = [*bootstrap_counts(2, units, 900)]
-    expected = np.concatenate([exact.weighted(counts.astype(np.float64)) for counts in draws])
+    expected = np.concatenate([exact.weighted_digit_sums(counts.astype(np.float64)) for counts in draws])
     for cells in (units, 100 * units, 10**7):
         monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", cells)
         assert (np.concatenate(list(digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()

@@ -57,18 +57,20 @@ ANALYZE_VERB: Final = Verb(
 def analyze(task_name: str, line: Line) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
-    is_whole = line.format != "text" or line.folder is not None or "--all" in line
+    is_for_one_screen = line.format == "text" and line.folder is None and "--all" not in line
     inputs = inputs_of_line(task_name, line)
-    analysis = analyze_inputs(task, line, inputs, is_whole=is_whole)
+    analysis = analyze_inputs(task, line, inputs, is_whole=not is_for_one_screen)
     return deliver(line, view_of_analyses(task), analysis)
 
 
 def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    With `is_whole` the analysis is complete; otherwise it has only the parts that one screen shows. The tables of
-    an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
+    The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
+    complete; otherwise it has only the parts that one screen shows. The tables of an earlier call are removed from the
+    folder of -o before anything is scored. Raises UsageError or InputError.
     """
+    # All faults of the command line are reported before anything is scored.
     mistake_count = top_of(line)
     measure = task.measure_of(line.get("--measure"))
     settings = inputs.settings

@@ -35,8 +35,8 @@ class Leaderboard(ShownDocument):
     p-value of the difference from the row above. Both are corrected for all pairs of rows.
     """
 
-    _default = "leaderboard"
-    _cited = ("measure",)
+    _main_table = "leaderboard"
+    _citation_members = ("measure",)
 
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
         """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.

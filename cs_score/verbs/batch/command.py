@@ -15,7 +15,7 @@ from cs_score.base.sources import is_pipe, name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import optional_gold_and_predictions
-from cs_score.cli.options import INTERVALS, Scoring, read_resampling, whole_number
+from cs_score.cli.options import INTERVALS, Scoring, read_resampling_of_tests, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.runs import remark_on_duplicates
 from cs_score.cli.task_options import own_arguments
@@ -130,7 +130,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
         layout=scoring.layout,
         with_json="--with-json" in line,
         switches=_switches_of_single_call(line),
-        resampling=read_resampling(line, with_family=True),
+        resampling=read_resampling_of_tests(line),
         validates="--validate" in line,
         records="--problems" in line,
         page=pages.page_maker() if "--html" in line else None,
@@ -168,7 +168,7 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         options=asdict(options_of_mode),
-        resampling=read_resampling(line, with_family=True),
+        resampling=read_resampling_of_tests(line),
         page=pages.page_maker() if "--html" in line else None,
     )
     return _BatchInputs(plan, predictions)

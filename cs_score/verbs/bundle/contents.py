@@ -153,7 +153,7 @@ def own_wheels(task: str) -> list[Wheel]:
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     offer = TASKS.offers.get(task)
     if offer is not None:
-        module = offer.path.partition(":")[0].partition(".")[0]
+        module = offer.mode_path.partition(":")[0].partition(".")[0]
         wheels.append(pack_installed(offer.package, [module]))
     return wheels
 

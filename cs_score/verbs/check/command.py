@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, read_resampling
+from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, resampling_of_line
 from cs_score.cli.output import print_text, remark
 from cs_score.cli.score import score_inputs
 from cs_score.cli.verb import Verb, VerbForm
@@ -29,7 +29,7 @@ def _gate_of(line: Line) -> checking.Gate:
     baseline_option = line.first("--max-drop --significant --any-baseline")
     if baseline_option is not None and "--baseline" not in line:
         raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
-    resampling = read_resampling(line, always=True)
+    resampling = resampling_of_line(line)
     test_option = line.first(_TEST_OPTIONS)
     if test_option is not None and "--significant" not in line:
         raise UsageError(f"{test_option} is about the test: give --significant, too")

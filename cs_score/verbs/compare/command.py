@@ -1,11 +1,9 @@
-"""The commands about several runs or systems: `compare`, `compare table`, `power` and `pool-bias`."""
+"""The commands `compare`, for runs and systems of all tasks, and `compare table`, for any table of scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
-
-from msgspec import UNSET
 
 from cs_score.analysis import comparison
 from cs_score.analysis.systems import run_names
@@ -17,7 +15,15 @@ from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Parameter, Status, command
 from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, select_options
+from cs_score.cli.options import (
+    INTERVALS,
+    POLICIES,
+    SCORING,
+    read_measures,
+    resampling_of_line,
+    resampling_of_tests,
+    select_options,
+)
 from cs_score.cli.output import STDOUT, print_text, with_deltas
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
@@ -50,14 +56,14 @@ MOST_ROWS: Final = 10
 """How many systems and pairs are printed unless --top names another number."""
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
-_COMPARED_AS: Final = "text json tsv markdown latex html"
+_FORMATS: Final = "text json tsv markdown latex html"
 _COMPARING: Final = f"{INTERVALS} {options.FAMILY} --measure --primary --common --equivalence --top --all --force"
-_OF_COMPARISONS: Final = (
+_OWN_OPTIONS: Final = (
     Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
 )
 
-_OF_FORMATS: Final = (
+_SECTIONS: Final = (
     (
         "Formats",
         "latex is one table for a paper: a line for each system, a column for each --measure with its interval, and a "
@@ -69,13 +75,10 @@ _OF_FORMATS: Final = (
 _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
-# ---- Comparisons
-
-
 COMPARE_VERB: Final = Verb(
     runs=VerbForm(
         options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
-        formats=_COMPARED_AS,
+        formats=_FORMATS,
         files=(
             "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run "
             "is scored by itself. A folder stands for its files *.tab.txt"
@@ -85,12 +88,12 @@ COMPARE_VERB: Final = Verb(
     ),
     evidence=VerbForm(
         options=f"--gold {_COMPARING} --second-assessments --per-unit",
-        formats=_COMPARED_AS,
+        formats=_FORMATS,
         files="One file for each system",
         example="$TWO",
     ),
-    own_options=_OF_COMPARISONS,
-    sections=_OF_FORMATS,
+    own_options=_OWN_OPTIONS,
+    sections=_SECTIONS,
     summary="Compare {task} systems on the same gold file",
     needs_files=False,
 )
@@ -109,23 +112,26 @@ def compare(task_name: str, line: Line) -> int:
         return estimates.estimate_from_sample(task_name, line, most=None)
     if "--second-assessments" in line:
         return _compare_assessors(task_name, line)
+
+    # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
-    resampling = read_resampling(line, always=True, with_family=True)
+    resampling = resampling_of_tests(line)
     inputs = inputs_of_line(task_name, line, fewest=2, most=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
+
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
     if unit_file is not None:
-        clusters = UNSET if resampling is None else resampling.clusters
-        write_packed(unit_file, tsv(comparison.per_unit(task, systems.results, clusters)))
+        unit_table = comparison.per_unit(task, systems.results, resampling.clusters)
+        write_packed(unit_file, tsv(unit_table))
     return _print_comparison(line, document)
 
 
 @command(
     "compare table",
-    select_options(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
+    select_options(f"{_COMPARING} --columns", (*_OWN_OPTIONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
@@ -133,8 +139,8 @@ def compare(task_name: str, line: Line) -> int:
         "sample, also as JSON lines (.jsonl); or the rows of trec_eval -q. All may have cluster and stratum. Files of "
         "--per-unit are such tables, each of a system",
     ),
-    sections=_OF_FORMATS,
-    formats=_COMPARED_AS.split(),
+    sections=_SECTIONS,
+    formats=_FORMATS.split(),
     example="assessments/table.tsv",
 )
 def compare_table(line: Line) -> int:
@@ -142,7 +148,7 @@ def compare_table(line: Line) -> int:
 
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
-    resampling = read_resampling(line, always=True, with_family=True)
+    resampling = resampling_of_tests(line)
     column_names = read_names(line.text("--columns", ""))
     tables = any_table.read_table(line.words, column_names)
     document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
@@ -150,7 +156,10 @@ def compare_table(line: Line) -> int:
 
 
 def _comparison_arguments(line: Line) -> dict[str, Any]:
-    """Return the keyword arguments of a comparison from the options. Raises UsageError."""
+    """Return the keyword arguments of a comparison from the options of the command line.
+
+    Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError.
+    """
     return {
         "measures": read_measures(line),
         "primary": line.get("--primary"),
@@ -166,19 +175,28 @@ def _print_comparison(line: Line, document: SystemComparison) -> int:
     text in one screen, as LaTeX in one table for a paper. With --all they show all measures and tables.
     """
     if line.format == "html":
-        STDOUT.write([pages.page_of(document).encode()])
+        page = pages.page_of(document)
+        STDOUT.write([page.encode()])
         return Status.DONE
-    shows_all = "--all" in line
-    if line.format not in ("json", "tsv") and not read_measures(line) and not shows_all:
-        document = comparison.first_measure(document)
-    if line.format == "text" and not shows_all:
-        text = comparison_screen(document, options.top_of(line) or MOST_ROWS)
-    elif line.format == "latex" and not shows_all:
-        text = paper_table(document)
-    else:
-        text = WRITERS[line.format](document)
+    shows_everything = line.format in ("json", "tsv") or "--all" in line
+    text = WRITERS[line.format](document) if shows_everything else _short_text(line, document)
     print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
+
+
+def _short_text(line: Line, document: SystemComparison) -> str:
+    """Return what people see of a comparison without --all, in the format `text`, `markdown` or `latex`.
+
+    That is the primary measure, or the measures of --measure.
+    """
+    if not read_measures(line):
+        document = comparison.first_measure(document)
+    if line.format == "text":
+        row_count = options.top_of(line) or MOST_ROWS
+        return comparison_screen(document, row_count)
+    if line.format == "latex":
+        return paper_table(document)
+    return WRITERS[line.format](document)
 
 
 def _compare_assessors(task_name: str, line: Line) -> int:
@@ -187,7 +205,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     Raises UsageError or InputError.
     """
     second_file = line.text("--second-assessments")
-    resampling = read_resampling(line, always=True)
+    resampling = resampling_of_line(line)
     if task_name == COLD_START:
         results = _results_of_two_pools(line, second_file)
     else:
@@ -209,10 +227,10 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     with paused_collector():
         opened = inputs.open_runs()
         names = run_names(opened.runs)
-        for assessments in (opened.assessments, [second_file]):
-            gold = with_pool(opened.gold, assessments)
+        for pool_files in (opened.assessments, [second_file]):
+            gold = with_pool(opened.gold, pool_files)
             if not gold.links.assessments:
-                raise InputError("there is no assessment in it", file=name_of(assessments[0]))
+                raise InputError("there is no assessment in it", file=name_of(pool_files[0]))
             results = score_each(gold, opened.runs, inputs.load_with_warnings)
             results_by_pool.append(dict(zip(names, results)))
             answers_by_pool.append(assessors.judged_answers_of_pool(gold))
@@ -234,10 +252,13 @@ def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> Asses
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     results_by_gold: list[Mapping[str, Any]] = []
     answers_by_gold: list[assessors.JudgedAnswers] = []
-    for line_of_gold in (line, line.with_changes({"--gold": second_file})):
-        results = inputs_of_line(task_name, line_of_gold, fewest=1, most=None).score_all().results
+    line_of_second = line.with_changes({"--gold": second_file})
+    for line_of_gold in (line, line_of_second):
+        inputs = inputs_of_line(task_name, line_of_gold, fewest=1, most=None)
+        results = inputs.score_all().results
+        first_result = next(iter(results.values()))  # each result has the judgments of gold
         results_by_gold.append(results)
-        answers_by_gold.append(assessors.judged_answers_of_result(next(iter(results.values()))))
+        answers_by_gold.append(assessors.judged_answers_of_result(first_result))
     has_labels = bool(answers_by_gold[0])
     return assessors.AssessedResults(
         first=results_by_gold[0],

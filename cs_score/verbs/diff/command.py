@@ -15,7 +15,7 @@ from cs_score.cli.findings import (
     prepare_folder,
 )
 from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import read_resampling, top_of
+from cs_score.cli.options import resampling_of_line, top_of
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named
 from cs_score.tasks.task import Task
@@ -58,17 +58,19 @@ DIFF_VERB: Final = Verb(
 def diff(task_name: str, line: Line) -> int:
     """Print or write the difference between two runs or two systems. Return the exit status."""
     task = task_named(task_name)
-    return deliver(line, view_of_differences(task), compute_difference(task, line))
+    difference = compute_difference(task, line)
+    return deliver(line, view_of_differences(task), difference)
 
 
 def compute_difference(task: Task, line: Line) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
-    The tables of an earlier call are removed from the folder of -o before anything is scored. Raises UsageError or
-    InputError.
+    The difference is the document that `diff` prints: `RunDifference` or `EvidenceDifference`. The tables of an earlier
+    call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
     """
+    # All faults of the command line are reported before anything is scored.
     top = top_of(line)
-    resampling = read_resampling(line, always=True)
+    resampling = resampling_of_line(line)
     inputs = inputs_of_line(task.name, line, most=2)
     prepare_folder(line, view_of_differences(task))
     measure = task.measure_of(line.get("--measure"))

@@ -63,7 +63,7 @@ def explain(task_name: str, line: Line) -> int:
     measure = task.measure_of(line.get("--measure"))
     explanation = explain_inputs(task, line, inputs, measure)
     deliver(line, view_of_explanations(task), explanation)
-    fatal_error = getattr(explanation, "fatal", None)
+    fatal_error = getattr(explanation, "fatal", None)  # only explanations of runs have this field
     if fatal_error is None:
         return Status.DONE
     remark(str(fatal_error))
@@ -73,7 +73,9 @@ def explain(task_name: str, line: Line) -> int:
 def explain_inputs(task: Any, line: Line, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return how the parts that the options select were scored.
 
-    Raises UsageError or InputError.
+    The options --line, --unit, --class, --node and --answer select parts of a run, --unit those of predictions. The
+    result is the document that `explain` prints: `RunExplanation` or `EvidenceExplanation`. Raises UsageError or
+    InputError.
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()

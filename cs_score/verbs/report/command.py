@@ -24,14 +24,14 @@ from cs_score.cli.findings import (
     print_statistics,
 )
 from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import INTERVALS, read_resampling, top_of
+from cs_score.cli.options import INTERVALS, resampling_of_line, top_of
 from cs_score.cli.output import STDOUT
 from cs_score.cli.task_options import own_options
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_document
 from cs_score.pages.page import MOST_ROWS, page_template
-from cs_score.statistics.options import Resampling
 from cs_score.tasks import COLD_START, task_named
+from cs_score.tasks.task import Task
 
 if TYPE_CHECKING:
     from cs_score.analysis import aggregate
@@ -80,10 +80,9 @@ def report(task_name: str, line: Line) -> int:
 
     In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
     """
-    is_page = line.format == "html"
-    if is_page and "--output" not in line:
-        raise UsageError("-o PATH must be given for a page")
-    if is_page:
+    if line.format == "html":
+        if "--output" not in line:
+            raise UsageError("-o PATH must be given for a page")
         page_template()  # raises an error, before anything is scored, if the extra for pages is not installed
     if "--aggregate-only" in line:
         return _report_aggregate(task_name, line)
@@ -91,21 +90,36 @@ def report(task_name: str, line: Line) -> int:
         return _report_document(line)
     task = task_named(task_name)
     if "--compare" in line:
-        _refuse_other_options(line, _options_of_differences(task_name), "is not for --compare")
-        compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
-        document = compute_difference(task, line)
-        view = view_of_kind("difference", task)
-        most_rows = top_of(line)
-    else:
-        _refuse_other_options(line, _options_of_analyses(task_name), "is for --compare")
-        analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
-        document = analyze_inputs(task, line, inputs_of_line(task_name, line), is_whole=True)
-        view = view_of_kind("analysis", task)
-        most_rows = MOST_ROWS if task_name == COLD_START else None
-    if not is_page:
-        return deliver(line, view, document)
-    STDOUT.write(encoded([page_of(shortened(document, most_rows))]))
-    return Status.DONE
+        return _report_difference(task, line)
+    return _report_analysis(task, line)
+
+
+def _report_analysis(task: Task, line: Line) -> int:
+    """Score a run, or predictions, and print the page of the analysis. Return the exit status.
+
+    In other formats the output is that of the command analyze. Raises UsageError or InputError.
+    """
+    _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
+    analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
+    inputs = inputs_of_line(task.name, line)
+    analysis = analyze_inputs(task, line, inputs, is_whole=True)
+    if line.format != "html":
+        return deliver(line, view_of_kind("analysis", task), analysis)
+    most_rows = MOST_ROWS if task.name == COLD_START else None
+    return _print_page(shortened(analysis, most_rows))
+
+
+def _report_difference(task: Task, line: Line) -> int:
+    """Score two runs or systems, and print the page of their difference. Return the exit status.
+
+    In other formats the output is that of the command diff. Raises UsageError or InputError.
+    """
+    _refuse_other_options(line, _options_of_differences(task.name), "is not for --compare")
+    compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
+    difference = compute_difference(task, line)
+    if line.format != "html":
+        return deliver(line, view_of_kind("difference", task), difference)
+    return _print_page(shortened(difference, top_of(line)))
 
 
 def _report_document(line: Line) -> int:
@@ -134,11 +148,10 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     else:
         allowed_options = f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
     _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
-    document = score_aggregate(task_name, line)
+    summary = score_aggregate(task_name, line)
     if line.format != "html":
-        return print_statistics(line, aggregate.PRINTOUT, document)
-    STDOUT.write(encoded([page_of(document)]))
-    return Status.DONE
+        return print_statistics(line, aggregate.PRINTOUT, summary)
+    return _print_page(summary)
 
 
 def score_aggregate(task_name: str, line: Line) -> Aggregate:
@@ -146,18 +159,30 @@ def score_aggregate(task_name: str, line: Line) -> Aggregate:
 
     Raises UsageError, and InputError if the run cannot be scored.
     """
+    # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
-    resampling = read_resampling(line, always=True) or Resampling()
-    result: Any = inputs_of_line(task_name, line).score_single()
+    resampling = resampling_of_line(line)
+    inputs = inputs_of_line(task_name, line)
+
+    result: Any = inputs.score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
-    return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
+    headline_measure = result.origin.measure
+    return aggregate.aggregate_of_predictions(result, measure or headline_measure, resampling)
+
+
+def _print_page(document: Any) -> int:
+    """Print the HTML page of a document. Return the exit status."""
+    page = page_of(document)
+    STDOUT.write(encoded([page]))
+    return Status.DONE
 
 
 def _own_option_names(task_name: str) -> list[str]:
-    """Return the names of the options that only this evidence task has."""
-    return ["--stage", *(option.long for option in own_options(task_name))]
+    """Return the names of the options that only this evidence task has, and that of --stage."""
+    names = [option.long for option in own_options(task_name)]
+    return ["--stage", *names]
 
 
 def _options_of_analyses(task_name: str) -> list[str]:
@@ -177,11 +202,11 @@ def _options_of_differences(task_name: str) -> list[str]:
 def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
     """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
 
-    The message is the name of the option and the `reason`.
+    The message is the name of the option and the `reason`: `--by is for --compare`.
     """
-    allowed = _ALWAYS.union(allowed_options)
+    options_of_page = _ALWAYS.union(allowed_options)
     for name in line.switches:
-        if name not in allowed:
+        if name not in options_of_page:
             raise UsageError(f"{name} {reason}")
 
 

@@ -65,7 +65,7 @@ class Statistics(ShownDocument):
 class Power(Statistics):
     """The difference that a paired test detects, and how many units a test needs; made by `power` and `load`."""
 
-    _default = "power"
+    _main_table = "power"
     _printout = POWER
 
     standard_deviation: float = member(
@@ -111,7 +111,7 @@ class TwoRankings(Statistics):
 class PoolBias(TwoRankings):
     """Scores with and without the pool's answers that only the run's own team gave; made by `pool_bias` and `load`."""
 
-    _default = "pool-bias"
+    _main_table = "pool-bias"
     _printout = POOL_BIAS_PRINTOUT
     _subject = "pool bias"
 
@@ -119,7 +119,7 @@ class PoolBias(TwoRankings):
 class SampledPool(Statistics):
     """Estimates of scores from a sample of the pool; made by `sampled_pool` and `load`."""
 
-    _default = "sampled-pool"
+    _main_table = "sampled-pool"
     _printout = SAMPLED_POOL_PRINTOUT
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ class SampledPool(Statistics):
 class Assessors(TwoRankings):
     """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
 
-    _default = "assessed"
+    _main_table = "assessed"
     _printout = ASSESSORS_PRINTOUT
     _subject = "two assessors"
 

@@ -1,4 +1,4 @@
-"""The commands about what test sets and pools can show: `power` and `pool-bias`."""
+"""The commands `power`, which plans a test of systems, and `pool-bias`, which shows whom a pool favours."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ else:
     pool_biases = Late("cs_score.verbs.studies.pool_bias")
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
-_OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
+_POWER_OPTIONS: Final = "--difference --alpha --power --sd --units --measure --force"
 
 
 POWER_VERB: Final = Verb(
     runs=VerbForm(
-        options=f"{_RUNS} {_OF_POWER}",
+        options=f"{_RUNS} {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files=(
             "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none "
@@ -46,7 +46,7 @@ POWER_VERB: Final = Verb(
         example="--difference 0.1 $TWO",
     ),
     evidence=VerbForm(
-        options=f"--gold {_OF_POWER}",
+        options=f"--gold {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files="One file for each system, or JSON of compare",
         example="--difference 0.1 $TWO",
@@ -79,52 +79,70 @@ def power(task_name: str, line: Line) -> int:
     The plan is made from a standard deviation, from the JSON of a comparison, or from systems that are scored now.
     Raises UsageError, and InputError for files from which no test can be planned.
     """
+    plan = _make_plan(task_name, line)
+    if line.format != "svg":
+        return print_statistics(line, POWER, plan)
+    chart = _chart_of_plan(plan)
+    STDOUT.write([chart.standalone().encode()])
+    return Status.DONE
+
+
+def _make_plan(task_name: str, line: Line) -> PowerPlan:
+    """Plan a test from what the command line names: a standard deviation, the JSON of a comparison, or systems.
+
+    Raises UsageError, and InputError for files from which no test can be planned.
+    """
     deviation = options.positive_number(line, "--sd")
     difference = options.positive_number(line, "--difference")
     alpha = options.positive_number(line, "--alpha")
     wanted_power = options.positive_number(line, "--power")
-    aim = Aim(difference, alpha or 0.05, wanted_power or 0.8)
+    aim = Aim(difference=difference, alpha=alpha or 0.05, power=wanted_power or 0.8)
+
+    has_gold = "--gold" in line
     if deviation is not None:
-        if line.words or "--gold" in line:
+        if line.words or has_gold:
             raise UsageError("--sd stands for files: give the one or the others")
-        plan = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
-    elif "--units" in line:
+        unit_count = whole_number(line, "--units", MOST_UNITS)
+        return plan_test([TDesign(deviation)], unit_count, aim)
+    if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
-    elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
-        document = record_in(read_document(line.words[0]), SystemComparison, line.words[0])
-        plan = plan_from_comparison(document, line.get("--measure"), aim)
-    else:
-        plan = _plan_from_systems(task_name, line, aim)
-    if line.format in ("text", "json", "tsv"):
-        return print_statistics(line, POWER, plan)
-    STDOUT.write([_curve(plan).standalone().encode()])
-    return Status.DONE
+    if len(line.words) == 1 and not has_gold and ending_of(line.words[0]) == ".json":
+        file = line.words[0]
+        document = record_in(read_document(file), SystemComparison, file)
+        return plan_from_comparison(document, line.get("--measure"), aim)
+    return _plan_from_systems(task_name, line, aim)
 
 
 def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
-    results = inputs_of_line(task_name, line, fewest=2, most=None).score_all().results
+    inputs = inputs_of_line(task_name, line, fewest=2, most=None)
+    results = inputs.score_all().results
     if measure is None:
         measure = comparison.headline_measure(task, results)
-    document = comparison.compare(task, results, Resampling(1), measures=[measure])
+    # A plan needs the differences of the units and nothing that is resampled.
+    document = comparison.compare(task, results, Resampling(resamples=1), measures=[measure])
     return plan_from_comparison(document, None, aim)
 
 
-def _curve(plan: PowerPlan) -> charts.Drawing:
+def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:
     """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units."""
     points_by_curve: dict[str, list[tuple[float, float]]] = {}
     for point in plan.curve:
-        points_by_curve.setdefault(f"{point.units} units", []).append((point.difference, point.power))
+        points = points_by_curve.setdefault(f"{point.units} units", [])
+        points.append((point.difference, point.power))
+
     test = "the exact sign test" if plan.test == "sign" else "a paired t test"
     title = f"Power of {test}"
     if plan.measure:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
+
+    # The vertical line marks the difference of --difference, or the smallest one that the test detects.
     marked_difference = plan.difference or plan.detectable or 0.0
-    caption = charts.Caption("power", title, "Difference of the scores", "Power")
     mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
+    caption = charts.Caption(name="power", title=title, across="Difference of the scores", upwards="Power")
     return charts.lines(caption, meaning, points_by_curve, mark=mark)
 
 
@@ -157,11 +175,12 @@ def pool_bias(line: Line) -> int:
     Raises UsageError, and InputError for files that cannot be scored.
     """
     team_file = line.get("--teams")
+    measure = line.get("--measure")
     inputs = Runs(line)
     if team_file == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened = inputs.open_runs()
         pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
-        document = pool_biases.pool_bias(pooled_runs, team_file, line.get("--measure"), progress=with_bar)
+        document = pool_biases.pool_bias(pooled_runs, team_file, measure, progress=with_bar)
     return print_statistics(line, pool_biases.POOL_BIAS_PRINTOUT, document)

@@ -102,7 +102,9 @@ class Selectors:
         query = self._query_by_id.get(short_id)
         if query is not None:
             full_id = query.full_id
-            queries = [self._links.root(self._query_by_id[base_id]) for base_id in query.expansions or (short_id,)]
+            queries = [
+                self._links.linked_query(self._query_by_id[base_id]) for base_id in query.expansions or (short_id,)
+            ]
         else:
             follow_on = self._links.follow_on(short_id)
             if follow_on is not None and follow_on.query is not None:
