@@ -273,22 +273,19 @@ def pool_bias(
     scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
     ranking_measure = scored_by_run[run_ids[0]].measure(measure)
     score_by_run = _scores_by_run(scored_by_run, ranking_measure)
-    # Score the runs of each team against the pool without what only this team contributed. A team that contributed
-    # nothing of its own leaves the pool as it is, so the scores of its runs stay.
+    # Score the runs of each team against a smaller pool. A team that contributed nothing of its own leaves the pool as
+    # it is, so the scores of its runs stay.
     contribution_by_team = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
-    left_out_score_by_run = dict(score_by_run)
     contributing_teams = [team for team, contribution in contribution_by_team.items() if contribution.removed]
+    left_out_score_by_run = dict(score_by_run)
     for team in progress(contributing_teams, "leaving out"):
-        smaller_pool = _pool_without(pooled_runs.pool, contribution_by_team[team].removed)
-        gold_without_team = with_pool(pooled_runs.gold, smaller_pool)
         runs_of_team = [run for run in pooled_runs.runs if team_by_run[run.run_id] == team]
-        runs_scored_again = pooled_runs.score(gold_without_team, runs_of_team)
+        runs_scored_again = _score_without_contribution(pooled_runs, runs_of_team, contribution_by_team[team])
         left_out_score_by_run.update(_scores_by_run(runs_scored_again, ranking_measure))
     # Put scores and ranks of both kinds together.
     ranks = ranks_of(list(score_by_run.values()))
     left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
     runs = []
-    signature_by_run = {}
     for (run_id, scored), rank, left_out_rank in zip(scored_by_run.items(), ranks, left_out_ranks):
         contribution = contribution_by_team[team_by_run[run_id]]
         scenarios_of_run = scenarios(scored, ranking_measure)
@@ -307,14 +304,22 @@ def pool_bias(
                 removed=contribution.removed,
             )
         )
-        signature_by_run[run_id] = str(scored.signature.of(str(ranking_measure)))
     return PoolBiasDocument(
         task=COLD_START_MODE,
         measure=str(ranking_measure),
         runs=tuple(runs),
         tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
-        signatures=signature_by_run,
+        signatures={run: str(scored.signature.of(str(ranking_measure))) for run, scored in scored_by_run.items()},
     )
+
+
+def _score_without_contribution(
+    pooled_runs: PooledRuns, runs_of_team: Sequence[OneRun], contribution: Contribution
+) -> dict[str, AnalysedRun]:
+    """Score the runs of a team against the pool without the `contribution` of this team; return results by run id."""
+    smaller_pool = _pool_without(pooled_runs.pool, contribution.removed)
+    gold_without_team = with_pool(pooled_runs.gold, smaller_pool)
+    return pooled_runs.score(gold_without_team, runs_of_team)
 
 
 def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
