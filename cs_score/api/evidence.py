@@ -234,9 +234,9 @@ def pool(
 
 
 def _mappings_as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of judged answers, a policy or columns that are mappings as the texts that the command takes.
+    """Return the options of judged answers in the form in which the command takes them.
 
-    For example, the columns `{"id": "query"}` become `"id=query"`.
+    A policy or columns that are given as a mapping become a text: the columns `{"id": "query"}` become `"id=query"`.
     """
     texts = dict(options)
     policy = options.get("policy")

@@ -290,6 +290,7 @@ def validate_run(
     )
     validated = run_check.validated()
     text = None if problems.has_errors else "".join(validated.pieces)
+
     remarks = list(validated.remarks)
     for query in validated.dropped:
         remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")

@@ -208,6 +208,7 @@ class _FaultCollector:
     """
 
     def __init__(self) -> None:
+        """Begin without any fault."""
         self.faults: list[_Fault] = []
 
     def parse_float(self, digits: str) -> float | _Fault:

@@ -45,6 +45,7 @@ class InputError(CsScoreError):
         remedy: str | None = None,
         code: str | None = None,
     ):
+        """Make the error of a problem, with its file, place, remedy and code as far as they are known."""
         super().__init__(problem, file, place, remedy)
         self.problem = problem
         self.file = file
@@ -88,6 +89,7 @@ class MissingExtraError(CsScoreError):
     """An optional dependency that is not installed."""
 
     def __init__(self, package: str, extra: str):
+        """Make the error that `package` is missing, which `pip install 'cs-score[EXTRA]'` installs."""
         super().__init__(package, extra)
         self.package = package
         self.extra = extra

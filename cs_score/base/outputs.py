@@ -54,6 +54,7 @@ class _PendingOutputs:
     """
 
     def __init__(self) -> None:
+        """Begin without any file or folder."""
         self.target_by_temporary: dict[str, str] = {}
         self.new_folders: list[str] = []
 
@@ -74,6 +75,7 @@ class _PendingOutputs:
         renamed: list[_Renamed] = []
         with delayed_signals():
             for temporary, target in self.target_by_temporary.items():
+                # The file that is replaced can be brought back by its second name, if a later file cannot be renamed.
                 backup = _second_name(target) if len(self.target_by_temporary) > 1 else None
                 try:
                     os.replace(temporary, target)

@@ -77,6 +77,7 @@ class ProcessPool(Generic[T, R]):
     """
 
     def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
+        """Make a pool of at most `jobs` workers that call `work` for each item. No worker is started yet."""
         self._jobs = jobs
         self._work = work
         self._pending: deque[tuple[Future[R], T]] = deque()
@@ -198,6 +199,7 @@ class ProcessPool(Generic[T, R]):
     def _start_worker(self) -> Connection:
         """Start a worker process, and return the pipe to it. Raises OSError."""
         owner_end, worker_end = multiprocessing.Pipe()
+        # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         inherited_ends = [*self._workers, owner_end] if workers_share_memory() else []
         arguments = (worker_end, inherited_ends, self._work)
         process = multiprocessing.Process(target=_work_on_items, args=arguments, daemon=True)

@@ -148,6 +148,7 @@ class Late:
     """
 
     def __init__(self, package: str) -> None:
+        """Stand for the package or module of this name, such as `numpy`; it is not imported yet."""
         self._package = package
 
     def __getattr__(self, name: str) -> Any:

@@ -5,6 +5,7 @@ A backslash stands before each separator that belongs to a name: the label `yes,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -20,10 +21,7 @@ def escape_separators(name: str) -> str:
     >>> print(escape_separators("yes, mostly"))
     yes\, mostly
     """
-    escaped_name = name
-    for character in ("\\", *SEPARATORS):
-        escaped_name = escaped_name.replace(character, f"\\{character}")
-    return escaped_name
+    return re.sub(rf"[\\{SEPARATORS}]", r"\\\g<0>", name)
 
 
 def split_unescaped(text: str, separator: str) -> list[str]:
@@ -55,22 +53,7 @@ def unescape_separators(text: str) -> str:
     >>> print(unescape_separators(r"yes\, mostly"))
     yes, mostly
     """
-    name = ""
-    follows_backslash = False
-    for character in text:
-        if not follows_backslash:
-            if character == "\\":
-                follows_backslash = True
-            else:
-                name += character
-            continue
-        follows_backslash = False
-        if character != "\\" and character not in SEPARATORS:
-            name += "\\"
-        name += character
-    if follows_backslash:
-        name += "\\"
-    return name
+    return re.sub(rf"\\([\\{SEPARATORS}])", r"\1", text)
 
 
 def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iterator[tuple[str, str]]:

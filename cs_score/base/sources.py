@@ -43,6 +43,7 @@ class InMemory(io.BytesIO):
     """A file in memory, with its name in messages. As an input it is read from its beginning each time."""
 
     def __init__(self, name: str, data: bytes) -> None:
+        """Make a file with these bytes, which messages call `name`."""
         super().__init__(data)
         self.name = name
 
@@ -65,6 +66,7 @@ class _HashingReader(io.RawIOBase):
     """
 
     def __init__(self, inner: IO[bytes]) -> None:
+        """Read from the stream `inner`, of which nothing has been hashed yet."""
         self._inner: Any = inner
         self.sha256 = hashlib.sha256()
 

@@ -201,7 +201,7 @@ def document_of(
 ) -> RunScoresDocument:
     """Return a result as a document, which contains the scores of each run, and the `parts` that are named.
 
-    The names of parts are those of `PARTS`, by default all. `intervals` has the intervals of each run; it is empty if
+    The names of all parts are in `PARTS`. `intervals` has the intervals of each run; it is empty if
     there are none.
     """
     origin = result.origin
@@ -242,12 +242,12 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 
 def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
-    """Return a document with only some of the scores: those of measures that match a pattern, such as `SF-*`.
+    """Return a document with only the scores of measures that match a pattern, such as `SF-*`.
 
     Without patterns it has the measures that are shown first, the headline measure before the others. Raises UsageError
     for a pattern that no measure of any run matches, and InputError if no run has a value for any of the measures.
     """
-    # The names of measures with a value for some run, and of these and those without a value.
+    # The names of measures with a value for some run, and the names of all measures.
     defined_names: dict[str, None] = {}
     all_names: dict[str, None] = {}
     for run in scores.runs:
@@ -311,7 +311,7 @@ def chosen_scores(
 def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScoresRecord:
     """Return the record of a run with only the scores of some measures, and with their intervals.
 
-    Its signature is that of the measure if there is only one.
+    If there is only one measure, the signature names it.
     """
     measure_of_signature = measures[0] if len(measures) == 1 else ANY_MEASURE
     signature = Signature.parse(run.signature).of(measure_of_signature)

@@ -58,9 +58,10 @@ class QueryGold(Record, eq=False):
 
 
 class Derived(Struct):
-    """Values that scoring derives from gold when they are first needed, by query, and keeps for all runs.
+    """Values that scoring derives from gold when they are first needed, and keeps for all runs.
 
-    Two threads that derive the same value at the same time get equal results.
+    `gold_by_query` has the gold of queries by the short id of the query. `judgements_by_query` says how answers were
+    judged, by the base id of the query. Two threads that derive the same value at the same time get equal results.
     """
 
     gold_by_query: dict[str, QueryGold] = field(default_factory=dict)

@@ -84,8 +84,8 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
     The result is empty if the discipline does not compare the texts of answers. If several assessments have the same
     text, the first correct one of them counts, or the first one if none is correct.
 
-    `assessments` are those of the query and of its follow-on queries, in load order. Raises InputError if one of these
-    queries has no class.
+    `assessments` belong to the query and to its follow-on queries, and are in load order. Raises InputError if one of
+    these queries has no class.
     """
     compared_form = _COMPARED_FORM[discipline]
     judgement_by_value: dict[ValueKey, Judgement] = {}
@@ -102,7 +102,7 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
     return judgement_by_value
 
 
-def match(
+def find_assessments(
     responses: Iterable[Response],
     judgement_by_value: JudgementByValue,
     links: Links,
@@ -355,7 +355,7 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    `assessments` are those of the query and of its follow-on queries, in load order. A wrong answer to a follow-on
+    `assessments` belong to the query and to its follow-on queries, and are in load order. A wrong answer to a follow-on
     query about an answer that nobody accepted has no place in the tree: it is reported to `problems`, or is an error in
     some editions.
 
@@ -577,7 +577,7 @@ class Tally(NamedTuple):
 class Row(Struct):
     """The responses below one inner node while they are counted.
 
-    `submitted` are all responses; `right` and `redundant` are those that have this label at the moment. `last_right`
+    `submitted` are all responses; `right` and `redundant` are responses that have this label so far. `last_right`
     has the last right response of each class.
     """
 
@@ -674,7 +674,7 @@ class Counting:
     def _label_class(self, responses: Sequence[Response], right_parents: Mapping[str, bool] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
-        The order of the policy is that of the categories that it calls right: by default `CORRECT` only.
+        Responses of the category that the policy names first come first; by default it calls only `CORRECT` right.
         `right_parents` says whether the answer that a follow-on query is about is right, by the short id of the query;
         it is None at the first hop.
         """

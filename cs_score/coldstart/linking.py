@@ -205,7 +205,7 @@ class Loading:
         self._link_all(self._link_run, tab_file)
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
-        # Only runs of 2017 have nodes, which the limits are about.
+        # Only runs of 2017 have nodes, which the limits are about. After a fatal error no line is written or scored.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
             has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
             if has_follow_on_queries:

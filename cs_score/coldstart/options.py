@@ -422,8 +422,8 @@ USUAL: Final = Options()
 
 # ---- Functions for the table of options below
 #
-# `ScoringOption` says when they are called. All that are called for the same purpose have the same parameters, whether
-# they need them or not.
+# `ScoringOption` says when they are called. Functions for the same purpose have the same parameters, whether they need
+# them or not.
 
 
 def _unchanged(value: Any) -> Any:
@@ -830,7 +830,7 @@ def read_policies(
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    The other arguments are those of `read_policies`. Raises UsageError for a value that cannot be read.
+    `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
     """
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
@@ -839,7 +839,7 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
         )
     limits = base.justifications
 
-    # A name alone is that of a published policy.
+    # A name alone is the name of a published policy.
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
@@ -893,7 +893,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
     """Yield the parts of a signature that the options give, such as `kb` and `1:3`.
 
-    `inputs` are the files that were read; those that an option names are given in the signature by their digests.
+    `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """
     for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
         setting = option.setting(option, options, inputs)

@@ -224,7 +224,7 @@ def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, st
         header = table_layout.header(names) if table.rows else ""
         yield ending, header + lines + FOOT
 
-    # The summary repeats the averages of all tables, with the name of the variant before that of the average.
+    # The summary repeats the averages of all tables, with the name of the variant before the name of the average.
     summary_lines = []
     for variant, table in run.tables.variants:
         summary_lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))

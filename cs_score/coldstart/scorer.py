@@ -192,7 +192,7 @@ class CallScorer:
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Return the results of all units of a run, after their problems are reported, and remarks are made.
 
-        Raises InputError if responses of a unit cannot be matched to assessments, or those of a query not be counted.
+        Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
         lines_by_unit = self._run.lines.get(run_id, {})
         if lines_by_unit:
@@ -407,7 +407,7 @@ def score_runs(
         for number, run_id in enumerate(run.run_ids):
             units = scorer.score_units(run_id)
             for run_result in scorer.stages(run_id, score_rows(units), units):
-                runs[number:] = [run_result]  # the result of a stage replaces that of the stage before it
+                runs[number:] = [run_result]  # replaces the result of the stage before
     except InputError as error:
         raise ScoringStopped(error, scorer.result(runs)) from None
     return scorer.result(runs)
@@ -488,7 +488,8 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     for base_id in base_ids:
         if base_id in unit.lines:
             judgement_by_value = unit.gold.judgements_by_value(base_id, links)
-            assessment_by_index |= judging.match(unit.lines[base_id], judgement_by_value, links, discipline, problems)
+            lines = unit.lines[base_id]
+            assessment_by_index |= judging.find_assessments(lines, judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
 

@@ -75,7 +75,7 @@ def read_tab_file(
 
     # The first line that has columns.
     unread: list[UnreadLine] = []
-    first_line = _skip_comments(numbered_lines, source.name, unread)
+    first_line = _find_first_line(numbered_lines, source.name, unread)
     if first_line is None:
         if unread:
             remedy = "it has blank and comment lines only"
@@ -111,10 +111,13 @@ def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tup
         yield number, text_before_comment
 
 
-def _skip_comments(
+def _find_first_line(
     numbered_lines: Iterator[tuple[int, str]], name: str, unread: list[UnreadLine]
 ) -> tuple[int, str] | None:
-    """Return the first line that is neither blank nor a comment, None if there is none; add the others to `unread`."""
+    """Return the first line that is neither blank nor a comment, with its number; None if there is no such line.
+
+    The lines before it are added to `unread`. `name` is the name of the file.
+    """
     for number, text in numbered_lines:
         if not is_blank_or_comment(text):
             return number, text

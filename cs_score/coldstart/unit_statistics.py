@@ -152,7 +152,7 @@ def answered_units(run: ScoredRun) -> list[str]:
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
     """Return the confidence intervals of the scores of every run, from resamples of its units.
 
-    `resampling` has the settings, such as the number of resamples; by default they are those of `Resampling()`.
+    `resampling` has the settings, such as the number of resamples, by default `Resampling()`.
     """
     if resampling is None:
         resampling = Resampling()

@@ -92,11 +92,13 @@ class Claims(AbstractsMode):
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
         abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
-        return (
-            *precision_recall_f1(abstract_tp, abstract_tp + abstract_fp, abstract_tp + abstract_fn, divide),
-            *precision_recall_f1(sentence_tp, sentence_tp + sentence_fp, sentence_tp + sentence_fn, divide),
-            divide(label_correct, labelled),
-        )
+        predicted_abstracts = abstract_tp + abstract_fp
+        gold_abstracts = abstract_tp + abstract_fn
+        predicted_sentences = sentence_tp + sentence_fp
+        gold_sentences = sentence_tp + sentence_fn
+        abstract_scores = precision_recall_f1(abstract_tp, predicted_abstracts, gold_abstracts, divide)
+        sentence_scores = precision_recall_f1(sentence_tp, predicted_sentences, gold_sentences, divide)
+        return *abstract_scores, *sentence_scores, divide(label_correct, labelled)
 
     # ---- Files
 

@@ -347,7 +347,8 @@ class R4C(Mode):
                 step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], head=head, tail=tail)
             else:  # a wrong relation
                 step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], relation=fault.gold)
-        return [*step_by_number.values(), *missed_steps]
+        steps = list(step_by_number.values())
+        return steps + missed_steps
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the group of an instance, the number of facts of its first reference: {"gold_facts": "3"}.
@@ -600,8 +601,8 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
 def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
     """Return the cells of a row for each pair of facts of an alignment, and for each fact that is not aligned.
 
-    The cells of a pair are both facts, the similarities of heads, relations and tails, and the weight; those of another
-    fact are the fact and a hyphen.
+    The cells of a pair are both facts, the similarities of heads, relations and tails, and the weight. A fact that is
+    not aligned has two cells, the fact and a hyphen.
     """
     rows: list[tuple[str, ...]] = []
     for pair in evaluation.pairs:

@@ -95,7 +95,7 @@ def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = Fa
 def _to_json_text(value: object, name: str) -> str:
     """Return a value as JSON in ASCII characters.
 
-    Raises InputError if JSON has no such value; `name` stands for the name of a file in its message.
+    Raises InputError, with `name` as the name of the file, if JSON has no such value.
     """
     try:
         return json.dumps(value)
@@ -225,7 +225,7 @@ def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> objec
 
 
 def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
-    """Return the JSON value of each line of a text that is not blank; None if such a line is not JSON."""
+    """Return the JSON value of each line of a text, without blank lines; None if one of the other lines is not JSON."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     try:
         return [decoder.decode(line) for line in lines if line.strip()]

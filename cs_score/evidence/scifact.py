@@ -133,12 +133,12 @@ class SciFact(AbstractsMode):
         """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
         abstracts, retrieved_abstracts, sentences, retrieved_sentences, *correct_counts = sums
         label_only, rationalized, selection, label = correct_counts
-        return (
-            *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
-            *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
-            *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
-            *precision_recall_f1(label, retrieved_sentences, sentences, divide),
-        )
+        scores: list[Any] = []
+        for correct_abstracts in (label_only, rationalized):
+            scores += precision_recall_f1(correct_abstracts, retrieved_abstracts, abstracts, divide)
+        for correct_sentences in (selection, label):
+            scores += precision_recall_f1(correct_sentences, retrieved_sentences, sentences, divide)
+        return tuple(scores)
 
     # ---- Files
 
@@ -463,10 +463,12 @@ def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Label
         set_objects.append(reading.as_object(set_value, "an evidence set"))
     if not set_objects:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-    labels = [reading.member(fields, "label") for fields in set_objects]
-    for label in labels:
-        if one_label and label != labels[0]:
+    labels: list[object] = []
+    for fields in set_objects:
+        label = reading.member(fields, "label")
+        if one_label and labels and label != labels[0]:
             raise InputError(f"evidence sets labelled {quoted(labels[0])} and {quoted(label)}")
+        labels.append(label)
     labelled_sets = []
     for label, fields in zip(labels, set_objects):
         sentences = reading.sentences_of(fields)
@@ -743,7 +745,7 @@ def _explain_sentences(
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets which sentences of its first set are not predicted, in words.
+    """Return for each sentence of the gold sets the missing sentences of its first set, in words.
 
     The keys are those of the sentences (`as_key`), the values are texts such as `{3, 4}`. `predicted_keys` are the keys
     of the predicted sentences of the abstract.

@@ -57,27 +57,32 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
     The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
 
-    With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds 2 (a r_u +
-    c c w f_u) / (a + c w) to the numerator and a_u + c w_u to the denominator. The sums of both make F1, and a small
-    change of a unit changes their quotient as much as it changes F1.
+    With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
+
+        to the numerator    2 (a r_u + c c w f_u) / (a + c w)
+        to the denominator  a_u + c w_u
+
+    The quotient of both sums is F1, and a small change of a unit changes it as much as it changes F1.
     """
     # In the formula these are r_u, a_u, f_u and w_u, and their sums r, a, f and w.
-    right = np.asarray(counts.right, np.float64)
-    answered = np.asarray(counts.answered, np.float64)
-    found = np.asarray(counts.found, np.float64)
-    wanted = np.asarray(counts.wanted, np.float64)
-    sum_of_right = _sum_over_units(right)
-    sum_of_answered = _sum_over_units(answered)
-    sum_of_found = _sum_over_units(found)
-    sum_of_wanted = _sum_over_units(wanted)
+    right_counts = np.asarray(counts.right, np.float64)
+    answer_counts = np.asarray(counts.answered, np.float64)
+    found_weights = np.asarray(counts.found, np.float64)
+    wanted_weights = np.asarray(counts.wanted, np.float64)
+    sum_of_right = _sum_over_units(right_counts)
+    sum_of_answered = _sum_over_units(answer_counts)
+    sum_of_found = _sum_over_units(found_weights)
+    sum_of_wanted = _sum_over_units(wanted_weights)
 
     # The quotient c is 1 if nothing is right or found, since r / f has no value then.
     has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
     right_per_found = np.where(has_quotient, sum_of_right, 1.0) / np.where(has_quotient, sum_of_found, 1.0)
-    denominator_of_unit = answered + right_per_found * wanted
+    denominator_of_unit = answer_counts + right_per_found * wanted_weights
     denominator = sum_of_answered + right_per_found * sum_of_wanted
     divisor = np.where(denominator > 0, denominator, 1.0)  # a denominator of 0 has a numerator of 0
-    numerator_of_unit = 2 * (sum_of_answered * right + right_per_found**2 * sum_of_wanted * found) / divisor
+    numerator_of_unit = (
+        2 * (sum_of_answered * right_counts + right_per_found**2 * sum_of_wanted * found_weights) / divisor
+    )
     return Ratio(numerator_of_unit, denominator_of_unit)
 
 

@@ -270,8 +270,8 @@ _HOP: Final = "0|[1-9][0-9]{0,5}"
 def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
     """Enter the measures of a task into the tables of this module, unless the task is there already.
 
-    `names` are the names of its measures, in the order in which tables show them. `headlines` are those that people are
-    shown first, by default the first one; leaderboards are sorted by the first of them.
+    `names` are the names of its measures, in the order in which tables show them. `headlines` are the measures
+    that people are shown first, by default only the first measure; leaderboards are sorted by the first headline.
     """
     if mode in MEASURES:
         return

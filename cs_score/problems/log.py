@@ -224,7 +224,7 @@ _DISCARDED: Final = "DISCARDED_"
 
 
 def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems in their order, but those of discarded lines last.
+    """Return problems in their order, but problems of discarded lines last.
 
     Lines are discarded because of other problems, so that a reader should see these first.
     """
@@ -303,7 +303,7 @@ class RecordingLog(ProblemLog):
         return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """Yield all occurrences in the order of files, lines and codes; those without a file come last.
+        """Yield all occurrences in the order of files, lines and codes; occurrences without a file come last.
 
         They are made one by one, since there may be a million of them, each with a long message.
         """
@@ -339,8 +339,8 @@ class RecordingLog(ProblemLog):
 def _occurrence(entry: _Entry, times: int) -> Occurrence:
     """Return the occurrence of a problem that was met so many times at one place.
 
-    Its column and offending text are those of its detail. If that lacks them, they are found with the kind of the
-    problem, which may name an argument of the message as its column or as its offending text.
+    Its detail has the column and the offending text. If the detail lacks one of them, the kind of the problem may say
+    which argument of the message it is.
     """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()

@@ -149,6 +149,8 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
     generator = generator_of(resampling.seed, _ASSESSORS)
     drawn_assessors = generator.integers(0, assessor_count, size=resampling.resamples)
     flat_statistics = np.stack(statistics_by_assessor).reshape(assessor_count, units, systems * columns)
+
+    # Units are drawn for some resamples at a time. Those that drew the same assessor are scored together.
     scores: Floats = np.empty((resampling.resamples, systems))
     resamples_at_once = max(1, _CELLS_AT_ONCE // units)
     for start in range(0, resampling.resamples, resamples_at_once):

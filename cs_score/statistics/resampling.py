@@ -175,6 +175,7 @@ class ResampledSystems:
             jackknife=self._jackknife[:, system, measure],
             rounding=float(possible_rounding(score)),
         )
+        # Only units with a denominator count for the score.
         denominators = self.ratios.denominator[:, system, measure]
         counted_units = int(np.count_nonzero(denominators))
         return self._bootstrap_interval(sample, counted_units, is_score=True)

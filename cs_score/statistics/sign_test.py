@@ -55,6 +55,7 @@ class SignTest:
     """The exact two-sided sign test at a level, for two systems of which each wins a certain share of the units."""
 
     def __init__(self, shares: Shares, level: float) -> None:
+        """Make the test of two systems that win and lose these shares of the units, at a level such as 0.05."""
         self.shares = shares
         self._level = level
         self._differing = min(1.0, shares.wins + shares.losses)

@@ -16,13 +16,20 @@ class TestedPair(Protocol):
     """Two systems, the score of `b` minus that of `a`, and the corrected p-value of this difference."""
 
     @property
-    def a(self) -> str: ...
+    def a(self) -> str:
+        """The name of the first system."""
+
     @property
-    def b(self) -> str: ...
+    def b(self) -> str:
+        """The name of the second system."""
+
     @property
-    def difference(self) -> float: ...
+    def difference(self) -> float:
+        """The score of the second system minus that of the first."""
+
     @property
-    def p_adjusted(self) -> float: ...
+    def p_adjusted(self) -> float:
+        """The p-value of the difference, corrected for the number of pairs."""
 
 
 def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level: float) -> str:

@@ -526,8 +526,9 @@ def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
 def paper_table(comparison: SystemComparison) -> str:
     """Return the LaTeX table of a comparison for a paper: a row for each system, and a column for each measure.
 
-    A cell has the score with its interval, and a star if the score differs significantly from that of the first row,
-    which is the baseline or else the first system. A comment above the table has the text for its caption.
+    The first row is the baseline or, if there is none, the first system. A cell has the score with its interval, and a
+    star if the score differs significantly from the score in the first row. A comment above the table has the text for
+    its caption.
     """
     reference = comparison.resampling.baseline or comparison.systems[0]
     others = [system for system in comparison.systems if system != reference]

@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import Run, ScoringUnit, group_by_unit
-from cs_score.coldstart.judging import compares_values, match
+from cs_score.coldstart.judging import compares_values, find_assessments
 from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Links, Response
@@ -376,7 +376,7 @@ class Rescoring:
             if new_lines:
                 judgement_by_value = run.gold.judgements_by_value(base_id, run.links)
                 discipline = run.gold.options.discipline
-                assessment_by_index |= match(new_lines, judgement_by_value, run.links, discipline, problems)
+                assessment_by_index |= find_assessments(new_lines, judgement_by_value, run.links, discipline, problems)
         return UnitResult(unit_id, assessment_by_index, {}, (), problems)
 
 

@@ -147,7 +147,7 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
 
 
 def _guess_role(mode: Mode, file: str) -> str | None:
-    """Return what a file is by its first value: "gold" or "predictions"; None if that is not certain."""
+    """Return the role of a file by its first value: "gold" or "predictions"; None if neither is certain."""
     values = _read_values(file, has_lines=mode.has_lines)
     if not isinstance(values, Values):
         return None

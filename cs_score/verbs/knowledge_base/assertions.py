@@ -27,15 +27,17 @@ _MOST_CHARACTERS: Final = 800
 """The most characters that the spans of a part may have together."""
 
 _MOST_IN_JUSTIFICATION: Final = 3
-_MOST_SPANS: Final = (1, _MOST_IN_JUSTIFICATION, 1, sys.maxsize)
-"""The most spans that each of the parts may have, in the order of the parts."""
+_MOST_SPANS: Final = {"filler": 1, "justification": _MOST_IN_JUSTIFICATION, "base_filler": 1, "additional": sys.maxsize}
+"""The most spans that each part of a provenance column may have."""
 
 
 class Parts(NamedTuple):
     """The parts of a provenance column in their order; an absent part is None.
 
-    They are the places of the string of the object, of the justification of the relation and, for events, of the base
-    filler and of further justifications.
+    * `filler`: the place of the text of a string node that is the object.
+    * `justification`: the place that justifies the relation, or the place of the mention.
+    * `base_filler`: the place of the object of a relation with an event.
+    * `additional`: further justifications of a relation with an event.
     """
 
     filler: Provenance | None = None
@@ -45,13 +47,13 @@ class Parts(NamedTuple):
 
 
 class ProvenanceList(Record, eq=False):
-    """A provenance column after reading.
+    """A provenance column after reading: the parts of "D1:3-9;D1:0-20" are the places D1:3-9 and D1:0-20.
 
-    `docid` is the document of its parts, NO_DOCUMENT if there are none. `start` is the first offset of the predicate
+    `docid` is the document of its parts, NO_DOCUMENT if there are none. `start` is the first offset of the
     justification, and `place` is the justification in canonical form, None if it is absent; mentions are compared by
     it. Columns with the same meaning have the same `key`. `span_count` is the number of valid spans of the
-    justification. `kept_parts` is None if the column has only a correct predicate justification, as nearly all columns
-    do; to save memory, `parts` then reads the text again.
+    justification. `kept_parts` is None if the column has only a correct justification, as nearly all columns do; to
+    save memory, `parts` then reads the text again.
     """
 
     text: str
@@ -65,8 +67,10 @@ class ProvenanceList(Record, eq=False):
 
     @property
     def parts(self) -> Parts:
-        """The parts of the column."""
-        return self.kept_parts or Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
+        """The parts of the column, read again if they were not kept."""
+        if self.kept_parts is not None:
+            return self.kept_parts
+        return Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
 
 
 NO_PROVENANCE: Final = ProvenanceList(
@@ -79,69 +83,100 @@ class ListReader:
     """Reads provenance columns. Equal columns are frequent; they are read only once."""
 
     def __init__(self, documents: DocumentLengths | None) -> None:
-        """Take the lengths of the documents in which spans may lie; None if spans are not checked."""
+        """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
         self._documents = documents
-        # The columns with only a correct predicate justification, as those of mentions and of most relations.
+        # The columns with only a correct justification, as those of mentions and of most relations, by their text.
         self._plain_lists: dict[str, ProvenanceList] = {}
         self._other_lists: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return the provenance list of a column, with its problems.
+        """Return the provenance list of a column such as "D1:3-9;D1:0-20", with its problems.
 
         The number of parts depends on whether the subject or the object is an event (`has_event`), whether the object
         is a string node (`has_string`), and whether the predicate is a mention (`is_mention`).
         """
-        if not has_string and (is_mention or not has_event):
+        takes_more_parts = has_string
+        if has_event and not is_mention:
+            takes_more_parts = True
+        # The quick way for columns that take a justification only, if it is correct. It is that of most lines.
+        if not takes_more_parts:
             provenance = self._plain_lists.get(text)
             if provenance is not None:
                 return provenance
             first_span = read_canonical_column(text, self._documents)
             if first_span is not None:
-                docid, start = first_span
-                span_count = text.count(",") + 1
-                provenance = ProvenanceList(text, docid, start, text, text, span_count, None, ())
+                provenance = ProvenanceList(
+                    text=text,
+                    docid=first_span.docid,
+                    start=first_span.offset,
+                    place=text,
+                    key=text,
+                    span_count=text.count(",") + 1,
+                    kept_parts=None,
+                    problems=(),
+                )
                 self._plain_lists[text] = provenance
                 return provenance
-        key = (text, has_event, has_string, is_mention)
-        if key not in self._other_lists:
-            self._other_lists[key] = self._read_parts(*key)
-        return self._other_lists[key]
+        column = (text, has_event, has_string, is_mention)
+        if column not in self._other_lists:
+            self._other_lists[column] = self._read_parts(text, has_event, has_string, is_mention)
+        return self._other_lists[column]
 
     def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return the provenance list of a column of any form, with its problems. `read` has the same arguments."""
-        if not text or text == "0":
+        """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems.
+
+        The subject or the object may be an event (`has_event`), the object a string node (`has_string`), and the
+        predicate a mention (`is_mention`).
+        """
+        if text in ("", "0"):
             return replace(NO_PROVENANCE, text=text)
         text_without_end = text.rstrip(";")
         part_texts = text_without_end.split(";") if text_without_end else []
         problems: list[SpanProblem] = []
-        wanted_count = 1 + 2 * has_event + has_string
-        if len(part_texts) != (1 if is_mention else wanted_count):
-            arguments = (text, len(part_texts), wanted_count)
+
+        # A relation has a justification; events add a base filler and further justifications, string nodes a filler.
+        part_count_of_relation = 1
+        if has_event:
+            part_count_of_relation += 2
+        if has_string:
+            part_count_of_relation += 1
+        wanted_count = 1 if is_mention else part_count_of_relation
+        if len(part_texts) != wanted_count:
+            # The message of the reference program has the count of a relation even for a mention.
+            arguments = (text, len(part_texts), part_count_of_relation)
             problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, text))
-        read_parts: list[Provenance | None] = [] if has_string else [None]  # only string nodes have a filler
-        for part_text, most_spans in zip(part_texts, _MOST_SPANS[len(read_parts) :]):
+
+        part_names = list(_MOST_SPANS)
+        if not has_string:
+            part_names.remove("filler")
+        part_by_name: dict[str, Provenance] = {}
+        for part_name, part_text in zip(part_names, part_texts):
             if part_text == NIL:
-                read_parts.append(None)
                 continue
-            part = read_provenance(part_text, most_spans, self._documents)
-            read_parts.append(part)
+            part = read_provenance(part_text, _MOST_SPANS[part_name], self._documents)
+            part_by_name[part_name] = part
             problems += part.problems
             if _count_characters(part) > _MOST_CHARACTERS:
                 problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
-        parts = Parts(*read_parts)
-        docids = [part.docid for part in parts if part is not None]
+
+        docids = [part.docid for part in part_by_name.values()]
         if len(set(docids)) != 1:
             problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-        return _list_of_parts(text, parts, docids[0] if docids else NO_DOCUMENT, tuple(problems))
+        docid = docids[0] if docids else NO_DOCUMENT
+        return _make_list(text, Parts(**part_by_name), docid, tuple(problems))
 
 
 def _count_characters(part: Provenance) -> float:
-    """Return the number of characters in all spans of a part. Both ends of a span belong to it."""
-    return sum([offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans])
+    """Return the number of characters in all spans of a part: 10 for D1:3-5,D1:8-14. Both ends of a span count."""
+    lengths = [offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans]
+    return sum(lengths)
 
 
-def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
-    """Return the provenance list of a column with these parts and problems; `docid` is the document of the parts."""
+def _make_list(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
+    """Return the provenance list of a column with this text, these parts and problems.
+
+    `docid` is the document of the parts, NO_DOCUMENT if the column has none.
+    """
     key = ";".join([NIL if part is None else part.canonical for part in parts])
     justification = parts.justification
     start: float = 0
@@ -150,10 +185,11 @@ def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProb
     if justification is not None:
         place = justification.canonical
         span_count = len(justification.spans)
-        if span_count:
-            start = offset_value(justification.spans[0].start)
-        if parts.count(None) == len(parts) - 1:
-            key = place  # the same key as that of an equal column which was read as a plain one
+        if justification.first is not None:
+            start = offset_value(justification.first.start)
+        has_only_justification = parts == Parts(justification=justification)
+        if has_only_justification:
+            key = place  # as for an equal column that was read in the quick way
     return ProvenanceList(
         text=text,
         docid=docid,
@@ -167,12 +203,19 @@ def _list_of_parts(text: str, parts: Parts, docid: str, problems: tuple[SpanProb
 
 
 def short_form(part: Provenance | None) -> str:
-    """Return the offsets of a part of a provenance without its document, such as "3-9,12-14"; NIL if it is absent."""
+    """Return the offsets of a part of a provenance without its document: `D1:3-9,D1:12-14` -> "3-9,12-14".
+
+    Return "NIL" if the part is absent.
+    """
     if part is None:
         return NIL
     if not part.canonical:
         return ""
-    return ",".join([span.rpartition(":")[2] for span in part.canonical.split(",")])
+    offsets = []
+    for span in part.canonical.split(","):
+        _docid, _colon, offsets_of_span = span.rpartition(":")
+        offsets.append(offsets_of_span)
+    return ",".join(offsets)
 
 
 NAMED: Final = "mention"
@@ -186,7 +229,8 @@ LINK: Final = "link"
 MENTIONS: Final = frozenset((NAMED, NOMINAL))
 """The predicates of mentions by name and by description."""
 
-_order: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
+_order_in_file: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
+"""Returns the key that sorts the assertions about a node as they are written: by predicate, document and offset."""
 
 
 class KbNode:
@@ -200,6 +244,7 @@ class KbNode:
     __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
 
     def __init__(self, name: str) -> None:
+        """Make a node without assertions; its name is one such as ":Entity_1", ":String_1" or ":Event_1"."""
         self.name = name
         self.is_event = name.startswith(":Event")
         self.type: str | None = None
@@ -210,20 +255,25 @@ class KbNode:
         self.documents: set[str] = set()
 
     @property
-    def known_type(self) -> str:
+    def type_in_reports(self) -> str:
         """The type of the node in reports and statistics, such as "per"; "multiple" or "unknown" if it has not one."""
-        return self.type or ("multiple" if self.types else "unknown")
+        if self.type is not None:
+            return self.type
+        return "multiple" if self.types else "unknown"
 
     def best_line(self, node_type: str | None = None) -> int:
-        """Return the line that reports name as the place of the node: the first line of its most specific use.
+        """Return the number of the line that reports name as the place of the node.
 
-        If `node_type` is given, only uses that give the node this type count.
+        It is a line that declares the type of the node if there is one, else a line with the node as subject, else one
+        with the node as object; of several the first. If `node_type` is given, only lines that give the node this type
+        count.
         """
         roles_and_lines = []
         for use, line in self.uses.items():
             if node_type is None or use.single_type == node_type:
                 roles_and_lines.append((use.role, line))
-        _, best_line = min(roles_and_lines)
+        # Roles are numbers, the most specific one is the least.
+        _best_role, best_line = min(roles_and_lines)
         return best_line
 
 
@@ -256,8 +306,10 @@ class Assertion(Struct, eq=False):
 
     @property
     def text(self) -> str:
-        """The object without its outer quotes."""
-        return self.object[1:-1] if self.verb.takes_text else self.object
+        """The object without its outer quotes: `"Ann"` -> Ann."""
+        if not self.verb.takes_text:
+            return self.object
+        return self.object[1:-1]  # the object of a mention always has quotes
 
     @property
     def span(self) -> Span | None:
@@ -266,6 +318,7 @@ class Assertion(Struct, eq=False):
         return None if justification is None else justification.first
 
     def __str__(self) -> str:
+        """Return the assertion as messages show it, such as "children(:Entity_1, :Entity_2)"."""
         return f"{self.verb.name}({self.subject.name}, {self.object})"
 
 
@@ -292,13 +345,13 @@ class KnowledgeBase(Struct):
                 yield NodeUse(assertion.node, assertion.verb.as_object, assertion.line)
         yield from self.unrecorded_uses
 
-    def by_node(self) -> Iterator[list[Assertion]]:
+    def assertions_by_node(self) -> Iterator[list[Assertion]]:
         """Yield for each node the list of its assertions. Nodes and assertions are in the order of a written file."""
         for name in sorted(self.nodes):
             node = self.nodes[name]
-            yield sorted([*node.others, *node.mentions], key=_order)
+            yield sorted([*node.others, *node.mentions], key=_order_in_file)
 
-    def in_order(self) -> Iterator[Assertion]:
+    def assertions_as_written(self) -> Iterator[Assertion]:
         """Yield all assertions in the order of a written, validated knowledge base."""
-        for assertions in self.by_node():
+        for assertions in self.assertions_by_node():
             yield from assertions

@@ -41,7 +41,10 @@ from cs_score.verbs.knowledge_base.predicates import (
 
 
 class Multiple(StrEnum):
-    """How many justifications of the same relation are kept: all different ones, one, or one for each document."""
+    """How many justifications are kept of a relation that several lines assert.
+
+    MANY: all different ones; ONE: a single one; ONEPERDOC: one for each document.
+    """
 
     MANY = "MANY"
     ONE = "ONE"
@@ -49,7 +52,11 @@ class Multiple(StrEnum):
 
 
 class KbOptions(Record):
-    """The options of the validation of a knowledge base."""
+    """The options of the validation of a knowledge base.
+
+    `task` is a key of `TASKS`. `documents` are those in which provenances may lie; if it is None, provenances are not
+    compared with documents. `table` has the predicates that the knowledge base may use.
+    """
 
     task: str = "CSKB"
     multiple: Multiple = Multiple.MANY
@@ -64,7 +71,7 @@ _JUSTIFICATION_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
     Multiple.ONE: lambda provenance: "",
     Multiple.ONEPERDOC: attrgetter("docid"),
 }
-"""By option, the function that returns the key of a justification. Of justifications with the same key one is kept."""
+"""By option, the function that returns the key of a justification: of those with the same key one is kept."""
 
 _Relation: TypeAlias = tuple[KbNode, str, str]
 """Subject, predicate and object of an assertion; its repetitions have the same ones."""
@@ -78,9 +85,10 @@ def _relation_of(assertion: Assertion) -> _Relation:
 class _Searches(Struct):
     """The searches of the reference program for repetitions among the assertions of a relation.
 
-    That program looks at the assertions in the order of recording until it finds a repetition, and reports the problems
-    in the provenance of each assertion again. `end_lines` are the lines at which the searches ended, in ascending
-    order; `assertions_with_problems` are the assertions with such problems.
+    For each new assertion, that program looks at the earlier ones in the order of recording until one is repeated.
+    Whenever it looks at an assertion, it reports the problems in the provenance of that assertion again. To report them
+    as often, the searches are counted. `end_lines` are the lines of the assertions at which the searches ended, in
+    ascending order; `assertions_with_problems` are the assertions with such problems.
     """
 
     end_lines: list[int] = field(default_factory=list)
@@ -91,36 +99,38 @@ class _SlotValues:
     """The values that a node has in a slot that takes a single value: the assertions of each object."""
 
     def __init__(self) -> None:
+        """Make the values of a slot that has none yet."""
         # Objects are numbered in the order of their first assertion.
         self._number_by_object: dict[str, int] = {}
         self._assertions_by_number: dict[int, deque[Assertion]] = defaultdict(deque)
-        self._numbers_in_use: list[int] = []  # of objects that may still have assertions, ascending
+        # The numbers of the objects that may have assertions which are not omitted, in ascending order.
+        self._numbers_in_use: list[int] = []
 
     def add(self, assertion: Assertion) -> None:
         """Add an assertion that is not omitted."""
-        number = self._number_by_object.setdefault(assertion.object, len(self._number_by_object))
-        if not self._assertions_by_number[number]:
+        next_number = len(self._number_by_object)
+        number = self._number_by_object.setdefault(assertion.object, next_number)
+        assertions = self._assertions_by_number[number]
+        if not assertions:
             insort(self._numbers_in_use, number)
-        self._assertions_by_number[number].append(assertion)
+        assertions.append(assertion)
 
     def first_with_other_object(self, value: str) -> Assertion | None:
-        """Return the first assertion of the first object other than `value`; None if there is no other object.
+        """Return the first assertion about an object other than `value`; None if there is no other object.
 
-        Assertions that were omitted meanwhile are removed first.
+        Objects are in the order of their first assertion. Assertions that have been omitted since they were added do
+        not count, and are forgotten.
         """
         own_number = self._number_by_object.get(value)
-        position = 0
-        while position < len(self._numbers_in_use):
-            number = self._numbers_in_use[position]
+        for number in list(self._numbers_in_use):
+            if number == own_number:
+                continue
             assertions = self._assertions_by_number[number]
             while assertions and assertions[0].is_omitted:
                 assertions.popleft()
-            if not assertions:
-                del self._numbers_in_use[position]
-            elif number == own_number:
-                position += 1
-            else:
+            if assertions:
                 return assertions[0]
+            self._numbers_in_use.remove(number)
         return None
 
 
@@ -139,70 +149,79 @@ class Repetitions:
         self._recorded: dict[tuple[KbNode, str, str, str], Assertion] = {}
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
         # Only for relations that have an assertion with problems in its provenance.
-        self._searches: dict[_Relation, _Searches] = {}
+        self._searches_by_relation: dict[_Relation, _Searches] = {}
 
-    def accepts(self, new: Assertion, column: ProvenanceList) -> bool:
-        """Return whether a new assertion is to be recorded, which is so unless it only repeats an earlier one.
+    def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
+        """Report whether a new assertion repeats or contradicts an earlier one, and return whether it is to be kept.
 
-        The new assertion, or an earlier one, may be marked as omitted. `column` is the provenance column, read with the
-        object of the file. It is compared with earlier provenances; the provenance of the assertion itself may differ
-        from it if the object was repaired.
+        It is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise the weaker of
+        both may be marked as omitted. `column` is the provenance column, read with the object of the file. It is
+        compared with earlier provenances; the provenance of the assertion itself may differ from it if the object was
+        repaired.
         """
         verb = new.verb
         relation = (new.subject, verb.name, new.object)
-        key = (*relation, self._justification_key(column))
-        earlier = self._recorded.get(key)
+        earlier = self._recorded.get((*relation, self._justification_key(column)))
         is_repetition = False
         # In most cases there is no earlier assertion and no search to count, and the call is saved.
-        if (earlier is not None or self._searches) and not verb.may_repeat:
-            is_repetition = self._repeats(new, column, earlier)
+        has_to_compare = earlier is not None or self._searches_by_relation
+        if has_to_compare and not verb.may_repeat:
+            is_repetition = self._report_repetition(new, column, earlier)
         if self._one_value and verb.predicate.is_single_valued:
-            self._compare_values(new, is_repetition=is_repetition)
-        if not (is_repetition or verb.may_repeat or new.is_inferred or new.is_omitted):
-            if new.provenance is not column:
-                key = (*relation, self._justification_key(new.provenance))
-            self._recorded[key] = new
+            self._report_other_value(new, is_repetition=is_repetition)
+        if is_repetition:
+            return False
+        if not (verb.may_repeat or new.is_inferred or new.is_omitted):
+            self._recorded[*relation, self._justification_key(new.provenance)] = new
             if new.provenance.problems:
-                searches = self._searches.setdefault(relation, _Searches())
+                searches = self._searches_by_relation.setdefault(relation, _Searches())
                 searches.assertions_with_problems.append(new)
-        return not is_repetition
+        return True
 
-    def _repeats(self, new: Assertion, column: ProvenanceList, earlier: Assertion | None) -> bool:
-        """Return whether a new assertion only repeats an earlier one, which has the same key of justification.
+    def _report_repetition(self, new: Assertion, column: ProvenanceList, earlier: Assertion | None) -> bool:
+        """Report that a new assertion repeats an earlier one, and return whether the provenances are equal, too.
 
-        If their provenances differ, return False and omit the weaker one. `earlier` is None if there is no earlier one;
-        `column` is the provenance column of the new assertion. Report a repetition in both cases.
+        If they differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
+        `earlier` is the last assertion with the same relation and key of justification; None if there is none: then
+        nothing is reported, and the result is False.
         """
         if earlier is not None and earlier.is_omitted:
             earlier = None
         self._count_search(new, earlier)
         if earlier is None:
             return False
-        self._findings.report_again(earlier)
-        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(earlier.line)), line=new.line)
+        self._findings.report_provenance_again(earlier)
+        earlier_place = str(self._findings.place(earlier.line))
+        self._findings.report("DUPLICATE_ASSERTION", earlier_place, line=new.line)
         if earlier.provenance.key == column.key:
             return True
         self._omit_weaker(new, earlier)
         return False
 
     def _count_search(self, new: Assertion, earlier: Assertion | None) -> None:
-        """Record the line at which the search for an earlier assertion ended.
+        """Record the line at which the reference program's search for an earlier assertion ends.
 
-        It is the line of the earlier assertion, or, without one, the line of the last recorded assertion.
+        It is the line of the assertion that the new one repeats (`earlier`). If there is none, the search ends only
+        after all lines before the new assertion.
         """
-        searches = self._searches.get(_relation_of(new))
+        searches = self._searches_by_relation.get(_relation_of(new))
         if searches is None:
             return
         if earlier is not None:
             end_line = earlier.line
-        elif new.is_inferred:  # after the last line
+        elif new.is_inferred:
+            # Assertions are inferred after the last line of the file.
             end_line = sys.maxsize
         else:
             end_line = new.line - 1
         insort(searches.end_lines, end_line)
 
-    def _compare_values(self, new: Assertion, *, is_repetition: bool) -> None:
-        """Omit the new assertion or an earlier one if a slot that takes a single value has two, and report that."""
+    def _report_other_value(self, new: Assertion, *, is_repetition: bool) -> None:
+        """Report that a slot that takes a single value gets another one, and omit the weaker of both assertions.
+
+        Nothing is reported if the new assertion gives the first value. `is_repetition` says that it only repeats an
+        earlier one, and adds no value to the slot.
+        """
         values = self._values_by_slot[new.subject, new.verb.name]
         other = values.first_with_other_object(new.object)
         if other is not None:
@@ -220,31 +239,44 @@ class Repetitions:
         return earlier is not None and earlier.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
-        """Mark an assertion as omitted, after reporting the problems of its provenance for the searches so far."""
+        """Mark an assertion as omitted, which is checked like the others but not written.
+
+        The searches of the reference program pass over it from now on. Therefore the problems of its provenance are
+        reported now for the searches so far.
+        """
         if assertion.provenance.problems and not assertion.is_omitted:
             self._report_searches(assertion)
         assertion.is_omitted = True
 
     def _omit_weaker(self, new: Assertion, earlier: Assertion) -> None:
-        """Omit the weaker of two assertions; the new one if both have the same confidence and line."""
+        """Omit the assertion with the lower confidence, or the later one if the confidences are equal."""
         new_strength = (float(new.confidence), -new.line)
         earlier_strength = (float(earlier.confidence), -earlier.line)
-        self.omit(new if new_strength <= earlier_strength else earlier)
+        # An inferred assertion can have the line of the earlier one; then it is the weaker one.
+        if new_strength <= earlier_strength:
+            self.omit(new)
+        else:
+            self.omit(earlier)
 
-    def finish(self) -> None:
-        """Report the problems of provenances again, once for each search that looked at their assertion."""
-        for searches in self._searches.values():
+    def report_all_searches(self) -> None:
+        """Report the problems of provenances again, once for each search that looked at their assertion.
+
+        This is called after all assertions were compared.
+        """
+        for searches in self._searches_by_relation.values():
             for assertion in searches.assertions_with_problems:
-                if not assertion.is_omitted:
+                if not assertion.is_omitted:  # otherwise they were reported when it was omitted
                     self._report_searches(assertion)
 
     def _report_searches(self, assertion: Assertion) -> None:
         """Report the problems of an assertion's provenance once for each search that looked at the assertion."""
-        searches = self._searches.get(_relation_of(assertion))
+        searches = self._searches_by_relation.get(_relation_of(assertion))
         if searches is None or assertion.is_inferred:
             return
-        count_before = bisect_left(searches.end_lines, assertion.line)  # searches that ended before this assertion
-        self._findings.report_again(assertion, len(searches.end_lines) - count_before)
+        # Searches that ended at an earlier line did not come to this assertion.
+        count_ended_before = bisect_left(searches.end_lines, assertion.line)
+        count_to_report = len(searches.end_lines) - count_ended_before
+        self._findings.report_provenance_again(assertion, count_to_report)
 
 
 # ---- Adding assertions
@@ -256,81 +288,106 @@ class Builder:
     """Adds assertions to a knowledge base, reports their problems, and repairs them if possible."""
 
     def __init__(self, base: KnowledgeBase, findings: KbFindings, options: KbOptions, *, one_value: bool) -> None:
-        """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
+        """Take the knowledge base to fill, and the options.
+
+        Problems are reported to `findings`. If `one_value`, only the strongest value is kept of a slot that takes a
+        single value.
+        """
         self.base = base
         self.findings = findings
         self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
         self._nodes = base.nodes
         self._table = options.table
-        self._lists = ListReader(None if options.documents is None else options.documents.lengths)
+        document_lengths = None if options.documents is None else options.documents.lengths
+        self._list_reader = ListReader(document_lengths)
 
     def add(self, line: KbLine, *, is_inferred: bool = False) -> Assertion | None:
         """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
 
-        `is_inferred` says that the line is not in the file, but was inferred from the line with its number.
+        `is_inferred` says that the line is not in the file, but was inferred from the line with its number. The columns
+        are read in the order of the reference program, so that problems are reported in the same order.
         """
-        subject = self._nodes.get(line.subject) or self._find_node(line.subject, "SUBJECT", line.number)
+        subject = self._node_of_column(line.subject, "SUBJECT", line.number)
         if subject is None:
-            self._reject("NO_SUBJECT")
+            self._count_rejected("NO_SUBJECT")
             return None
-        has_event = subject.is_event or (not line.is_string and line.object.startswith(":Event"))
+
+        object_name = "" if line.is_string else line.object
+        has_event = subject.is_event or object_name.startswith(":Event")
         verb, realis, problems = self._table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
         if verb is None:
             subject.uses.setdefault(use_as(SUBJECT), line.number)
-            self._reject("NO_PREDICATE")
+            self._count_rejected("NO_PREDICATE")
             return None
+
         column = NO_PROVENANCE
         if verb.has_provenance:
-            has_string = not line.is_string and line.object.startswith(":String")
-            column = self._lists.read(line.provenance, has_event, has_string, verb.is_mention)
+            has_string = object_name.startswith(":String")
+            column = self._list_reader.read(line.provenance, has_event, has_string, verb.is_mention)
             if column.problems or column.span_count > 1:
                 self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
-        use = declaration(line.object) if verb.name == TYPE else verb.as_subject
-        text: str | None = line.object
-        if not (verb.takes_nodes or (verb.takes_text and line.is_string)):
-            text = self._repair_text(verb, line)
-        if use not in subject.uses:
-            self._note_use(subject, use, line.number)
-        node = None
-        if verb.takes_nodes:
-            node = self._nodes.get(line.object) or self._find_node(line.object, "OBJECT", line.number)
-            if node is None:
-                self.base.unrecorded_uses.append(NodeUse(subject, use, line.number))
-                self._reject("NO_OBJECT")
-                return None
-            text = node.name
-            if verb.as_object not in node.uses:
-                self._note_use(node, verb.as_object, line.number)
-        if text is None:
-            self._reject("BAD_PREDICATE")
+
+        subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
+        text_and_node = self._read_object(line, verb, subject, subject_use)
+        if text_and_node is None:
             return None
+        text, node = text_and_node
+
         assertion = Assertion(
             subject=subject,
             verb=verb,
             realis=realis,
             object=text,
             node=node,
-            provenance=column if text == line.object else self._read_repaired(column, verb, subject, text),
+            provenance=column if text == line.object else self._read_again(column, verb, subject, text),
             confidence=line.confidence,
             line=line.number,
             comment=line.comment,
             is_inferred=is_inferred,
         )
-        if verb.is_compared and not self.repetitions.accepts(assertion, column):
-            self._note_repetition(assertion, use)
-            self._reject("DUPLICATE")
+        if verb.is_compared and not self.repetitions.compare_with_earlier(assertion, column):
+            self._record_uses_of_repetition(assertion, subject_use)
+            self._count_rejected("DUPLICATE")
             return None
         self._record(assertion)
         return assertion
 
-    def _read_repaired(self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, text: str) -> ProvenanceList:
-        """Return the provenance list of a column, read again with the repaired object `text`."""
+    def _read_object(
+        self, line: KbLine, verb: PredicateVerb, subject: KbNode, subject_use: Use
+    ) -> tuple[str, KbNode | None] | None:
+        """Return the object of a line as text and as node, which is None if the object is none: `":Entity_1", node`.
+
+        Record how the line uses its subject (`subject_use`) and its object. If the object is illegal, count the line as
+        rejected, and return None.
+        """
+        if not verb.takes_nodes:
+            text = self._repair_text(verb, line)
+            self._record_use(subject, subject_use, line.number)
+            if text is None:
+                self._count_rejected("BAD_PREDICATE")
+                return None
+            return text, None
+        self._record_use(subject, subject_use, line.number)
+        node = self._node_of_column(line.object, "OBJECT", line.number)
+        if node is None:
+            self.base.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
+            self._count_rejected("NO_OBJECT")
+            return None
+        self._record_use(node, verb.as_object, line.number)
+        return node.name, node
+
+    def _read_again(self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, text: str) -> ProvenanceList:
+        """Return the provenance list of a column, read again with the repaired object `text`.
+
+        A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
+        """
         if not verb.has_provenance:
             return column
         has_event = subject.is_event or text.startswith(":Event")
-        return self._lists.read(column.text, has_event, text.startswith(":String"), verb.is_mention)
+        has_string = text.startswith(":String")
+        return self._list_reader.read(column.text, has_event, has_string, verb.is_mention)
 
     def _record(self, assertion: Assertion) -> None:
         """Add an assertion to the knowledge base and to its subject."""
@@ -343,94 +400,108 @@ class Builder:
         if assertion.verb.name in MENTIONS:
             subject.documents.add(assertion.provenance.docid)
 
-    def _note_repetition(self, assertion: Assertion, use: Use) -> None:
-        """Add the uses of nodes by a repetition, which are checked although the repetition is not recorded."""
-        self.base.unrecorded_uses.append(NodeUse(assertion.subject, use, assertion.line))
+    def _record_uses_of_repetition(self, assertion: Assertion, subject_use: Use) -> None:
+        """Record how a repetition uses its nodes; its uses are checked although the repetition is not recorded."""
+        uses = self.base.unrecorded_uses
+        uses.append(NodeUse(assertion.subject, subject_use, assertion.line))
         if assertion.node is not None:
-            self.base.unrecorded_uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
+            uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
 
-    def _reject(self, reason: str) -> None:
-        """Count a line that is rejected for this reason."""
+    def _count_rejected(self, reason: str) -> None:
+        """Count a line that is rejected for this reason, such as "NO_SUBJECT", in the statistics."""
         self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
 
     def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: KbLine) -> None:
-        """Report the problems of the predicate of a line, for an alias with the replacement."""
-        for code, arguments in problems:
-            repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
+        """Report the problems of the predicate of a line."""
+        for problem in problems:
+            repaired = None
+            if problem.code == "PREDICATE_ALIAS":
+                _reason, _alias, repaired = problem.arguments
             detail = Detail("PREDICATE", line.predicate, repaired)
-            self.findings.report(code, *arguments, line=line.number, detail=detail)
+            self.findings.report(problem.code, *problem.arguments, line=line.number, detail=detail)
 
     def _report_provenance(
         self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, line: int, *, with_fatal: bool
     ) -> None:
         """Report the problems of a provenance column, and several spans if the predicate allows only one.
 
-        Fatal problems are left out unless `with_fatal`.
+        Fatal problems are left out unless `with_fatal`. The subject is added to the nodes with problems.
         """
         if column.problems:
             self.findings.troubled_nodes.add(subject.name)
-            self.findings.report_spans(column, line, with_fatal=with_fatal)
+            self.findings.report_provenance(column, line, with_fatal=with_fatal)
         if column.span_count > 1:
             detail = Detail("PROVENANCE", column.text)
             for _ in range(verb.span_complaints):
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
 
-    def _find_node(self, text: str, column: str, line: int) -> KbNode | None:
-        """Return the node with the name in a column of a line; a new node if there is none yet.
+    def _node_of_column(self, text: str, column: str, line: int) -> KbNode | None:
+        """Return the node with the name in a column of a line, such as ":Entity_1"; a new node if there is none yet.
 
         If the text of the column is no name, report that and return None. A missing colon before the name is added, and
-        reported, too.
+        reported, too. `column` is the name of the column in reports.
         """
+        if text in self._nodes:
+            return self._nodes[text]
         if not is_node_name(text):
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
             return None
-        name = text if text.startswith(":") else f":{text}"
-        if name is not text:
+        name = text
+        if not text.startswith(":"):
+            name = f":{text}"
             self.findings.report("COLON_OMITTED", text, line=line, detail=Detail(column, text, name))
         if name not in self._nodes:
             self._nodes[name] = KbNode(name)
         return self._nodes[name]
 
     def _repair_text(self, verb: PredicateVerb, line: KbLine) -> str | None:
-        """Return the repaired object of a mention, a type or a link, and report its problem.
+        """Return the object of a line that is a text, repaired if need be; None if it cannot be repaired.
 
-        Quotes are added around the object of a mention and removed from that of a link. Return None for a link without
-        a colon, which cannot be repaired.
+        It is the object of a mention, a type or a link. Missing quotes are added around the object of a mention, and
+        reported; quotes are removed from that of a link. A link without a colon is reported, and cannot be repaired.
         """
         text = line.object
+        if verb.takes_text:
+            if line.is_string:
+                return text
+            quoted_text = '"' + _TO_ESCAPE.sub(r"\\\g<0>", text) + '"'
+            detail = Detail("OBJECT", text, quoted_text)
+            self.findings.report("UNQUOTED_STRING", text, line=line.number, detail=detail)
+            return quoted_text
         if verb.name == TYPE:
             return text
-        if verb.takes_text:
-            quoted = '"' + _TO_ESCAPE.sub(r"\\\g<0>", text) + '"'
-            self.findings.report("UNQUOTED_STRING", text, line=line.number, detail=Detail("OBJECT", text, quoted))
-            return quoted
+        # A link has the form KB:ID.
         if ":" in text:
             return text.removeprefix('"').removesuffix('"')
         self.findings.report("ILLEGAL_LINK_SPECIFICATION", text, line=line.number, detail=Detail("OBJECT", text))
         return None
 
-    def _note_use(self, node: KbNode, use: Use, line: int) -> None:
-        """Record a use of a node by a line if it is the first such use, and the type that the use gives to the node.
+    def _record_use(self, node: KbNode, use: Use, line: int) -> None:
+        """Record a new way in which a line uses a node, and the type that this gives to the node.
 
-        If the node cannot have that type, this is reported for every such line, and the use is recorded without it.
+        If the node cannot have that type, this is reported, for later such lines, too, and the use is recorded without
+        the type.
         """
+        if use in node.uses:
+            return
         node_type = use.single_type
-        if node_type is not None and not self._give_type(node, node_type, use.role, line):
+        if node_type is not None and not self._add_type(node, node_type, use.role, line):
             use = use_as(use.role)
         node.uses.setdefault(use, line)
 
-    def _give_type(self, node: KbNode, node_type: str, role: int, line: int) -> bool:
+    def _add_type(self, node: KbNode, node_type: str, role: int, line: int) -> bool:
         """Add a type to a node and return True; if the node cannot have the type, report that and return False.
 
-        `role` is the role of the node in the line.
+        `node.type` is the type of the node as long as it has only one. `role` is the role of the node in the line.
         """
         if node_type not in NODE_TYPES:
             self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
             return False
         if not node.name.startswith(_name_prefix(node_type)):
-            detail = Detail("OBJECT" if role == OBJECT else "SUBJECT", node.name)
+            column = "OBJECT" if role == OBJECT else "SUBJECT"
             arguments = (node.name, node_type.upper())
+            detail = Detail(column, node.name)
             self.findings.report("INCOMPATIBLE_NODE_NAME", *arguments, line=line, detail=detail)
             return False
         if node_type not in node.types:

@@ -81,35 +81,45 @@ def validate_kb(line: Line, session: Session) -> int:
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
+    # The options.
     kb_file = line.words[0]
     if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
     task = line.text("-task").upper()
     if task not in TASKS:
-        raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
+        known_tasks = ", ".join(sorted(TASKS))
+        raise UsageError(f"Unknown task: {task} (known tasks are [{known_tasks}]")
     folder = writers.output_folder(line.get("-output_dir"), kb_file)
     session.report_to(closing_only=True)
     labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    formats = NONE if "--check" in line else line.text("-output")
-    paths = writers.output_paths(formats, folder, kb_file)
-    outputs = writers.KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
+    is_check_only = "--check" in line
+    formats = NONE if is_check_only else line.text("-output")
+    outputs = writers.KbOutputs(
+        folder=folder,
+        paths=writers.output_paths(formats, folder, kb_file),
+        labels=labels,
+        link_kb=line.text("-linkkb").upper(),
+    )
     predicates = PredicateTable()
     predicates_file = line.get("-predicates")
     if predicates_file is not None:
         load_predicates(predicates_file, predicates)
     multiple = line.text("-multiple").upper()
     if multiple not in tuple(Multiple):
-        raise UsageError(f"Argument to -multiple switch must be one of [{', '.join(sorted(Multiple))}]")
+        choices = ", ".join(sorted(Multiple))
+        raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
     session.problems.ignored = ignored_codes(line.text("-ignore"))
-    options = KbOptions(task, Multiple(multiple), session.read_documents(), predicates)
+    options = KbOptions(task=task, multiple=Multiple(multiple), documents=session.read_documents(), table=predicates)
+
+    # The checks, and then the outputs. A knowledge base with errors is not written.
     with open_source(kb_file, stdin_as_dash=False) as source:
         kb = validation.validate_kb(source, options, session.problems)
     session.report()
     if not session.has_errors:
         outputs.write(kb)
-        if "--check" not in line:
+        if not is_check_only:
             _write_statistics(kb, line)
         if "--diff" in line:
             write_difference(writers.differences(kb, labels))
@@ -156,17 +166,22 @@ RESOLVE_QUERIES: Final = Program(
 
 @RESOLVE_QUERIES.command
 def resolve_queries(line: Line, session: Session) -> int:
-    """Answer queries from a validated knowledge base, and write the answers as a run. Return 0."""
+    """Answer queries from a validated knowledge base, and write the answers as a run.
+
+    Return the exit status 0, and the resolution as the value of the command.
+    """
+    # Where to report, and the queries.
     _queries_file, kb_file, output_file = line.words
     error_file = Destination.of_report(line.text("-error_file"))
-    session.report_to("stderr" if error_file.stream is not None else error_file.name)
+    is_stream = error_file.stream is not None
+    session.report_to("stderr" if is_stream else error_file.name)
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
-    kb_name = os.path.basename(kb_file)
-    if "." in kb_name and ".valid" not in kb_name:
-        session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
+    _announce_unless_validated(kb_file, session)
     queries = list(query_files.table.by_id.values())
     _remark_on_entry_points(queries, session)
+
+    # The answers, and how the entry points were found.
     with open_source(kb_file) as source:
         kb = ValidatedKb(source, queries)
     resolution = Resolution(kb, queries)
@@ -174,9 +189,23 @@ def resolve_queries(line: Line, session: Session) -> int:
     explanation_file = line.get("--explain")
     if explanation_file is not None:
         _write_or_print(explanation_file, explanation_text(resolution))
-    write_text("stderr", "".join(report_text(session.problems)))
+
+    # The report, which ends with the statistics.
+    report = "".join(report_text(session.problems))
+    write_text("stderr", report)
     session.close(resolution.statistics())
     return Finished(Status.DONE, resolution)
+
+
+def _announce_unless_validated(kb_file: str, session: Session) -> None:
+    """Warn if the name of a knowledge base file shows that it was not validated, as kb.tac does.
+
+    A name without an ending, such as kb, shows nothing.
+    """
+    name = os.path.basename(kb_file)
+    has_ending = "." in name
+    if has_ending and ".valid" not in name:
+        session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
 
 
 def _remark_on_entry_points(queries: Iterable[Query], session: Session) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -17,8 +16,9 @@ from cs_score.verbs.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE,
 
 _BLOCK: Final = 1 << 16
 
-# A line with nothing to trim or cut off: four columns and perhaps a confidence, or the type of a node; or any line.
-# The characters are listed outright: to exclude white space instead takes twice the time.
+# Three kinds of lines: an assertion with nothing to trim or cut off, the type of a node likewise, or any other line.
+# The groups are the columns of `LineColumns`. The characters are listed outright, since to exclude white space instead
+# takes twice the time.
 _SPAN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
 _LINE: Final = re.compile(
     r'(:[A-Za-z0-9_]++)\t(?:((?!type|link)[a-z0-9_:.-]++)\t(?:(:[A-Za-z0-9_]++)|("[^\t\n#"\\]*+"))'
@@ -45,6 +45,7 @@ class KbFindings:
     """
 
     def __init__(self, file: str, problems: ProblemLog) -> None:
+        """Take the name of the file, and the log to which its problems are added."""
         self.troubled_nodes: set[str] = set()
         self._file = file
         self._problems = problems
@@ -54,38 +55,47 @@ class KbFindings:
         return Place(self._file, line)
 
     def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
-        """Report a problem at a line. `code` names the kind of problem, `arguments` fill in its message."""
+        """Report a problem at a line.
+
+        `code` names the kind of problem, `arguments` fill in its message. `detail` is what a report for programs adds.
+        """
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
         """Report a problem without a place in its message; only reports for programs have the line.
 
-        `arguments` fill in the message; the first of them is the text of the column with the problem.
+        `code` names the kind of problem, `arguments` fill in its message. The first of them is the text of the column
+        with the problem; `column` is the name of that column.
         """
-        self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
+        column_text = str(arguments[0])
+        detail = Detail(column, column_text, place=self.place(line))
+        self._problems.add(code, *arguments, detail=detail)
 
-    def report_again(self, assertion: Assertion, times: int = 1) -> None:
+    def report_provenance_again(self, assertion: Assertion, times: int = 1) -> None:
         """Report the problems of an assertion's provenance once more, or `times` times more.
 
         The reference program parses the provenance again whenever it looks at the assertion, and counts the problems
-        each time.
+        each time. The numbers in its report are reproduced.
         """
         if assertion.provenance.problems:
-            self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
+            self.report_provenance(assertion.provenance, assertion.line, times, with_fatal=False)
 
-    def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
-        """Report the problems of a provenance at a line, `times` times.
+    def report_provenance(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
+        """Report each problem of a provenance column, such as a span that ends before it starts, at a line.
 
-        Fatal problems are left out unless `with_fatal`; they are reported only for the first reading.
+        Each problem counts `times` times: once for each time that the reference program parses the column. Fatal
+        problems are left out unless `with_fatal`, which is True when the column is read for the first time.
         """
-        for code, arguments, text, repaired in provenance.problems:
-            if with_fatal or CODES[code].severity is not Severity.FATAL:
-                detail = Detail("PROVENANCE", text, repaired)
-                self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
+        for problem in provenance.problems:
+            is_fatal = CODES[problem.code].severity is Severity.FATAL
+            if is_fatal and not with_fatal:
+                continue
+            detail = Detail("PROVENANCE", problem.text, problem.repaired)
+            self._problems.add(problem.code, *problem.arguments, place=self.place(line), times=times, detail=detail)
 
 
 class KbLine(Record, eq=False):
-    """A line that has the right number of columns for an assertion.
+    """A line that has the right number of columns for an assertion, such as `:Entity_1 per:spouse :Entity_2 D1:3-9`.
 
     `is_string` says that the object is a string in quotes.
     """
@@ -104,51 +114,70 @@ class KbFile:
     """A knowledge base file. Its first line, with the run id, is read at once; `lines` reads the others."""
 
     def __init__(self, source: Source, findings: KbFindings, task: str) -> None:
-        """Read the first line.
+        """Read the first line, which has the run id.
 
-        If it is no run id, that is reported, and the line is read as an assertion, with the number 2.
+        If it is no run id, that is reported, and the line is read as an assertion, with the number 2. `task` is the
+        validation task, such as "CSKB".
         """
         self._task = task
         self._findings = findings
-        self._blocks = text_blocks(source)
-        first_block = next(self._blocks, None)
-        self.first_line, line_feed, remaining_text = (first_block or "").partition("\n")
+        self._later_blocks = text_blocks(source)
+        first_block = next(self._later_blocks, None)
+        self.first_line, line_feed, text_after_first_line = (first_block or "").partition("\n")
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
-        has_more_lines = bool(line_feed)
+        # The part of the first block that `lines` is to read; None if there is no line in it.
+        self._rest_of_first_block = text_after_first_line if line_feed else None
         if not is_run_id(self.run_id):
             is_empty = first_block is None
             findings.report("MISSING_RUNID", line=0 if is_empty else 1, detail=Detail("RUNID"))
             self.run_id = "OmittedRunID"
-            remaining_text = first_block or ""
-            has_more_lines = not is_empty
-        if has_more_lines:
-            self._blocks = itertools.chain((remaining_text,), self._blocks)
+            self._rest_of_first_block = first_block
 
     def lines(self) -> Iterator[KbLine]:
         """Yield the lines that may be assertions, and report the problems of the other lines."""
         has_all_predicates = TASKS[self._task] is None
-        numbered_columns = enumerate(self._split_blocks(), start=2)
-        for number, (subject, predicate, node, string, provenance, confidence, node_type, other) in numbered_columns:
+        for number, columns in enumerate(self._columns_of_lines(), start=2):
+            subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
             if predicate:
-                if has_all_predicates or self._is_on_task(predicate, number):
-                    confidence = confidence or CERTAIN
-                    yield KbLine(number, subject, predicate, node or string, not node, provenance, confidence)
+                # A plain assertion, as nearly all lines are.
+                if not (has_all_predicates or self._is_on_task(predicate)):
+                    self._report_off_task(predicate, number)
+                    continue
+                yield KbLine(
+                    number=number,
+                    subject=subject,
+                    predicate=predicate,
+                    object=node or string,
+                    is_string=not node,
+                    provenance=provenance,
+                    confidence=confidence or CERTAIN,
+                )
             elif node_type:
-                yield KbLine(number, subject, TYPE, node_type, False, "", CERTAIN)
+                yield KbLine(
+                    number=number,
+                    subject=subject,
+                    predicate=TYPE,
+                    object=node_type,
+                    is_string=False,
+                    provenance="",
+                    confidence=CERTAIN,
+                )
             else:
-                line = self._read_line(number, other)
+                line = self._read_other_line(number, other_line)
                 if line is not None:
                     yield line
 
-    def _split_blocks(self) -> Iterator[LineColumns]:
-        """Yield the columns of each line after the first, as `split_lines` returns them."""
-        for block in self._blocks:
+    def _columns_of_lines(self) -> Iterator[LineColumns]:
+        """Yield the columns of each line after the first."""
+        if self._rest_of_first_block is not None:
+            yield from split_lines(self._rest_of_first_block)
+        for block in self._later_blocks:
             yield from split_lines(block)
 
-    def _read_line(self, number: int, text: str) -> KbLine | None:
-        """Return the line with this number and text, which may be of any form.
+    def _read_other_line(self, number: int, text: str) -> KbLine | None:
+        """Return the line with this number and text, which may have comments, white space and columns of any number.
 
-        If it cannot be an assertion, report its problem and return None. Return None for a blank line.
+        If it cannot be an assertion, report its problem and return None. Return None for a blank line, too.
         """
         comment = ""
         if "#" in text:
@@ -156,11 +185,15 @@ class KbFile:
         columns = [column.strip(WHITE_SPACE) for column in text.rstrip("\t").split("\t")]
         if not any(columns):
             return None
-        confidence = self._take_confidence(columns, number)
+        columns, confidence = self._split_confidence(columns, number)
         predicate = columns[1] if len(columns) > 1 else ""
-        if not self._is_on_task(predicate, number):
+        if not self._is_on_task(predicate):
+            self._report_off_task(predicate, number)
             return None
-        wanted_count = 3 if predicate.partition(".")[0].lower() in (TYPE, LINK) else 4
+        # Types and links have no provenance.
+        name = predicate.partition(".")[0].lower()
+        has_provenance = name not in (TYPE, LINK)
+        wanted_count = 4 if has_provenance else 3
         if len(columns) != wanted_count:
             self._findings.report("WRONG_NUM_ENTRIES", wanted_count, len(columns), line=number)
             return None
@@ -170,45 +203,57 @@ class KbFile:
             predicate=predicate,
             object=columns[2],
             is_string=_STRING.fullmatch(columns[2]) is not None,
-            provenance=columns[3] if len(columns) > 3 else "",
+            provenance=columns[3] if has_provenance else "",
             confidence=confidence,
             comment=comment,
         )
 
-    def _take_confidence(self, columns: list[str], number: int) -> str:
-        """Remove the confidence from the end of the columns and return it; 1.0 if there is none.
+    def _split_confidence(self, columns: list[str], number: int) -> tuple[list[str], str]:
+        """Return the columns without a confidence at their end, and the confidence; it is 1.0 if there is none.
 
-        A confidence with an exponent is reported and repaired: "1e-3" -> "0.001".
+        A confidence with an exponent is reported at the line with this number, and repaired: "1e-3" -> "0.001".
         """
-        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else CERTAIN
+        confidence = CERTAIN
+        if _CONFIDENCE.fullmatch(columns[-1]):
+            confidence = columns[-1]
+            columns = columns[:-1]
+        # The reference program removes a confidence with an exponent even where another one follows it.
         decimals = without_exponent(columns[-1]) if columns else None
         if decimals is None:
-            return confidence
-        with_exponent = columns.pop()
+            return columns, confidence
+        with_exponent = columns[-1]
         detail = Detail("CONFIDENCE", with_exponent, decimals)
         self._findings.report("IMPROPER_CONFIDENCE_VALUE", with_exponent, line=number, detail=detail)
-        return decimals
+        return columns[:-1], decimals
 
-    def _is_on_task(self, predicate: str, line: int) -> bool:
-        """Return whether the task accepts a predicate; if it does not, report that at the line."""
+    def _is_on_task(self, predicate: str) -> bool:
+        """Return whether the task accepts a predicate: CSED takes only types and mentions by name, CSKB takes all."""
         accepted = TASKS[self._task]
-        if accepted is None or predicate.lower() in accepted:
-            return True
-        self._findings.report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
-        return False
+        return accepted is None or predicate.lower() in accepted
+
+    def _report_off_task(self, predicate: str, line: int) -> None:
+        """Report a line whose predicate the task does not accept."""
+        detail = Detail("PREDICATE", predicate)
+        self._findings.report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=detail)
 
 
 LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]
-"""The columns of a line: subject, predicate, node, string, provenance, confidence, type; or the whole line as the last.
+"""The columns of a line: subject, predicate, node, string, provenance, confidence, type, or the whole line at last.
+
+Columns that a line does not have are empty. A tuple without names is made by the pattern itself; a record for each line
+would cost 7 % of the time of a validation.
 """
 
 
 def split_lines(block: str) -> list[LineColumns]:
-    """Return the columns of each line of a block as eight texts; columns that a line does not have are empty.
+    """Return the columns of each line of a block of lines; columns that a line does not have are empty.
 
-    A plain assertion has its subject, predicate, object (the third text if it is a node, the fourth if it is a string
-    in quotes), provenance and perhaps confidence. A plain type line has its subject and, as the seventh text, the type.
-    Any other line is the eighth text as a whole.
+    They are the subject, predicate, node, string, provenance, confidence, type and the text of another line:
+
+    * A plain assertion has its subject, predicate, object, provenance and perhaps confidence. The object is in `node`
+      if it is a node, in `string` if it is a string in quotes.
+    * A plain type line has its subject and its type.
+    * Any other line has only its whole text.
     """
     return _LINE.findall(f"{block}\n")
 
@@ -216,10 +261,13 @@ def split_lines(block: str) -> list[LineColumns]:
 def text_blocks(source: Source) -> Iterator[str]:
     """Yield the text of a file in blocks of whole lines, without a byte order mark at its start.
 
-    Only a line feed ends a line; the last one of a block is left out. Raises InputError for bytes that are not UTF-8.
+    Only a line feed ends a line; that of the last line of a block is left out. Raises InputError for bytes that are not
+    UTF-8.
     """
     line_count = 0
     for block in line_blocks(source, _BLOCK):
         text = decode_text(block, source.name, line_count)
-        yield text if line_count else text.removeprefix("\ufeff")
+        if line_count == 0:
+            text = text.removeprefix("\ufeff")
+        yield text
         line_count += block.count(b"\n") + 1

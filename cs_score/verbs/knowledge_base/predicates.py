@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ from cs_score.base.sources import decode_text, open_source
 from cs_score.coldstart.queries import NODE_TYPES, Predicate, inventory
 
 TAC: Final = "TAC"
-"""The label of the predicates of the task."""
+"""The label of the predicates that the evaluation defines."""
 
 REALIS: Final = frozenset(("actual", "generic", "other"))
 _ANY_REALIS: Final = "actual, generic, or other"
@@ -97,7 +97,7 @@ class PredicateVerb(Record, eq=False):
     """A predicate, with its properties that matter for assertions.
 
     * `as_subject` and `as_object`: the uses of the subject and of the object of an assertion.
-    * `label`: the label of the file that defines the predicate, `TAC` for those of the task.
+    * `label`: the label of the file that defines the predicate, `TAC` for those of the evaluation.
     * `order`: the sort key of the predicate in a validated knowledge base.
     * `has_provenance`: its assertions have a provenance column.
     * `has_domain`: it is written with the type of the subject before it, such as per:spouse.
@@ -148,30 +148,42 @@ class Reading(NamedTuple):
     realis: str | None
     problems: tuple[PredicateProblem, ...]
 
-    def reject(self, code: str, *arguments: str) -> Reading:
-        """Return the reading of a column that is rejected for a further problem."""
-        return Reading(None, self.realis, (*self.problems, PredicateProblem(code, arguments)))
+    def with_problem(self, code: str, *arguments: str) -> Reading:
+        """Return this reading with a further problem; `code` names its kind, `arguments` fill in its message."""
+        problem = PredicateProblem(code, arguments)
+        return self._replace(problems=(*self.problems, problem))
 
 
 class PredicateTable:
     """The predicates that a knowledge base may use."""
 
     def __init__(self) -> None:
-        """Make a table with the predicates of the task."""
+        """Make a table with the predicates that the evaluation defines, such as per:spouse, under the label "TAC"."""
         self._verbs_by_name: dict[str, list[PredicateVerb]] = {}
-        self._readings: dict[tuple[str, str | None, bool], Reading] = {}
-        for predicate in dict.fromkeys(inventory().values()):
-            if predicate.name != "type":  # the inventory has a type predicate for each kind of node
+        # The meanings of the columns that were read before. They are few, and lines are many.
+        self._reading_by_column: dict[tuple[str, str | None, bool], Reading] = {}
+        # The inventory has a predicate once for each type in its domain.
+        distinct_predicates = dict.fromkeys(inventory().values())
+        for predicate in distinct_predicates:
+            # The inventory has several predicates "type", one for each kind of node. Here one serves all nodes.
+            if predicate.name != "type":
                 self.define(predicate, TAC)
-        self.define(Predicate("type", NODE_TYPES, frozenset(("type",)), False, None), TAC)
+        type_of_any_node = Predicate(
+            name="type", domain=NODE_TYPES, range=frozenset(("type",)), is_single_valued=False, inverse=None
+        )
+        self.define(type_of_any_node, TAC)
 
     def verbs_named(self, name: str) -> list[PredicateVerb]:
-        """Return all predicates with a name, which differ in their domains."""
+        """Return all predicates with a name such as "spouse"; those with the same name differ in their domains."""
         return self._verbs_by_name.get(name, [])
 
     def define(self, predicate: Predicate, label: str) -> None:
-        """Add a predicate under the label of the file that defines it."""
-        self._verbs_by_name.setdefault(predicate.name, []).append(_make_verb(predicate, label))
+        """Add a predicate to the table.
+
+        `label` is the label of the file that defines the predicate; it is "TAC" for predicates of the evaluation.
+        """
+        verb = _make_verb(predicate, label)
+        self._verbs_by_name.setdefault(predicate.name, []).append(verb)
 
     def read(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
         """Return the meaning of a predicate column, such as "per:spouse" or "conflict.attack_attacker.actual".
@@ -179,73 +191,105 @@ class PredicateTable:
         `subject_type` is the type of the subject, None if it is not known. `is_event` says that the subject or the
         object is an event.
         """
-        key = (text, subject_type, is_event)
-        reading = self._readings.get(key)
-        if reading is None:
-            reading = self._readings[key] = self._read_column(*key)
-        return reading
+        column = (text, subject_type, is_event)
+        if column not in self._reading_by_column:
+            self._reading_by_column[column] = self._read_new_column(text, subject_type, is_event)
+        return self._reading_by_column[column]
 
-    def _read_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
-        """Return the meaning of a predicate column without looking for an earlier reading.
+    def _read_new_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
+        """Return the meaning of a predicate column that was not read before, such as "per:spouse".
 
-        The method `read` has the same arguments.
+        `subject_type` is the type of the subject, None if it is not known. `is_event` says that the subject or the
+        object is an event.
         """
-        domain_text, colon, name_text = text.partition(":")
-        domain = domain_text.lower() if colon and domain_text != "0" else ""
-        name, realis, problems = self._split_realis(name_text if colon else text, is_event)
-        reading = Reading(None, realis, problems)
+        domain, name_with_realis = _split_domain(text)
+        name, realis, problems = self._split_realis(name_with_realis, is_event)
+        rejected = Reading(verb=None, realis=realis, problems=problems)
         if domain and domain not in NODE_TYPES:
-            return reading.reject("ILLEGAL_PREDICATE_TYPE", domain)
+            return rejected.with_problem("ILLEGAL_PREDICATE_TYPE", domain)
         if domain and subject_type is not None and subject_type != domain:
-            return reading.reject("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
+            return rejected.with_problem("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
         node_type = domain or subject_type
-        aliases = _ALIASES["any"] | _ALIASES.get(node_type or "any", {})
-        if name in aliases:
-            reason, replacement = aliases[name]
-            alias_problem = PredicateProblem("PREDICATE_ALIAS", (reason, name, replacement))
-            problems = (*problems, alias_problem)
-            reading = Reading(None, realis, problems)
+        # A deprecated or misspelled name is reported, and replaced by the right one.
+        alias = _ALIASES["any"].get(name)
+        if node_type in _ALIASES:
+            alias = _ALIASES[node_type].get(name, alias)
+        if alias is not None:
+            reason, replacement = alias
+            rejected = rejected.with_problem("PREDICATE_ALIAS", reason, name, replacement)
             name = replacement
-        verbs = [verb for verb in self.verbs_named(name) if node_type is None or node_type in verb.predicate.domain]
-        if len(verbs) != 1:
-            return reading.reject("AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE", name)
-        return Reading(verbs[0], realis, problems)
+        verbs = self.verbs_named(name)
+        if node_type is not None:
+            verbs = [verb for verb in verbs if node_type in verb.predicate.domain]
+        if not verbs:
+            return rejected.with_problem("ILLEGAL_PREDICATE", name)
+        if len(verbs) > 1:
+            return rejected.with_problem("AMBIGUOUS_PREDICATE", name)
+        return Reading(verb=verbs[0], realis=realis, problems=rejected.problems)
 
-    def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, tuple[PredicateProblem, ...]]:
-        """Return the name, the realis and the problems of a predicate without its domain.
+    def _split_realis(self, text: str, is_event: bool) -> _NameWithRealis:
+        """Return the name and the realis of a predicate without its domain, and their problems.
 
-        For "life.injure_victim.actual" the name is "life.injure_victim" and the realis "actual". Relations with events
-        should have a realis, other relations should not. If the last part of the text is no realis, or the other parts
-        are no name, the problems of the reference program are reported.
+        `"life.injure_victim.actual"` -> the name `"life.injure_victim"` and the realis `"actual"`. A relation with an
+        event (`is_event`) should have a realis, another relation should not.
         """
         full_name = text.rstrip(".")
-        name, dot, last = full_name.rpartition(".")
-        illegal = PredicateProblem("ILLEGAL_REALIS", (last,))
-        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last))
+        name, dot, last_part = full_name.rpartition(".")
+        illegal = PredicateProblem("ILLEGAL_REALIS", (last_part,))
+        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last_part))
         missing = PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE))
         if not dot:
-            is_missing = is_event and text != "type"
-            return text, None, (missing,) if is_missing else ()
+            needs_realis = is_event and text != "type"
+            return _NameWithRealis(text, realis=None, problems=(missing,) if needs_realis else ())
         if name == "type":
-            return name, last, (unexpected,) if last in REALIS else (unexpected, illegal)
-        if last in REALIS:
+            is_realis = last_part in REALIS
+            return _NameWithRealis(name, last_part, (unexpected,) if is_realis else (unexpected, illegal))
+        if last_part in REALIS:
             if self.verbs_named(name):
-                return name, last, () if is_event else (unexpected,)
-            return name, last, (illegal, unexpected) if is_event else (illegal,)
+                return _NameWithRealis(name, last_part, () if is_event else (unexpected,))
+            # The reference program finds no predicate before the realis, and takes the realis for illegal.
+            return _NameWithRealis(name, last_part, (illegal, unexpected) if is_event else (illegal,))
+        # The last part is no realis: it belongs to the name, as in "life.injure_victim".
         if self.verbs_named(full_name):
-            return full_name, None, (missing,) if is_event else ()
-        return full_name, None, (illegal,) if is_event else (illegal, unexpected)
+            return _NameWithRealis(full_name, realis=None, problems=(missing,) if is_event else ())
+        return _NameWithRealis(full_name, realis=None, problems=(illegal,) if is_event else (illegal, unexpected))
+
+
+class _NameWithRealis(NamedTuple):
+    """The name of a predicate and its realis, None if it has none, with the problems that both have."""
+
+    name: str
+    realis: str | None
+    problems: tuple[PredicateProblem, ...]
+
+
+def _split_domain(text: str) -> tuple[str, str]:
+    """Return the domain of a predicate column, in lower case, and the text after it: `"PER:spouse"` -> "per", "spouse".
+
+    The domain is empty if the column has none, and if it is "0", which the reference program takes for empty.
+    """
+    domain, colon, name = text.partition(":")
+    if not colon:
+        return "", text
+    if domain == "0":
+        return "", name
+    return domain.lower(), name
 
 
 def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
-    """Return a predicate with its properties that matter for assertions; `label` names the file that defines it."""
+    """Return a predicate with its properties that matter for assertions; `PredicateVerb` explains these.
+
+    `label` is the label of the file that defines the predicate.
+    """
     name = predicate.name
     is_mention = "mention" in name
     may_repeat = name in _MAY_REPEAT
     has_provenance = name not in ("type", "link")
     takes_text = "string" in predicate.range and is_mention
     takes_nodes = not takes_text and has_provenance
+    # Nodes of all types have a type, and may have a link.
     subject_types = predicate.domain if takes_text or takes_nodes else frozenset()
+    one_span_parts = [part for part in _ONE_SPAN if part in name]
     return PredicateVerb(
         name=name,
         predicate=predicate,
@@ -259,7 +303,7 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
         takes_text=takes_text,
         takes_nodes=takes_nodes,
         has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
-        span_complaints=sum([part in name for part in _ONE_SPAN]),
+        span_complaints=len(one_span_parts),
         may_repeat=may_repeat,
         is_compared=predicate.is_single_valued or not may_repeat,
     )
@@ -278,9 +322,11 @@ class _Definition(NamedTuple):
 
 
 def load_predicates(path: str, table: PredicateTable) -> None:
-    """Add the predicates of a file, which is called LABEL.predicates.txt, to the table, each with its inverse.
+    """Add the predicates that a file of a user defines to the table, and the inverse of each of them.
 
-    Raises InputError if the file has another name, and if a predicate cannot be added.
+    The file is called LABEL.predicates.txt. A line of it has the domain, the name, the range and the inverse of a
+    predicate, such as "per coached_by per coach_of"; an empty line or a comment (#) defines none. Raises InputError if
+    the file has another name, and if a line cannot be read or contradicts an earlier definition.
     """
     file_name = _FILE_NAME.fullmatch(os.path.basename(path))
     if file_name is None:
@@ -289,34 +335,47 @@ def load_predicates(path: str, table: PredicateTable) -> None:
     label = file_name.group(1).upper()
     with open_source(path, stdin_as_dash=False) as source:
         text = decode_text(source.read_bytes(), path).lower()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()
         if not columns or columns[0].startswith("#"):
             continue
         try:
-            for definition in _define_line(columns):
-                if not _is_in_table(definition, table):
-                    table.define(definition.predicate, label)
+            _define_missing(_read_definitions(columns), label, table)
         except ValueError as error:
             place = f"line {number}"
             raise InputError(str(error), file=path, place=place, code="ILLEGAL_USER_PREDICATES") from None
 
 
-def _define_line(columns: list[str]) -> Iterator[_Definition]:
-    """Yield the predicate that a line defines, and then its inverse if it has one. Raises ValueError for illegal types.
+def _define_missing(definitions: Iterable[_Definition], label: str, table: PredicateTable) -> None:
+    """Add the predicates that the table does not have yet, under the label of the file that defines them.
 
-    The columns are domain, name, range and inverse; missing ones are empty. A star after a name means that the
-    predicate takes a single value.
+    Raises ValueError for a predicate that the table has with another inverse or another number of values.
     """
-    domain_text, name, range_text, inverse = [*columns, "", "", ""][:4]
+    for definition in definitions:
+        if not _is_in_table(definition, table):
+            table.define(definition.predicate, label)
+
+
+def _read_definitions(columns: Sequence[str]) -> list[_Definition]:
+    """Return the predicate that a line of a predicates file defines, and then its inverse if it has one.
+
+    The columns are domain, name, range and inverse; missing ones are empty. Domain and range are types with commas
+    between them, such as "per,org". A star after a name means that the predicate takes a single value. Raises
+    ValueError for illegal types.
+    """
+    padded_columns = (*columns, "", "", "")
+    domain_text, name, range_text, inverse = padded_columns[:4]
     domain = [node_type for node_type in domain_text.split(",") if node_type]
     range_ = [node_type for node_type in range_text.split(",") if node_type]
     _check_types("domain", domain, NODE_TYPES)
     _check_types("range", range_, NODE_TYPES | {"type"})
-    yield _Definition(domain_text, _make_predicate(name, domain, range_, inverse))
-    nodes = [node_type for node_type in range_ if node_type != "string"]
-    if inverse.removesuffix("*") != NONE and nodes:
-        yield _Definition(",".join(nodes), _make_predicate(inverse, nodes, domain, name))
+    definitions = [_Definition(domain_text, _make_predicate(name, domain, range_, inverse))]
+    # Strings are no subjects of an inverse.
+    inverse_domain = [node_type for node_type in range_ if node_type != "string"]
+    if inverse_domain and inverse.removesuffix("*") != NONE:
+        inverse_predicate = _make_predicate(inverse, inverse_domain, domain, name)
+        definitions.append(_Definition(",".join(inverse_domain), inverse_predicate))
+    return definitions
 
 
 def _check_types(column: str, types: list[str], legal_types: frozenset[str]) -> None:
@@ -327,9 +386,10 @@ def _check_types(column: str, types: list[str], legal_types: frozenset[str]) -> 
 
 
 def _make_predicate(starred_name: str, domain: list[str], range_: list[str], starred_inverse: str) -> Predicate:
-    """Return the predicate with this name, domain, range and inverse.
+    """Return the predicate with this name, domain (types of subjects), range (types of objects) and inverse.
 
-    A star at the end of a name means that the predicate takes a single value.
+    A star at the end of a name means that the predicate takes a single value: "spouse*". An inverse called "none" means
+    that there is none.
     """
     inverse = starred_inverse.removesuffix("*")
     return Predicate(
@@ -342,26 +402,28 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
 
 
 def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
-    """Return whether the table has a predicate of the same name that includes the domain and the range of a new one.
+    """Return whether the table has the predicate of a definition already.
 
+    That is so if a predicate in the table has the same name, and its domain and range include those of the definition.
     Raises ValueError if that predicate has another inverse, or takes another number of values.
     """
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):
-        defined = verb.predicate
-        if not (predicate.domain <= defined.domain and predicate.range <= defined.range):
+        earlier = verb.predicate
+        is_wider = predicate.domain <= earlier.domain and predicate.range <= earlier.range
+        if not is_wider:
             continue
         predicate_text = f"of predicate {definition.domain}:{predicate.name}"
-        if predicate.inverse != defined.inverse:
-            change = f"from {inverse_of(defined)} to {inverse_of(predicate)}"
+        if predicate.inverse != earlier.inverse:
+            change = f"from {inverse_of(earlier)} to {inverse_of(predicate)}"
             raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
-        if predicate.is_single_valued != defined.is_single_valued:
-            change = f"from {_quantity(defined)} to {_quantity(predicate)}"
+        if predicate.is_single_valued != earlier.is_single_valued:
+            change = f"from {_quantity_word(earlier)} to {_quantity_word(predicate)}"
             raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
         return True
     return False
 
 
-def _quantity(predicate: Predicate) -> str:
+def _quantity_word(predicate: Predicate) -> str:
     """Return the word in messages for the number of values that a predicate takes: "single" or "list"."""
     return "single" if predicate.is_single_valued else "list"

@@ -7,7 +7,6 @@ and the lines about this node in the slot of the query are the answers.
 from __future__ import annotations
 
 import heapq
-import itertools
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -21,15 +20,18 @@ from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source
 from cs_score.coldstart.queries import EntryPoint, Query, follow_on_id, parse_query_id
-from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, split_comment
+from cs_score.coldstart.tab_files import CERTAIN, Span, offset_value, read_provenance, split_comment
 from cs_score.verbs.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
-from cs_score.verbs.knowledge_base.kb_file import LineColumns, split_lines, text_blocks
+from cs_score.verbs.knowledge_base.kb_file import split_lines, text_blocks
 
 # ---- Mentions and entry points
 
 
 class Mention(NamedTuple):
-    """A mention of a node by name: the offsets of its first and last characters, its line, the node and the text."""
+    """A mention of a node by name: the offsets of its first and last characters, its line, the node and the text.
+
+    `start` and `end` are numbers of characters in the document; they are floats because any number may be written.
+    """
 
     start: float
     end: float
@@ -38,14 +40,11 @@ class Mention(NamedTuple):
     text: str
 
 
-_end: Final = attrgetter("end")
-
-
 class MentionOverlap(NamedTuple):
     """A mention that overlaps an entry point.
 
     `common_less_one` is the number of characters that both have, less one; `rest` is the number of the other characters
-    of the mention.
+    of the mention. If the mention is at 3-9 and the entry point at 8-12, they are 1 and 5.
     """
 
     mention: Mention
@@ -66,16 +65,19 @@ class MentionIndex:
 
     def __init__(self, mentions: Iterable[Mention]) -> None:
         """Take the mentions of a document in the order of their lines."""
+        # Of mentions with the same offsets only the first can be chosen.
         mention_by_span: dict[tuple[float, float], Mention] = {}
-        for mention in mentions:  # of mentions with the same offsets only the first can be chosen
+        for mention in mentions:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each position, the mention that ends last among those up to the position.
+        # For each mention, the mention that ends last among those up to it. It tells where a search may end.
         self._last_ending: list[Mention] = []
         for mention in self._mentions:
-            is_last = not self._last_ending or mention.end > self._last_ending[-1].end
-            self._last_ending.append(mention if is_last else self._last_ending[-1])
+            last_ending = mention
+            if self._last_ending and self._last_ending[-1].end >= mention.end:
+                last_ending = self._last_ending[-1]
+            self._last_ending.append(last_ending)
 
     def best(self, start: float, end: float) -> Mention | None:
         """Return the mention that overlaps a span best; None if no mention overlaps it."""
@@ -83,22 +85,34 @@ class MentionIndex:
         return None if overlap is None else overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[MentionOverlap]:
-        """Yield all mentions that overlap a span, from the last one to the first."""
-        position = bisect_right(self._starts, end) - 1  # of the last mention that starts before the end of the span
-        while position >= 0 and self._last_ending[position].end >= start:
+        """Yield all mentions that overlap a span, from the last one to the first.
+
+        `start` and `end` are the offsets of the first and the last character of the span.
+        """
+        count_before_end = bisect_right(self._starts, end)  # of mentions that start before the end of the span
+        for position in reversed(range(count_before_end)):
+            if self._last_ending[position].end < start:
+                return  # neither this mention nor an earlier one reaches the span
             mention = self._mentions[position]
             if mention.end >= start:
                 common_less_one = min(mention.end, end) - max(mention.start, start)
-                yield MentionOverlap(mention, common_less_one, mention.end - mention.start - common_less_one)
-            position -= 1
+                length_less_one = mention.end - mention.start
+                yield MentionOverlap(mention, common_less_one, rest=length_less_one - common_less_one)
 
     def nearest(self, start: float, end: float) -> Mention | None:
-        """Return the mention that is nearest to a span without overlap; None if the document has no mention."""
-        position = bisect_right(self._starts, end)
-        previous = self._last_ending[position - 1] if position else None
-        following = self._mentions[position] if position < len(self._mentions) else None
-        if previous is None or following is None:
-            return previous or following
+        """Return the mention that is nearest to a span which no mention overlaps; None if the document has no mention.
+
+        `start` and `end` are the offsets of the first and the last character of the span.
+        """
+        if not self._mentions:
+            return None
+        count_before = bisect_right(self._starts, end)
+        if count_before == 0:
+            return self._mentions[0]
+        previous = self._last_ending[count_before - 1]
+        if count_before == len(self._mentions):
+            return previous
+        following = self._mentions[count_before]
         is_previous_nearer = start - previous.end <= following.start - end
         return previous if is_previous_nearer else following
 
@@ -120,10 +134,9 @@ def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
-_READ_PARTS: Final = 3
-"""The number of parts of a provenance that are read."""
+_READ_PART_COUNT: Final = 3
+"""The number of parts of a provenance that are read; further ones are justifications that no run has."""
 
-_NO_CONFIDENCE: Final = "1.0"
 _GENERIC: Final = ".generic"
 _OTHER_REALIS: Final = (".actual", ".other")
 
@@ -143,7 +156,7 @@ class KbFact(Record, eq=False):
 
 
 class _KbLine(NamedTuple):
-    """The columns of an assertion in a validated knowledge base; the confidence may be empty."""
+    """The columns of an assertion in a validated knowledge base. The confidence is empty if the line has none."""
 
     number: int
     subject: str
@@ -167,7 +180,7 @@ class ValidatedKb:
     """
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
-        """Read the lines that these queries need. Raises InputError unless the file is a validated knowledge base."""
+        """Read the lines that answer these queries. Raises InputError unless the file is a validated knowledge base."""
         self.slots: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.canonical: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.types: dict[str, str] = {}
@@ -178,128 +191,156 @@ class ValidatedKb:
         for query in queries:
             self._slot_names.update(query.slots)
             if query.entry_points:
-                self._docids.add(query.entry_points[0].docid or "")
-        self.run_id = ""
-        blocks = self._read_run_id(text_blocks(source))
-        self._read_blocks(blocks)
-        for facts in self.canonical.values():
-            facts.sort(key=_line)
+                first_entry_point = query.entry_points[0]
+                self._docids.add(first_entry_point.docid or "")
 
-    def _read_run_id(self, blocks: Iterator[str]) -> Iterator[str]:
-        """Read the run id from the first line, and return the text after that line in blocks.
-
-        Raises InputError if there is no run id.
-        """
-        first_line, line_feed, remaining_text = next(blocks, "").partition("\n")
-        self.run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
+        blocks = text_blocks(source)
+        first_line, line_feed, text_after_first_line = next(blocks, "").partition("\n")
+        first_line_without_comment, _comment = split_comment(first_line)
+        self.run_id = first_line_without_comment.strip(WHITE_SPACE)
         if self.run_id in ("", "0"):
             raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
-        return itertools.chain((remaining_text,), blocks) if line_feed else blocks
+        self._canonical_lines: list[_KbLine] = []
+        line_count = 1
+        if line_feed:
+            line_count += self._read_block(text_after_first_line, line_count)
+        for block in blocks:
+            line_count += self._read_block(block, line_count)
+        self._keep_canonical_mentions()
 
-    def _read_blocks(self, blocks: Iterator[str]) -> None:
-        """Read the lines after the first one, and keep the lines that queries need.
+    def _read_block(self, block: str, line_count: int) -> int:
+        """Read a block of lines, keep the lines that queries need, and return the number of lines in the block.
 
-        Raises InputError for an illegal line.
+        `line_count` is the number of lines before the block. Canonical mentions are only collected, since most of them
+        belong to nodes in which no query is interested. Raises InputError for an illegal line.
         """
         predicates = self._predicates_to_keep()
-        canonical_lines: list[_KbLine] = []
-        numbered_columns = enumerate(_split_blocks(blocks), start=2)
-        for number, (subject, predicate, node, string, provenance, confidence, node_type, other) in numbered_columns:
-            if predicate == CANONICAL and CANONICAL not in self._slot_names:
-                line = _KbLine(number, subject, CANONICAL, node or string, provenance, confidence)
-                canonical_lines.append(line)
+        has_canonical_slot = CANONICAL in self._slot_names
+        has_mention_slot = NAMED in self._slot_names
+        lines = split_lines(block)
+        for number, columns in enumerate(lines, start=line_count + 1):
+            subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
+            if predicate == CANONICAL and not has_canonical_slot:
+                line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
+                self._canonical_lines.append(line)
             elif predicate in predicates:
                 line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
-                if predicate != NAMED or NAMED in self._slot_names or line.docid in self._docids:
+                # Mentions by name matter only in the documents of entry points, unless a query asks for them.
+                if predicate != NAMED or has_mention_slot or line.docid in self._docids:
                     self._keep(line, line.docid)
             elif node_type:
                 self.types[subject] = node_type
-            elif other:
-                self._read_line(number, other)
-        # Most canonical mentions belong to nodes in which no query is interested, and are not kept.
+            elif other_line:
+                self._read_other_line(number, other_line)
+        return len(lines)
+
+    def _keep_canonical_mentions(self) -> None:
+        """Keep the canonical mentions of the nodes that are in a slot of a query, in the order of their lines."""
         nodes_in_slots: set[str] = set()
         for facts in self.slots.values():
             for fact in facts:
                 nodes_in_slots.update((fact.subject, fact.object))
-        for line in canonical_lines:
+        for line in self._canonical_lines:
             if line.subject in nodes_in_slots:
                 self._keep(line, line.docid)
+        for facts in self.canonical.values():
+            facts.sort(key=_line)
 
     def _predicates_to_keep(self) -> frozenset[str]:
-        """Return the predicates of the lines that are kept, without realis and with any realis but generic."""
+        """Return the predicates of lines that queries may need: those of their slots, and of mentions.
+
+        A predicate of an event is written with a realis. Lines with the realis "actual" or "other" are kept, those with
+        "generic" are not: for the slot life.marry_person, `life.marry_person`, `life.marry_person.actual` and
+        `life.marry_person.other` are returned.
+        """
         predicates = set()
         for name in (NAMED, CANONICAL, *self._slot_names):
             predicates.add(name)
-            predicates.update([f"{name}{realis}" for realis in _OTHER_REALIS])
+            for realis in _OTHER_REALIS:
+                predicates.add(f"{name}{realis}")
         return frozenset(predicates)
 
-    def _read_line(self, number: int, text: str) -> None:
-        """Read a line of any form, and keep it if queries need it. Raises InputError for an illegal line."""
+    def _read_other_line(self, number: int, text: str) -> None:
+        """Read a line that may have comments, white space and empty columns; keep it if queries need it.
+
+        A line that declares the type of a node sets its type. Raises InputError for an illegal line.
+        """
         if "#" in text:
-            text = split_comment(text)[0]
+            text, _comment = split_comment(text)
         stripped_columns = [column.strip(WHITE_SPACE) for column in text.split("\t")]
         columns = [column for column in stripped_columns if column]
         if not columns:
             return
-        if _CONFIDENCE.fullmatch(columns[-1]) is None:
-            columns.append("")
-        predicate = columns[1] if len(columns) > 1 else ""
-        if len(columns) != (4 if predicate.lower() in (TYPE, LINK) else 5):
-            raise self._illegal(f"Wrong number of arguments for predicate {predicate.lower()}", number)
-        if len(columns) == 4:
-            if predicate == TYPE:
-                self.types[columns[0]] = columns[2]
-            return
-        line = _KbLine(number, *columns)
-        for position in range(_READ_PARTS):
-            for span in _spans(line.provenance, position):
-                if _SPAN.fullmatch(span) is None:
-                    raise self._illegal(f"illegal offset specification: {span}", number)
-        if not predicate.endswith(_GENERIC):
-            span_of_line = first_span(line.provenance)
-            self._keep(line, "" if span_of_line is None else span_of_line.docid)
 
-    def _illegal(self, problem: str, number: int) -> InputError:
+        predicate = columns[1] if len(columns) > 1 else ""
+        confidence = ""
+        if _CONFIDENCE.fullmatch(columns[-1]):
+            confidence = columns.pop()
+        has_provenance = predicate.lower() not in (TYPE, LINK)
+        if len(columns) != (4 if has_provenance else 3):
+            raise self._illegal_line(f"Wrong number of arguments for predicate {predicate.lower()}", number)
+        if not has_provenance:
+            subject, _, node_type = columns
+            if predicate == TYPE:
+                self.types[subject] = node_type
+            return
+
+        subject, _, object_, provenance = columns
+        for position in range(_READ_PART_COUNT):
+            for span in _spans_of_part(provenance, position):
+                if _SPAN.fullmatch(span) is None:
+                    raise self._illegal_line(f"illegal offset specification: {span}", number)
+        if predicate.endswith(_GENERIC):
+            return
+        place = first_span(provenance)
+        docid = "" if place is None else place.docid
+        self._keep(_KbLine(number, subject, predicate, object_, provenance, confidence), docid)
+
+    def _illegal_line(self, problem: str, number: int) -> InputError:
         """Return the error about a line that a validated knowledge base cannot have."""
         return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
 
     def _keep(self, line: _KbLine, docid: str) -> None:
-        """Keep a line if queries need it; `docid` is the document of its first span."""
+        """Keep a line as an answer, as a mention, or as both, if queries need it.
+
+        `docid` is the document of its first span.
+        """
         has_realis = line.predicate.endswith(_OTHER_REALIS)
-        name = line.predicate.rpartition(".")[0] if has_realis else line.predicate
+        name = line.predicate
+        if has_realis:
+            name, _dot, _realis = line.predicate.rpartition(".")
         fact = KbFact(
             line=line.number,
             subject=line.subject,
             object=line.object,
             provenance=line.provenance,
-            confidence=line.confidence or _NO_CONFIDENCE,
+            confidence=line.confidence or CERTAIN,
             docid=docid,
             has_realis=has_realis,
         )
-        if name == CANONICAL:
-            self.canonical[line.subject, docid].append(fact)
-        elif name == NAMED and docid in self._docids:
-            span = first_span(line.provenance)
-            if span is not None:
-                start = offset_value(span.start)
-                end = offset_value(span.end)
-                self.mentions[docid].append(Mention(start, end, line.number, line.subject, line.object))
         if name in self._slot_names:
             self.slots[line.subject, name].append(fact)
+        if name == CANONICAL:
+            self.canonical[line.subject, docid].append(fact)
+        if name == NAMED and docid in self._docids:
+            span = first_span(line.provenance)
+            if span is not None:
+                mention = Mention(
+                    start=offset_value(span.start),
+                    end=offset_value(span.end),
+                    line=line.number,
+                    node=line.subject,
+                    text=line.object,
+                )
+                self.mentions[docid].append(mention)
 
 
-def _split_blocks(blocks: Iterable[str]) -> Iterator[LineColumns]:
-    """Yield the columns of each line of blocks, as `split_lines` returns them."""
-    for block in blocks:
-        yield from split_lines(block)
-
-
-def _spans(provenance: str, position: int = 0) -> list[str]:
-    """Return the spans of the part of a provenance at a position, such as ["D:3-9", "D:12-14"].
+def _spans_of_part(provenance: str, position: int) -> list[str]:
+    """Return the spans of the part of a provenance at a position: for "D:0-9;D:3-5,D:8-9" and 1 ["D:3-5", "D:8-9"].
 
     Return an empty list for a part that is absent.
     """
-    part_texts = provenance.split(";", _READ_PARTS)
+    part_texts = provenance.split(";", _READ_PART_COUNT)
     if position >= len(part_texts):
         return []
     spans = part_texts[position].rstrip(",").split(",")
@@ -307,15 +348,23 @@ def _spans(provenance: str, position: int = 0) -> list[str]:
 
 
 def first_span(provenance: str) -> Span | None:
-    """Return the first span of the first part of a provenance; None if that part has no legal span first."""
-    spans = _spans(provenance)
-    match = _SPAN.fullmatch(spans[0]) if spans else None
-    return None if match is None else Span(*match.groups())
+    """Return the first span of the first part of a provenance; None if that part is absent or its span is illegal."""
+    spans = _spans_of_part(provenance, 0)
+    if not spans:
+        return None
+    match = _SPAN.fullmatch(spans[0])
+    if match is None:
+        return None
+    docid, start, end = match.groups()
+    return Span(docid, start, end)
 
 
 def canonical_part(provenance: str, position: int) -> str:
-    """Return the part of a provenance at a position in canonical form; an empty text if it is absent."""
-    spans = _spans(provenance, position)
+    """Return the part of a provenance at a position in canonical form; an empty text if it is absent.
+
+    For "D:0-9;D:8-9,D:3-5" and the position 1 this is "D:3-5,D:8-9".
+    """
+    spans = _spans_of_part(provenance, position)
     return read_provenance(",".join(spans), len(spans)).canonical
 
 
@@ -326,10 +375,8 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _WHITE_SPACE: Final = re.compile(SPACE)
 _STRING_TYPE: Final = "STRING"
 
-_STATISTICS: Final = (
-    "Entry points", "Fills", "String fills", "ResolutionTasks", "Entity2NameTasks", "FillSlotTasks",
-    "FindEntrypointsTasks", "RESOLUTION_STATISTICS",
-)  # fmt: skip
+_LAST_STATISTICS_COLUMN: Final = "RESOLUTION_STATISTICS"
+"""The text at the end of both lines of statistics, by which they are found among the other lines of a log."""
 
 
 class _Question(Record):
@@ -340,7 +387,7 @@ class _Question(Record):
     query: Query
 
 
-class _PathTask(Record, eq=False):
+class _Task(Record, eq=False):
     """A task about a question, which waits for lines of the knowledge base: its `facts`, one after the other.
 
     If `answer` is None, the facts are the answers to the question. Otherwise there is at most one fact, the canonical
@@ -363,7 +410,7 @@ class _Wait(NamedTuple):
     line: int
     task_number: int
     position: int
-    task: _PathTask
+    task: _Task
 
 
 class Resolution:
@@ -394,21 +441,32 @@ class Resolution:
             entry_point = query.entry_points[0]
             index = index_by_docid.get(entry_point.docid or "", empty_index)
             self.entrances.append(Entrance(query, entry_point, index))
-            mention = index.best(*_offsets(entry_point))
+            start, end = _offsets(entry_point)
+            mention = index.best(start, end)
             if mention is not None:
                 self.entered_count += 1
-                question = _Question(query.full_id, query.slots, query)
+                question = _Question(full_id=query.full_id, slots=query.slots, query=query)
                 self._ask(question, mention.node, round_=1, line=0)
         while self._queue:
             self._process_line(heapq.heappop(self._queue))
 
     def statistics(self) -> str:
         """Return the two lines of statistics, a heading and the counts, with which the reference program ends."""
-        task_counts = (self._name_task_count, self._slot_task_count, len(self.entrances))
-        counts = (self.entered_count, self._fill_count, self._string_fill_count, sum(task_counts), *task_counts)
-        heading = "\t".join(["", *_STATISTICS])
-        values = "\t".join([self._kb.run_id, *[str(count) for count in counts], _STATISTICS[-1]])
-        return f"{heading}\n{values}\n"
+        entry_task_count = len(self.entrances)
+        count_by_heading = {
+            "Entry points": self.entered_count,
+            "Fills": self._fill_count,
+            "String fills": self._string_fill_count,
+            "ResolutionTasks": self._name_task_count + self._slot_task_count + entry_task_count,
+            "Entity2NameTasks": self._name_task_count,
+            "FillSlotTasks": self._slot_task_count,
+            "FindEntrypointsTasks": entry_task_count,
+        }
+        headings = "\t".join(count_by_heading)
+        counts = "\t".join([str(count) for count in count_by_heading.values()])
+        heading_line = f"\t{headings}\t{_LAST_STATISTICS_COLUMN}\n"
+        count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
+        return heading_line + count_line
 
     def _ask(self, question: _Question, node: str, *, round_: int, line: int) -> None:
         """Queue a task for the lines about a node that fill the first slot of a question.
@@ -417,9 +475,12 @@ class Resolution:
         """
         self._slot_task_count += 1
         facts = self._kb.slots.get((node, question.slots[0]), ())
-        start = bisect_right(facts, line, key=_line)
-        task = _PathTask(question, [*facts[start:], *facts[:start]])  # the lines after the present one come first
-        self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
+        # The lines after the present one are read first, the lines before it in the next round.
+        count_before = bisect_right(facts, line, key=_line)
+        facts_as_read = list(facts[count_before:])
+        facts_as_read += facts[:count_before]
+        task = _Task(question, facts_as_read)
+        self._wait_for_next(task, self._last_task_number, 0, round_=round_, line=line)
 
     def _ask_for_name(self, question: _Question, answer: KbFact, *, round_: int, line: int) -> None:
         """Queue a task for the canonical mention of the node that answers a question.
@@ -428,26 +489,29 @@ class Resolution:
         `round_` and `line` say where in the knowledge base the answer is.
         """
         self._name_task_count += 1
-        facts = self._kb.canonical.get((answer.object, answer.docid), ())
-        start = bisect_right(facts, line, key=_line)
-        next_fact = facts[start : start + 1] or facts[:1]
-        task = _PathTask(question, next_fact, answer)
-        self._wait_for_next(task, self._task_count, 0, round_=round_, line=line)
+        mentions = self._kb.canonical.get((answer.object, answer.docid), ())
+        count_before = bisect_right(mentions, line, key=_line)
+        mentions_after = mentions[count_before:]
+        next_mention = mentions_after[:1] if mentions_after else mentions[:1]
+        task = _Task(question, next_mention, answer)
+        self._wait_for_next(task, self._last_task_number, 0, round_=round_, line=line)
 
     @property
-    def _task_count(self) -> int:
-        """The number of tasks so far, which is also the number of the last task."""
+    def _last_task_number(self) -> int:
+        """The number of the last task that was made; tasks are numbered from 1."""
         return self._slot_task_count + self._name_task_count
 
-    def _wait_for_next(self, task: _PathTask, task_number: int, position: int, *, round_: int, line: int) -> None:
-        """Queue a task for its fact at a position, if it has one.
+    def _wait_for_next(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
+        """Queue a task for the line of its fact at a position; a task without a further fact is finished.
 
-        `round_` and `line` are the present ones. An earlier line is read in the next round.
+        `round_` and `line` are the present ones. A line before the present one is read in the next round.
         """
-        if position < len(task.facts):
-            next_line = task.facts[position].line
-            next_round = round_ if next_line > line else round_ + 1
-            heapq.heappush(self._queue, _Wait(next_round, next_line, task_number, position, task))
+        if position >= len(task.facts):
+            return
+        next_line = task.facts[position].line
+        next_round = round_ if next_line > line else round_ + 1
+        wait = _Wait(round=next_round, line=next_line, task_number=task_number, position=position, task=task)
+        heapq.heappush(self._queue, wait)
 
     def _process_line(self, wait: _Wait) -> None:
         """Process the line for which a task waits, and queue the tasks that follow from it.
@@ -455,29 +519,32 @@ class Resolution:
         The line is an answer, which is written if it is a string; for a node its canonical mention is needed first. Or
         the line is that mention: then the answer is written, and the follow-on query about it is asked.
         """
-        round_, line, task_number, position, task = wait
-        fact = task.facts[position]
+        task = wait.task
         question = task.question
+        fact = task.facts[wait.position]
         if task.answer is not None:
-            self.lines.append(self._run_line(question, task.answer, fact))
+            self.lines.append(self._run_line(question, task.answer, mention=fact))
             follow_on = _make_follow_on(question, fact)
             if follow_on.slots:
-                self._ask(follow_on, fact.subject, round_=round_, line=line)
+                self._ask(follow_on, fact.subject, round_=wait.round, line=wait.line)
             return
         self._fill_count += 1
-        if fact.object.startswith(":"):
-            self._ask_for_name(question, fact, round_=round_, line=line)
+        is_node = fact.object.startswith(":")
+        if is_node:
+            self._ask_for_name(question, fact, round_=wait.round, line=wait.line)
         else:
             self._string_fill_count += 1
-            self.lines.append(self._run_line(question, fact, fact))
-        self._wait_for_next(task, task_number, position + 1, round_=round_, line=line)
+            self.lines.append(self._run_line(question, fact, mention=fact))
+        self._wait_for_next(task, wait.task_number, wait.position + 1, round_=wait.round, line=wait.line)
 
-    def _run_line(self, question: _Question, answer: KbFact, mention: KbFact) -> str:
-        """Return the line of the run for an answer; `mention` has the answer's name and the place of it."""
-        justification_position = 1 if answer.object.startswith(":String") else 0  # strings have a filler before it
+    def _run_line(self, question: _Question, answer: KbFact, *, mention: KbFact) -> str:
+        """Return the line of the run for an answer to a question; `mention` has the answer's name and its place."""
+        # The provenance of a string node has the place of its text before the justification.
+        justification_position = 1 if answer.object.startswith(":String") else 0
         justification = canonical_part(answer.provenance, justification_position)
-        if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
-            # The place of the subject comes first, though events have none.
+        has_event = answer.subject.startswith(":Event") or answer.object.startswith(":Event")
+        if has_event:
+            # The place of the subject comes first. It is empty for an event, which has none.
             justification = f"{self._subject_place(answer)},{justification}"
         columns = (
             question.full_id,
@@ -495,13 +562,14 @@ class Resolution:
     def _subject_place(self, answer: KbFact) -> str:
         """Return the place of the last canonical mention of an answer's subject in the document of the answer.
 
-        Mentions with realis are left out. The place is in canonical form, empty if there is no such mention.
+        Mentions with realis are left out. The place is in canonical form, such as "D1:3-9"; it is empty if there is no
+        such mention.
         """
-        provenance = ""
-        for mention in self._kb.canonical.get((answer.subject, answer.docid), ()):
+        mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
+        for mention in reversed(mentions):
             if not mention.has_realis:
-                provenance = mention.provenance
-        return canonical_part(provenance, 0)
+                return canonical_part(mention.provenance, 0)
+        return ""
 
 
 def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
@@ -517,9 +585,11 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="split the queries by entry point first (cs-score validate-queries -expand)",
             code="QUERY_NOT_EXPANDED",
         )
+    # The id of the follow-on query depends on the text of the answer and on the first span of its mention.
     span = first_span(mention.provenance)
-    provenance = "" if span is None else read_provenance(str(span), 1).canonical
-    full_id = f"{question.full_id}_{follow_on_id(question.full_id, _plain_text(mention.object), provenance)}"
+    place = "" if span is None else read_provenance(str(span), 1).canonical
+    last_part = follow_on_id(question.full_id, _plain_text(mention.object), place)
+    full_id = f"{question.full_id}_{last_part}"
     if parse_query_id(full_id) is None:
         raise InputError(
             f'unexpected argument: "{full_id}" sent to parse_queryid',
@@ -528,11 +598,15 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
             code="UNPARSABLE_QUERY_ID",
         )
-    return _Question(full_id, question.slots[1:], query)
+    later_slots = question.slots[1:]
+    return _Question(full_id=full_id, slots=later_slots, query=query)
 
 
 def _plain_text(text: str) -> str:
-    """Return the text of a mention without its quotes and escapes, with each white space character as a blank."""
+    r"""Return the text of a mention without its quotes and escapes, with each white space character as a blank.
+
+    `"The \"Boss\""` -> `The "Boss"`.
+    """
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         text = _ESCAPED.sub(r"\1", quoted.group(1))
@@ -542,7 +616,6 @@ def _plain_text(text: str) -> str:
 # ---- Explaining the entry points
 
 _HEADER: Final = "query\tentry point\toutcome\tnode\tmention\toffsets\tline\tcommon\trest\n"
-_EMPTY_COLUMNS: Final = ("",) * 6
 
 EXPLANATION: Final = OwnOption("--explain", {".tsv": re.escape(_HEADER.encode())}, "entrances.tsv", takes_dash=True)
 """The option that names the file of the table."""
@@ -557,32 +630,51 @@ def explanation_text(resolution: Resolution) -> Iterator[str]:
     yield _HEADER
     for entrance in resolution.entrances:
         for row in _explain_entrance(entrance):
-            yield "\t".join([spreadsheet_cell(cell) for cell in row]) + "\n"
+            yield "\t".join([spreadsheet_cell(cell) for cell in row.columns()]) + "\n"
 
 
-def _explain_entrance(entrance: Entrance) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the table about a query, as texts in the order of its columns."""
-    full_id = entrance.query.full_id
+class _ExplanationRow(NamedTuple):
+    """A row of the table: a query, its entry point, the outcome for a mention, and how they overlap."""
+
+    query_id: str
+    place: str
+    outcome: str
+    mention: Mention | None = None
+    overlap: MentionOverlap | None = None
+
+    def columns(self) -> list[str]:
+        """Return the texts of the columns of the table; those about an absent mention or overlap are empty."""
+        node = text = offsets = line = common_count = rest_count = ""
+        if self.mention is not None:
+            node = self.mention.node
+            text = self.mention.text
+            offsets = f"{self.mention.start:.15g}-{self.mention.end:.15g}"
+            line = str(self.mention.line)
+        if self.overlap is not None:
+            common_count = f"{self.overlap.common_less_one + 1:.15g}"
+            rest_count = f"{self.overlap.rest:.15g}"
+        return [self.query_id, self.place, self.outcome, node, text, offsets, line, common_count, rest_count]
+
+
+def _explain_entrance(entrance: Entrance) -> list[_ExplanationRow]:
+    """Return the rows of the table about a query: one for each mention that overlaps its entry point, the best first.
+
+    If no mention does, there is one row with the nearest mention in the document.
+    """
+    query_id = entrance.query.full_id
     entry_point = entrance.entry_point
     if entry_point is None:
-        yield full_id, "", "no entry point", *_EMPTY_COLUMNS
-        return
+        return [_ExplanationRow(query_id, place="", outcome="no entry point")]
     place = f"{entry_point.docid or ''}:{entry_point.start or ''}-{entry_point.end or ''}"
     start, end = _offsets(entry_point)
     overlaps = sorted(entrance.mentions.overlaps(start, end), key=_overlap_rank)
-    for number, overlap in enumerate(overlaps):
-        outcome = "met, weaker" if number else "chosen"
-        common_count = f"{overlap.common_less_one + 1:.15g}"
-        yield full_id, place, outcome, *_mention_columns(overlap.mention), common_count, f"{overlap.rest:.15g}"
     if overlaps:
-        return
+        outcomes = ["chosen"] + ["met, weaker"] * (len(overlaps) - 1)
+        return [
+            _ExplanationRow(query_id, place, outcome, overlap.mention, overlap)
+            for outcome, overlap in zip(outcomes, overlaps, strict=True)
+        ]
     nearest = entrance.mentions.nearest(start, end)
     if nearest is None:
-        yield full_id, place, "nothing met; no mention in the document", *_EMPTY_COLUMNS
-    else:
-        yield full_id, place, "nothing met; nearest in the document", *_mention_columns(nearest), "", ""
-
-
-def _mention_columns(mention: Mention) -> tuple[str, str, str, str]:
-    """Return the columns of the table for a mention: node, text, offsets and line."""
-    return mention.node, mention.text, f"{mention.start:.15g}-{mention.end:.15g}", str(mention.line)
+        return [_ExplanationRow(query_id, place, "nothing met; no mention in the document")]
+    return [_ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest)]

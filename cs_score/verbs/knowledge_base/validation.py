@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError, UsageError
@@ -32,6 +33,7 @@ from cs_score.verbs.knowledge_base.assertions import (
     Assertion,
     KbNode,
     KnowledgeBase,
+    Parts,
 )
 from cs_score.verbs.knowledge_base.building import Builder, KbOptions
 from cs_score.verbs.knowledge_base.kb_file import KbFile, KbFindings, KbLine
@@ -43,7 +45,10 @@ from cs_score.verbs.knowledge_base.writers import tac_text
 
 
 def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
-    """Report nodes that have no type, several types, or a type that no line declares."""
+    """Report nodes that have no type, several types, or a type that no line declares.
+
+    The predicates of lines give types to nodes, too: the subject of per:spouse is a person.
+    """
     has_excluded_types = False
     for node in base.nodes.values():
         if not node.types:
@@ -58,13 +63,18 @@ def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
                 findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
         if any(_excludes_type(use, node) for use in node.uses):
             has_excluded_types = True
+    # The lines of such uses are looked for only if there are any, since most knowledge bases have none.
     if has_excluded_types:
         _report_excluded_types(base, findings)
 
 
 def _excludes_type(use: Use, node: KbNode) -> bool:
-    """Return whether a use of a node allows several types, and the type of the node is not one of them."""
-    return use.single_type is None and bool(use.types) and node.type not in use.types
+    """Return whether a use of a node allows several types, and the type of the node is not one of them.
+
+    A use without types allows all types, and a use with a single type gives this type to the node.
+    """
+    allows_several_types = len(use.types) > 1
+    return allows_several_types and node.type not in use.types
 
 
 def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
@@ -72,30 +82,34 @@ def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
     for node, use, line in base.uses():
         if _excludes_type(use, node):
             choice = " or ".join(sorted(use.types))
-            types = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
+            types = f"{choice} at line {line} and {node.type_in_reports} at line {node.best_line()}"
             findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
 
 
 def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
-    """Report places at which mentions by name or description have different texts."""
-    text_by_place: dict[str | None, str] = {}
-    disputed_places: set[str | None] = set()
+    """Report each place, such as D1:3-9, at which mentions by name or description have different texts."""
     mentions = []
     for node in nodes:
         mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
+
+    # Few places have different texts. Only for these the mentions are collected, which saves memory.
+    text_by_place: dict[str | None, str] = {}
+    places_with_several_texts: set[str | None] = set()
     for mention in mentions:
         place = mention.provenance.place
-        if text_by_place.setdefault(place, mention.object) != mention.object:
-            disputed_places.add(place)
-    if not disputed_places:
+        first_text = text_by_place.setdefault(place, mention.object)
+        if mention.object != first_text:
+            places_with_several_texts.add(place)
+    if not places_with_several_texts:
         return
     mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
     for mention in mentions:
         place = mention.provenance.place
-        if place is not None and place in disputed_places:
+        if place is not None and place in places_with_several_texts:
             mentions_by_place[place].append(mention)
+
     for mentions_at_place in mentions_by_place.values():
-        mentions_at_place.sort(key=lambda mention: mention.line)
+        mentions_at_place.sort(key=attrgetter("line"))
         first = mentions_at_place[0]
         texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_at_place])
         arguments = (first.provenance.text, texts)
@@ -104,21 +118,23 @@ def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
 
 # ---- Provenances
 
-# For each sentiment, whether its justification must be a mention of the object, instead of one of the subject.
-_SENTIMENTS: Final = {"likes": True, "dislikes": True, "is_liked_by": False, "is_disliked_by": False}
+# The justification of a sentiment must be a mention of the entity that is liked or disliked.
+_SENTIMENTS_ABOUT_OBJECT: Final = ("likes", "dislikes")
+_SENTIMENTS_ABOUT_SUBJECT: Final = ("is_liked_by", "is_disliked_by")
 
-_WITH_CHECKED_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS))
-"""The predicates whose provenance is checked even if it has only a correct justification, which must be a mention."""
+_WITH_MENTION_AS_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS_ABOUT_OBJECT, *_SENTIMENTS_ABOUT_SUBJECT))
+"""The predicates whose justification must be at the place of a mention."""
 
 
 def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> None:
     """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        has_only_justification = assertion.provenance.kept_parts is None
-        if has_only_justification and assertion.verb.name not in _WITH_CHECKED_JUSTIFICATION:
+        # A correct justification alone is right for most predicates.
+        has_correct_justification_only = assertion.provenance.kept_parts is None
+        if has_correct_justification_only and assertion.verb.name not in _WITH_MENTION_AS_JUSTIFICATION:
             continue
-        findings.report_again(assertion)
+        findings.report_provenance_again(assertion)
         if assertion.verb.is_mention:
             check.check_mention(assertion)
         elif assertion.node is not None:
@@ -136,40 +152,52 @@ class _ProvenanceCheck:
     """Checks the provenances of assertions against the places at which nodes are mentioned."""
 
     def __init__(self, findings: KbFindings) -> None:
+        """Make a check that reports problems to `findings`."""
         self._findings = findings
         # The places of a node are collected when they are first needed, since few nodes need them.
         self._places_by_node: dict[KbNode, set[_PlaceOfMention]] = {}
 
     def check_mention(self, assertion: Assertion) -> None:
-        """Report a mention whose provenance is not a single justification.
+        """Report a mention whose provenance has more or other parts than a justification, which is its place.
 
-        Report a normalized mention, too, if its node has no mention at the same place.
+        Report a normalized mention, too, if its node has no other mention at the same place.
         """
         parts = assertion.provenance.parts
-        if parts.justification is None or parts.count(None) < len(parts) - 1:
+        justification = parts.justification
+        has_only_justification = justification is not None and parts == Parts(justification=justification)
+        if not has_only_justification:
             self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
-        if parts.justification is not None and assertion.verb.name == NORMALIZED:
-            self._check_is_mention("Provenance", parts.justification, assertion.subject, assertion)
+        if justification is not None and assertion.verb.name == NORMALIZED:
+            self._report_unless_mention("Provenance", justification, assertion.subject, assertion)
 
-    def check_relation(self, assertion: Assertion, node: KbNode) -> None:
+    def check_relation(self, assertion: Assertion, object_node: KbNode) -> None:
         """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
 
-        `node` is the object of the relation.
+        `object_node` is the object of the relation.
         """
         subject = assertion.subject
+        predicate = assertion.verb.name
         parts = assertion.provenance.parts
+
+        # The object of per:title is a string: its place in the document must be a mention of it.
         if parts.filler is not None:
-            self._check_is_mention("FILLER_STRING", parts.filler, node, assertion)
-        elif node.type == "string":
+            self._report_unless_mention("FILLER_STRING", parts.filler, object_node, assertion)
+        elif object_node.type == "string":
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
-        is_about_object = _SENTIMENTS.get(assertion.verb.name)
-        if is_about_object is not None and parts.justification is not None:
-            target_node = node if is_about_object else subject
-            self._check_is_mention("PREDICATE_JUSTIFICATION", parts.justification, target_node, assertion)
-        if parts.base_filler is None and (subject.is_event or node.is_event):
+
+        # The justification of a sentiment must be a mention of its target.
+        if parts.justification is not None:
+            if predicate in _SENTIMENTS_ABOUT_OBJECT:
+                self._report_unless_mention("PREDICATE_JUSTIFICATION", parts.justification, object_node, assertion)
+            elif predicate in _SENTIMENTS_ABOUT_SUBJECT:
+                self._report_unless_mention("PREDICATE_JUSTIFICATION", parts.justification, subject, assertion)
+
+        # Relations with events need a base filler. The reference program calls a missing one unexpected.
+        has_event = subject.is_event or object_node.is_event
+        if has_event and parts.base_filler is None:
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
-    def _check_is_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
+    def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
         """Report a part of an assertion's provenance unless a mention of the node is at the same place.
 
         A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
@@ -186,13 +214,14 @@ class _ProvenanceCheck:
 
     def _places_of(self, node: KbNode) -> set[_PlaceOfMention]:
         """Return the places of the mentions of a node by name, description or pronoun."""
-        places = self._places_by_node.get(node)
-        if places is None:
-            places = self._places_by_node[node] = set()
-            for mention in node.mentions:
-                is_pronoun = mention.verb.name == PRONOMINAL
-                if is_pronoun or mention.verb.name in MENTIONS:
-                    places.add(_PlaceOfMention(mention.provenance.place, is_pronoun))
+        if node in self._places_by_node:
+            return self._places_by_node[node]
+        places = set()
+        for mention in node.mentions:
+            is_pronoun = mention.verb.name == PRONOMINAL
+            if is_pronoun or mention.verb.name in MENTIONS:
+                places.add(_PlaceOfMention(mention.provenance.place, is_pronoun))
+        self._places_by_node[node] = places
         return places
 
     def _report(self, code: str, argument: str, assertion: Assertion) -> None:
@@ -212,7 +241,7 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
             continue
         provenance = assertion.provenance
         if provenance.problems:
-            findings.report_again(assertion)
+            findings.report_provenance_again(assertion)
         for node in (assertion.subject, assertion.node):
             if node is not None and provenance.docid not in node.documents:
                 arguments = (str(assertion), node.name, provenance.text)
@@ -221,24 +250,25 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
 
 
 def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> None:
-    """Report confidences that are illegal, and repair them in the assertions, such as 1 to 1.0."""
+    """Report confidences that are illegal, and replace them in the assertions by legal ones: "1" -> "1.0"."""
     # Many assertions have few different confidences: each of these is checked once.
-    repair_by_text = {}
-    codes_by_text = {}
-    for text in {assertion.confidence for assertion in assertions}:
-        confidence, _, codes = read_confidence(text)
-        if codes:
-            repair_by_text[text] = confidence
-            codes_by_text[text] = codes
-    if not codes_by_text:
+    distinct_texts = {assertion.confidence for assertion in assertions}
+    illegal_by_text = {}
+    for text in distinct_texts:
+        confidence = read_confidence(text)
+        if confidence.codes:
+            illegal_by_text[text] = confidence
+    if not illegal_by_text:
         return
     for assertion in assertions:
         text = assertion.confidence
-        if text in codes_by_text:
-            assertion.confidence = repair_by_text[text]
-            for code in codes_by_text[text]:
-                repaired = repair_by_text[text] if code == "MISSING_DECIMAL_POINT" else None
-                findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
+        if text not in illegal_by_text:
+            continue
+        repaired_text = illegal_by_text[text].text
+        assertion.confidence = repaired_text
+        for code in illegal_by_text[text].codes:
+            repaired = repaired_text if code == "MISSING_DECIMAL_POINT" else None
+            findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
 
 
 # ---- Mentions in documents
@@ -255,21 +285,25 @@ def check_mention_strings(
     Without `documents` no text is checked. Yields an error for each document that cannot be read.
     """
     file_by_docid = documents.files if documents is not None else {}
-    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)  # so that each document is opened once
+    # The mentions are collected by document, so that each document is opened once.
+    mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
         mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
-        if not mentions and (node.others or node.mentions):
+        has_assertions = bool(node.others or node.mentions)
+        if has_assertions and not mentions:
             findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+        # Without documents, only the repeated reports of problems in provenances remain.
         if not file_by_docid and node.name not in findings.troubled_nodes:
             continue
-        first_by_docid: dict[str, Assertion] = {}
+        first_mention_by_docid: dict[str, Assertion] = {}
         for mention in sorted(mentions, key=lambda mention: _MENTION_ORDER[mention.verb.name]):
             docid = mention.provenance.docid
-            first_by_docid.setdefault(docid, mention)
+            first_mention_by_docid.setdefault(docid, mention)
             if docid in file_by_docid:
                 mentions_by_docid[docid].append(mention)
-        for mention in first_by_docid.values():
-            findings.report_again(mention)
+        for mention in first_mention_by_docid.values():
+            findings.report_provenance_again(mention)
+
     for docid, mentions in mentions_by_docid.items():
         try:
             text = source_text(file_by_docid[docid], findings.place(mentions[0].line))
@@ -277,14 +311,18 @@ def check_mention_strings(
             yield error
             continue
         for mention in mentions:
-            findings.report_again(mention)
-            _check_text(mention, text, findings)
+            findings.report_provenance_again(mention)
+            _report_other_text(mention, text, findings)
 
 
-def _check_text(mention: Assertion, document_text: str, findings: KbFindings) -> None:
+def _report_other_text(mention: Assertion, document_text: str, findings: KbFindings) -> None:
     """Report a mention if the document has another text at its place."""
     span = mention.span
-    if span is None or holds(document_text, offset_value(span.start), offset_value(span.end), mention.text):
+    if span is None:
+        return
+    start = offset_value(span.start)
+    end = offset_value(span.end)
+    if holds(document_text, start, end, mention.text):
         return
     arguments = (mention.text, mention.provenance.place)
     detail = Detail("OBJECT", mention.text)
@@ -295,51 +333,60 @@ def _check_text(mention: Assertion, document_text: str, findings: KbFindings) ->
 
 
 def infer_inverses(builder: Builder) -> None:
-    """Add the inverse of each relation if the file does not have it with the same provenance, and report that.
+    """Add the inverse of each relation that the file has only in one direction, and report that.
 
-    If a relation or its new inverse is omitted, both are.
+    The inverse of per:children(:Entity_1, :Entity_2) is per:parents(:Entity_2, :Entity_1) with the same provenance. If
+    a relation or its new inverse is omitted, both are.
     """
     repetitions = builder.repetitions
     findings = builder.findings
     # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
     recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
-    for assertion in list(builder.base.assertions):
-        node = assertion.node
-        subject = assertion.subject
-        if node is None or not assertion.verb.has_inverse or ":String" in node.name:
+    relations = list(builder.base.assertions)  # a copy, because assertions are added
+    for relation in relations:
+        node = relation.node
+        subject = relation.subject
+        if node is None or not relation.verb.has_inverse:
             continue
-        inverse = inverse_of(assertion.verb.predicate)
-        if repetitions.has_recorded(node, inverse, subject.name, assertion.provenance):
+        if ":String" in node.name:
+            continue
+
+        # The first look-up finds nearly all inverses; the second one is certain.
+        inverse_name = inverse_of(relation.verb.predicate)
+        if repetitions.has_recorded(node, inverse_name, subject.name, relation.provenance):
             continue
         if node not in recorded_by_node:
             keys = [(other.verb.name, other.object, other.provenance.text) for other in node.others]
             recorded_by_node[node] = set(keys)
-        inverse_key = (inverse, subject.name, assertion.provenance.text)
+        inverse_key = (inverse_name, subject.name, relation.provenance.text)
         if inverse_key in recorded_by_node[node]:
             continue
-        detail = Detail("PREDICATE", assertion.verb.name, inverse)
-        arguments = (assertion.verb.name, subject.name, assertion.object)
-        findings.report("MISSING_INVERSE", *arguments, line=assertion.line, detail=detail)
-        findings.report_again(assertion)
-        inferred = _infer(builder, assertion, node.name, inverse, subject.name)
+
+        detail = Detail("PREDICATE", relation.verb.name, inverse_name)
+        arguments = (relation.verb.name, subject.name, relation.object)
+        findings.report("MISSING_INVERSE", *arguments, line=relation.line, detail=detail)
+        findings.report_provenance_again(relation)
+        inferred = _add_inferred(builder, relation, subject=node.name, predicate=inverse_name, object_=subject.name)
         if inferred is None:
             continue
         recorded_by_node[node].add(inverse_key)
-        if assertion.is_omitted or inferred.is_omitted:
-            repetitions.omit(assertion)
+        if relation.is_omitted or inferred.is_omitted:
+            repetitions.omit(relation)
             repetitions.omit(inferred)
 
 
-def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_: str) -> Assertion | None:
-    """Add an assertion that is inferred from another one, and return it; None if it is rejected.
+def _add_inferred(
+    builder: Builder, source: Assertion, *, subject: str, predicate: str, object_: str
+) -> Assertion | None:
+    """Add an assertion that is inferred from another one (`source`), and return it; None if it is rejected.
 
-    `subject`, `name` and `object_` are its subject, predicate and object. It has the realis, provenance, confidence and
-    line of `source`.
+    `subject`, `predicate` and `object_` are the columns of the new assertion. It has the realis, provenance, confidence
+    and line of `source`.
     """
     line = KbLine(
         number=source.line,
         subject=subject,
-        predicate=name if source.realis is None else f"{name}.{source.realis}",
+        predicate=predicate if source.realis is None else f"{predicate}.{source.realis}",
         object=object_,
         is_string=source.node is None,
         provenance=source.provenance.text,
@@ -360,7 +407,7 @@ class _MentionsInDocument(Struct):
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
-    """Add the mentions that nodes lack in a document, and report them.
+    """Add the mentions that nodes lack in a document, and report that they are missing.
 
     If a canonical mention is at a place where the node has no other mention, a mention by name is added there. If
     `with_canonical`, a canonical mention is added in documents where the node has a single other mention.
@@ -373,7 +420,11 @@ def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical:
         if not mentions_by_docid:
             builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         for docid, mentions in mentions_by_docid.items():
-            _infer_canonical(builder, node, docid, mentions, with_canonical=with_canonical)
+            if len(mentions.canonical) > 1:
+                last_line = max([mention.line for mention in mentions.canonical.values()])
+                builder.findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
+            if with_canonical and not mentions.canonical:
+                _infer_canonical(builder, node, docid, mentions)
             _infer_named(builder, node, docid, mentions)
 
 
@@ -394,32 +445,31 @@ def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
     return mentions_by_docid
 
 
-def _infer_canonical(
-    builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
-) -> None:
-    """Add the canonical mention that a node lacks in a document, and report that it is missing.
+def _infer_canonical(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
+    """Report that a node has no canonical mention in a document, and add one if there is no choice.
 
-    If the node has several mentions there, it is only reported that none is canonical. Several canonical mentions are
-    reported, too.
+    `mentions` are the other mentions of the node in the document. If there is a single one, its text becomes that of
+    the canonical mention; of several none is chosen.
     """
-    findings = builder.findings
-    if not mentions.canonical and with_canonical:
-        candidates = [*mentions.named.values(), *mentions.nominal.values()]
-        code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(candidates) > 1 else "MISSING_CANONICAL"
-        findings.report_without_place(code, node.name, docid, line=candidates[0].line)
-        if len(candidates) == 1:
-            _infer(builder, candidates[0], node.name, CANONICAL, candidates[0].object)
-    elif len(mentions.canonical) > 1:
-        last_line = max([mention.line for mention in mentions.canonical.values()])
-        findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
+    candidates = list(mentions.named.values()) + list(mentions.nominal.values())
+    first = candidates[0]
+    if len(candidates) > 1:
+        builder.findings.report_without_place("MULTIPLE_MENTIONS_NO_CANONICAL", node.name, docid, line=first.line)
+        return
+    builder.findings.report_without_place("MISSING_CANONICAL", node.name, docid, line=first.line)
+    _add_inferred(builder, first, subject=node.name, predicate=CANONICAL, object_=first.object)
 
 
 def _infer_named(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
-    """Add a mention by name for each canonical mention of a node that is at the place of no other mention."""
-    for text, canonical in mentions.canonical.items():
-        if text not in mentions.named and text not in mentions.nominal:
-            builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
-            _infer(builder, canonical, node.name, NAMED, canonical.object)
+    """Add a mention by name for each canonical mention of a node that is at the place of no other mention.
+
+    `mentions` are the mentions of the node in the document `docid`.
+    """
+    for provenance_text, canonical in mentions.canonical.items():
+        if provenance_text in mentions.named or provenance_text in mentions.nominal:
+            continue
+        builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
+        _add_inferred(builder, canonical, subject=node.name, predicate=NAMED, object_=canonical.object)
 
 
 def _has_all_mentions(node: KbNode) -> bool:
@@ -433,7 +483,8 @@ def _has_all_mentions(node: KbNode) -> bool:
         name = mention.verb.name
         provenance = mention.provenance
         if name == CANONICAL:
-            if canonical_text_by_docid.setdefault(provenance.docid, provenance.text) != provenance.text:
+            first_text = canonical_text_by_docid.setdefault(provenance.docid, provenance.text)
+            if provenance.text != first_text:
                 return False
         elif name in MENTIONS:
             mention_texts.add(provenance.text)
@@ -464,13 +515,14 @@ def ignored_codes(text: str) -> frozenset[str]:
 
     Raises UsageError for an unknown code, and for the code of an error.
     """
+    # Codes without a template are problems that the reference program does not report.
+    severity_by_code = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
+    severity_by_code.update(_UNUSED_CODES)
     codes = [code for code in text.upper().split(":") if code]
-    severities = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
-    severities |= _UNUSED_CODES
     for code in codes:
-        if code not in severities:
+        if code not in severity_by_code:
             raise UsageError(f"Unknown warning: {code}")
-        if severities[code] is not Severity.WARNING:
+        if severity_by_code[code] is not Severity.WARNING:
             raise UsageError(f"{code} is a fatal error; cannot ignore it")
     return frozenset(codes)
 
@@ -497,7 +549,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     infer_mentions(builder, base.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(base.assertions, findings)
     check_confidences(base.assertions, findings)
-    builder.repetitions.finish()
+    builder.repetitions.report_all_searches()
     problems.end_if_fatal()
     return base
 
@@ -508,26 +560,29 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
     If the knowledge base has errors, there is no run, and the errors are in `problems`.
     """
     name = name_of(file)
+    run_name = f"{name} (resolved)"
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
     with open_source(file) as source:
         base = validate_kb(source, KbOptions(), problems)
         digest = source.digest(RUN)
+
     run_file = None
-    account = "has errors"
+    outcome = "has errors"
     if not problems.has_errors:
-        valid_text = b"".join(encoded(tac_text(base, (TAC,))))
+        # Queries are answered from the text of the validated knowledge base, as `resolve-queries` does.
+        valid_text = b"".join(encoded(tac_text(base, labels=(TAC,))))
         with Source(name, io.BytesIO(valid_text), decompress=False) as source:
-            resolution = Resolution(ValidatedKb(source, queries), queries)
-        run_file = InMemory(f"{name} (resolved)", b"".join(encoded(resolution.lines)))
-        counts = (
-            f"{resolution.entered_count} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
-        )
-        account = f"validated and resolved; {counts}"
+            validated_kb = ValidatedKb(source, queries)
+        resolution = Resolution(validated_kb, queries)
+        run_file = InMemory(run_name, b"".join(encoded(resolution.lines)))
+        entered = f"{resolution.entered_count} of {len(queries)} queries found their entity"
+        outcome = f"validated and resolved; {entered}, {len(resolution.lines)} answers"
+
     prepared_run = PreparedRun(
         name=name,
-        scored_as=f"{name} (resolved)",
+        scored_as=run_name,
         problems=problems,
-        what=account,
+        what=outcome,
         digests=(digest,),
         code="KB_WITH_ERRORS",
         remedy="a knowledge base with errors is not resolved; correct them first",

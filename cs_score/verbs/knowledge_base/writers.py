@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folder, write_folder, write_whole
-from cs_score.base.records import Record, Struct, field, to_builtins
+from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.coldstart.tab_files import Span, offset_value
 from cs_score.preparation.runs import file_differences
@@ -31,52 +32,64 @@ from cs_score.verbs.knowledge_base.assertions import (
     KnowledgeBase,
     short_form,
 )
-from cs_score.verbs.knowledge_base.predicates import PredicateVerb
 
 # ---- Event nuggets
 
 
 def nugget_text(base: KnowledgeBase) -> Iterator[str]:
-    """Yield the lines of the file of event nuggets.
+    """Yield the lines of the file of event nuggets, in which other tracks find the places that mention events.
 
     It has a section for each document, with the mentions of events and then, for each event with several mentions, a
-    line with their ids.
+    line with their ids: `@Coreference`, the event and `E1,E2`.
     """
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.in_order():
-        if assertion.verb.name == NAMED and assertion.subject.is_event and not assertion.is_omitted:
+    for assertion in base.assertions_as_written():
+        is_mention_of_event = assertion.verb.name == NAMED and assertion.subject.is_event
+        if is_mention_of_event and not assertion.is_omitted:
             mentions_by_docid[assertion.provenance.docid].append(assertion)
     for docid in sorted(mentions_by_docid):
+        ids_by_event: dict[str, list[str]] = defaultdict(list)
+        lines_by_event: dict[str, list[str]] = defaultdict(list)
+        for number, mention in enumerate(mentions_by_docid[docid], start=1):
+            event = mention.subject.name
+            mention_id = f"E{number}"
+            ids_by_event[event].append(mention_id)
+            lines_by_event[event].append(_nugget_line(base.run_id, docid, mention_id, mention))
+
         yield f"#BeginOfDocument {docid}\n"
-        ids_by_node: dict[str, list[str]] = defaultdict(list)
-        lines_by_node: dict[str, list[str]] = defaultdict(list)
-        for number, mention in enumerate(mentions_by_docid[docid], 1):
-            ids_by_node[mention.subject.name].append(f"E{number}")
-            lines_by_node[mention.subject.name].append(_nugget_line(base.run_id, docid, f"E{number}", mention))
-        for name in sorted(lines_by_node):
-            yield from sorted(lines_by_node[name])
-        for name in sorted(ids_by_node):
-            if len(ids_by_node[name]) > 1:
-                yield f"@Coreference\t{name}\t{','.join(sorted(ids_by_node[name]))}\n"
+        for event in sorted(lines_by_event):
+            yield from sorted(lines_by_event[event])
+        for event in sorted(ids_by_event):
+            mention_ids = sorted(ids_by_event[event])
+            if len(mention_ids) > 1:
+                yield f"@Coreference\t{event}\t{','.join(mention_ids)}\n"
         yield "#EndOfDocument\n"
 
 
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
-    """Return the line of a mention of an event; `mention_id` is its id in the document, such as E1."""
+    """Return the line of the nugget file for a mention of an event.
+
+    Its columns are run, document, id of the mention in the document (such as E1), offsets, text, type of the event and
+    realis: `run1 D1 E1 3,1 "met" Contact_Meet Actual`, without the quotes and with tabs between the columns.
+    """
     offsets = "0,0"
     span = mention.span
     if span is not None:
-        # The reference program subtracts the end from the start, and its outputs are reproduced.
-        difference = offset_value(span.start) - offset_value(span.end)
-        offsets = f"{span.start},{offset_value(span.start) + (difference + 1):.15g}"
-    node_type = "_".join([_capitalize(part) for part in (mention.subject.type or "").split(".")])
-    columns = (run_id, docid, mention_id, offsets, mention.text, node_type, _capitalize(mention.realis))
+        # The second number should be the end. The reference program writes start + (start - end + 1) instead, and its
+        # outputs are reproduced.
+        start = offset_value(span.start)
+        second_offset = start + (start - offset_value(span.end) + 1)
+        offsets = f"{span.start},{second_offset:.15g}"
+    parts_of_type = (mention.subject.type or "").split(".")
+    event_type = "_".join([_capitalize_first(part) for part in parts_of_type])
+    realis = _capitalize_first(mention.realis or "")
+    columns = (run_id, docid, mention_id, offsets, mention.text, event_type, realis)
     return "\t".join(columns) + "\n"
 
 
-def _capitalize(text: str | None) -> str:
-    """Return a text with its first letter in upper case and the others unchanged; an empty text for None."""
-    return text[:1].upper() + text[1:] if text else ""
+def _capitalize_first(text: str) -> str:
+    """Return a text with its first letter in upper case and the others unchanged: "someDay" -> "SomeDay"."""
+    return text[:1].upper() + text[1:]
 
 
 # ---- Event arguments
@@ -93,18 +106,20 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     for docid, arguments in _arguments_by_document(base).items():
         ids_by_event: dict[str, list[str]] = defaultdict(list)
         lines = []
-        for number, argument in enumerate(arguments, 1):
-            argument_id = f"{base.run_id}{argument.subject.name}.{docid}.{number}"
+        for number, argument in enumerate(arguments, start=1):
+            event = argument.subject.name
+            argument_id = f"{base.run_id}{event}.{docid}.{number}"
             lines.append(_argument_line(argument_id, docid, argument, mentions))
+            # Arguments of events that happen in general are not grouped.
             if argument.realis != "generic":
-                ids_by_event[argument.subject.name].append(argument_id)
+                ids_by_event[event].append(argument_id)
         yield "arguments", docid, encoded(lines)
         if ids_by_event:
-            yield "linking", docid, encoded(_link_lines(base.run_id, ids_by_event, f".{docid}"))
-        for name in ids_by_event:
-            links_by_event[name].append(f"{docid}-{base.run_id}{name}.{docid}")
+            yield "linking", docid, encoded(_link_lines(base.run_id, ids_by_event, suffix=f".{docid}"))
+        for event in ids_by_event:
+            links_by_event[event].append(f"{docid}-{base.run_id}{event}.{docid}")
     if links_by_event:
-        yield "corpusLinking", "corpusLinking", encoded(_link_lines(base.run_id, links_by_event, ""))
+        yield "corpusLinking", "corpusLinking", encoded(_link_lines(base.run_id, links_by_event, suffix=""))
 
 
 def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
@@ -113,9 +128,11 @@ def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
     Omitted assertions are left out.
     """
     arguments_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.in_order():
-        is_about_mentions = assertion.verb.is_mention or TYPE in assertion.verb.name
-        if assertion.subject.is_event and not (is_about_mentions or assertion.is_omitted):
+    for assertion in base.assertions_as_written():
+        if assertion.is_omitted or not assertion.subject.is_event:
+            continue
+        is_mention_or_type = assertion.verb.is_mention or TYPE in assertion.verb.name
+        if not is_mention_or_type:
             arguments_by_docid[assertion.provenance.docid].append(assertion)
     return arguments_by_docid
 
@@ -139,35 +156,45 @@ class _MentionsOfFillers:
 
 
 def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: _MentionsOfFillers) -> str:
-    """Return the line of an argument of an event; `docid` is the document of the argument."""
+    """Return the line of the arguments file for an argument of an event, such as the attacker of an attack.
+
+    Its columns are id, document, type of the event, role, text and place of the filler, the three parts of the
+    provenance, realis and confidence. The filler is the object of the assertion; `mentions` give its text and place.
+    """
+    filler = argument.object
     text = ""
     place = ""
-    key = (argument.object, docid)
-    canonical = mentions.canonical.get(key)
+    canonical = mentions.canonical.get((filler, docid))
     if canonical is not None:
         text = canonical.text
         place = short_form(canonical.provenance.parts.justification)
-    if argument.object.startswith(":String") and key in mentions.normalized:
-        text = mentions.normalized[key].text
+    # A normalized text such as a date in figures replaces the text of a string.
+    normalized = mentions.normalized.get((filler, docid))
+    if normalized is not None and filler.startswith(":String"):
+        text = normalized.text
+    parts_of_type = (argument.subject.type or "").split(".")
     parts = argument.provenance.parts
     columns = (
         argument_id,
         docid,
-        ".".join([part.capitalize() for part in (argument.subject.type or "").split(".")]),
+        ".".join([part.capitalize() for part in parts_of_type]),
         argument.verb.name.capitalize(),
         text,
         place,
         short_form(parts.justification),
         short_form(parts.base_filler),
         short_form(parts.additional),
-        _capitalize(argument.realis),
+        _capitalize_first(argument.realis or ""),
         argument.confidence,
     )
     return "\t".join(columns) + "\n"
 
 
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
-    """Return a line for each event with the ids of its arguments; `suffix` is appended to the name of the event."""
+    """Return a line for each event: the run and the event as one id, followed by `suffix`, and the ids of its group.
+
+    `ids_by_event` has the ids of the arguments of each event, or those of its groups in documents.
+    """
     lines = []
     for name in sorted(ids_by_event):
         ids = " ".join(sorted(ids_by_event[name]))
@@ -193,39 +220,42 @@ class _Mention(NamedTuple):
     extent: str
 
 
-class _Document(Struct):
+class _MentionsAndSentiments(Struct):
     """The mentions and sentiments of a knowledge base in a document.
 
-    `mentions` has the mentions of each node, `mention_at_place` the last mention of a node at a place, by node and
-    place, and `canonical_place` the place of the canonical mention of each node.
+    `mentions_by_node` has the mentions of each node, `mention_by_node_and_place` the last mention of a node at a place,
+    and `canonical_place_by_node` the place of the canonical mention of each node.
     """
 
-    mentions: dict[str, list[_Mention]] = field(default_factory=lambda: defaultdict(list))
-    mention_at_place: dict[tuple[str, str], _Mention] = field(default_factory=dict)
-    canonical_place: dict[str, str] = field(default_factory=dict)
+    mentions_by_node: dict[str, list[_Mention]] = field(default_factory=lambda: defaultdict(list))
+    mention_by_node_and_place: dict[tuple[str, str], _Mention] = field(default_factory=dict)
+    canonical_place_by_node: dict[str, str] = field(default_factory=dict)
     sentiments: list[Assertion] = field(default_factory=list)
 
     def add(self, assertion: Assertion) -> None:
-        """Add an assertion whose provenance is in the document if it is a mention or a sentiment."""
+        """Add an assertion whose provenance is in the document. Only mentions and sentiments are kept."""
         predicate = assertion.verb.name
         node = assertion.subject.name
         place = assertion.provenance.place or ""
-        if predicate in _MENTION_KINDS:
-            span = assertion.span
-            if span is not None:
-                mention_id = _attribute(f"{node}.{_FIRST_ID + len(self.mentions[node])}")
-                mention = _Mention(mention_id, assertion, _extent(span))
-                self.mention_at_place[node, place] = mention
-                self.mentions[node].append(mention)
-        elif predicate == CANONICAL:
-            self.canonical_place[node] = place
+        if predicate == CANONICAL:
+            self.canonical_place_by_node[node] = place
         elif predicate in _POLARITIES:
             self.sentiments.append(assertion)
+        elif predicate in _MENTION_KINDS and assertion.span is not None:
+            mentions_of_node = self.mentions_by_node[node]
+            mention_number = _FIRST_ID + len(mentions_of_node)
+            mention = _Mention(
+                id=_xml_attribute(f"{node}.{mention_number}"),
+                assertion=assertion,
+                extent=_extent_attributes(assertion.span),
+            )
+            mentions_of_node.append(mention)
+            self.mention_by_node_and_place[node, place] = mention
 
     def canonical_mention(self, node: str) -> _Mention | None:
         """Return the mention of a node at the place of its canonical mention; None if there is none."""
-        place = self.canonical_place.get(node, "")
-        return self.mention_at_place.get((node, place))
+        place = self.canonical_place_by_node.get(node, "")
+        return self.mention_by_node_and_place.get((node, place))
 
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
@@ -233,36 +263,37 @@ def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
 
     Each document with mentions has a file of its entities and a file of its sentiments.
     """
-    documents: dict[str, _Document] = defaultdict(_Document)
+    documents: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
     for assertion in base.assertions:
         documents[assertion.provenance.docid].add(assertion)
     for docid, document in sorted(documents.items()):
-        if document.mentions:
-            entities = _entity_lines(base, docid, document)
-            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(entities)
-            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiment_lines(docid, document))
+        if document.mentions_by_node:
+            entities_xml = _entities_xml(base, docid, document)
+            sentiments_xml = _sentiments_xml(docid, document)
+            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(entities_xml)
+            yield "predicted-best", f"{docid}.best.xml", encoded(sentiments_xml)
 
 
-def _extent(span: Span) -> str:
-    """Return the offset and the length of a span as XML attributes: `offset="3" length="7"`."""
+def _extent_attributes(span: Span) -> str:
+    """Return the offset and the length of a span as XML attributes: for D1:3-9 `offset="3" length="7"`."""
     length = offset_value(span.end) - offset_value(span.start) + 1
-    return f'offset="{_attribute(span.start)}" length="{length:.15g}"'
+    return f'offset="{_xml_attribute(span.start)}" length="{length:.15g}"'
 
 
-def _entity_lines(base: KnowledgeBase, docid: str, document: _Document) -> Iterator[str]:
-    """Yield the XML of the file with the entities of a document and their mentions."""
-    source = f'source="{_attribute(docid)}"'
+def _entities_xml(base: KnowledgeBase, docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
+    """Yield the lines of the XML file with the entities of a document and their mentions."""
+    source = f'source="{_xml_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
-    kit_id = _attribute(base.run_id)
+    kit_id = _xml_attribute(base.run_id)
     yield _XML_HEAD
-    yield f'<deft_ere kit_id="{kit_id}" doc_id="{_attribute(docid)}" source_type="{source_type}">\n'
+    yield f'<deft_ere kit_id="{kit_id}" doc_id="{_xml_attribute(docid)}" source_type="{source_type}">\n'
     yield "  <entities>\n"
-    for name in sorted(document.mentions):
+    for name in sorted(document.mentions_by_node):
         node_type = (base.nodes[name].type or "").upper()
-        yield f'    <entity id="{_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
-        for mention in document.mentions[name]:
+        yield f'    <entity id="{_xml_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
+        for mention in document.mentions_by_node[name]:
             kind = _MENTION_KINDS[mention.assertion.verb.name]
-            text = _text(mention.assertion.text)
+            text = _xml_text(mention.assertion.text)
             yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.extent}>\n'
             yield f"        <mention_text>{text}</mention_text>\n"
             if kind == "NOM":
@@ -272,38 +303,47 @@ def _entity_lines(base: KnowledgeBase, docid: str, document: _Document) -> Itera
     yield "  </entities>\n</deft_ere>\n"
 
 
-def _sentiment_lines(docid: str, document: _Document) -> Iterator[str]:
-    """Yield the XML of the file with the sentiments of a document, grouped by their target mention."""
-    yield _XML_HEAD
-    yield f'<belief_sentiment_doc id="{_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
+def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
+    """Yield the lines of the XML file with the sentiments of a document.
+
+    They are grouped by the mention that is liked or disliked, the target. The justification of a sentiment is its
+    place. A sentiment is left out if its holder has no canonical mention in the document.
+    """
     sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
     for sentiment in document.sentiments:
-        sentiments_by_target[sentiment.object, sentiment.provenance.place or ""].append(sentiment)
-    for node_and_place in sorted(document.mention_at_place.keys() & sentiments_by_target.keys()):
-        target = document.mention_at_place[node_and_place]
-        yield f'      <entity ere_id="{target.id}" {target.extent}>\n'
-        yield f"        <text>{_text(target.assertion.text)}</text>\n        <sentiments>\n"
+        target_place = sentiment.provenance.place or ""
+        sentiments_by_target[sentiment.object, target_place].append(sentiment)
+    targets = [target for target in sentiments_by_target if target in document.mention_by_node_and_place]
+
+    yield _XML_HEAD
+    yield f'<belief_sentiment_doc id="{_xml_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
+    for node_and_place in sorted(targets):
+        target_mention = document.mention_by_node_and_place[node_and_place]
+        target_text = _xml_text(target_mention.assertion.text)
+        yield f'      <entity ere_id="{target_mention.id}" {target_mention.extent}>\n'
+        yield f"        <text>{target_text}</text>\n        <sentiments>\n"
         for sentiment in sentiments_by_target[node_and_place]:
-            holder = document.canonical_mention(sentiment.subject.name)
-            if holder is None:
+            holder_mention = document.canonical_mention(sentiment.subject.name)
+            if holder_mention is None:
                 continue
             polarity = _POLARITIES[sentiment.verb.name]
-            text = _text(holder.assertion.text)
+            holder_text = _xml_text(holder_mention.assertion.text)
             yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
-            yield f'            <source ere_id="{holder.id}" {holder.extent}>{text}</source>\n'
+            yield f'            <source ere_id="{holder_mention.id}" {holder_mention.extent}>{holder_text}</source>\n'
             yield "          </sentiment>\n"
         yield "        </sentiments>\n      </entity>\n"
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
-def _text(text: str) -> str:
-    """Return a text escaped for XML, without the characters that XML does not allow."""
-    return escape(_NOT_IN_XML.sub("\ufffd", text), quote=False)
+def _xml_text(text: str) -> str:
+    """Return a text escaped for XML, with a replacement character for each character that XML does not allow."""
+    allowed_text = _NOT_IN_XML.sub("\ufffd", text)
+    return escape(allowed_text, quote=False)
 
 
-def _attribute(text: str) -> str:
+def _xml_attribute(text: str) -> str:
     """Return a text escaped for an XML attribute in double quotes."""
-    return _text(text).replace('"', "&quot;")
+    return _xml_text(text).replace('"', "&quot;")
 
 
 # ---- The validated knowledge base, and entity discovery and linking
@@ -315,30 +355,31 @@ def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     Only predicates from files with these labels are written; the predicates of the task have the label TAC.
     """
     yield f"{base.first_line}\n\n"
-    for assertions in base.by_node():
+    for assertions in base.assertions_by_node():
         yield "".join(tac_lines(assertions, labels))
 
 
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
     """Return the lines of assertions in a validated knowledge base.
 
-    Omitted assertions are left out, and those with predicates from files with other labels.
+    A line is such as `:Entity_1 per:children :Entity_2 D1:6-21 0.5`, with tabs. Omitted assertions are left out, and
+    those with predicates whose label is not in `labels`.
     """
     lines = []
-    verb: PredicateVerb | None = None
-    realis: str | None = None
-    first_columns = ""
     for assertion in assertions:
-        if assertion.is_omitted or assertion.verb.label not in labels:
+        verb = assertion.verb
+        if assertion.is_omitted or verb.label not in labels:
             continue
-        # Assertions with the same subject and predicate follow each other; their first columns are made once.
-        if assertion.verb is not verb or assertion.realis != realis:
-            verb = assertion.verb
-            realis = assertion.realis
-            name = f"{assertion.subject.type}:{verb.name}" if verb.has_domain else verb.name
-            first_columns = f"{assertion.subject.name}\t{name}{'' if realis is None else f'.{realis}'}\t"
-        end = f"{assertion.comment}\n" if verb.name == TYPE else f"\t{assertion.confidence}{assertion.comment}\n"
-        lines.append(f"{first_columns}{assertion.object}\t{assertion.provenance.text}{end}")
+        predicate = verb.name
+        if verb.has_domain:
+            predicate = f"{assertion.subject.type}:{predicate}"
+        if assertion.realis is not None:
+            predicate = f"{predicate}.{assertion.realis}"
+        columns = f"{assertion.subject.name}\t{predicate}\t{assertion.object}\t{assertion.provenance.text}"
+        # The type of a node has no confidence.
+        if verb.name != TYPE:
+            columns = f"{columns}\t{assertion.confidence}"
+        lines.append(f"{columns}{assertion.comment}\n")
     return lines
 
 
@@ -352,33 +393,43 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
     nil_id_by_node: dict[str, str] = {}
     link_by_node: dict[str, str] = {}
     mentions = []
-    for assertion in base.in_order():
+    for assertion in base.assertions_as_written():
         predicate = assertion.verb.name
         node = assertion.subject.name
         if predicate == TYPE:
             type_by_node[node] = assertion.object.upper()
-            nil_id_by_node.setdefault(node, f"NIL_{len(nil_id_by_node) + 1:04d}")
+            next_number = len(nil_id_by_node) + 1
+            nil_id_by_node.setdefault(node, f"NIL_{next_number:04d}")
         elif predicate == LINK:
-            linked_kb, _, entity_id = assertion.object.partition(":")
+            linked_kb, _colon, entity_id = assertion.object.partition(":")
             if linked_kb == link_kb:
                 link_by_node[node] = entity_id
-        elif predicate in MENTIONS and not assertion.is_omitted and not assertion.subject.is_event:
-            mentions.append(assertion)
-    id_by_node = nil_id_by_node | link_by_node
-    for number, mention in enumerate(mentions, 1):
+        elif predicate in MENTIONS:
+            is_of_entity = not assertion.subject.is_event
+            if is_of_entity and not assertion.is_omitted:
+                mentions.append(assertion)
+
+    for number, mention in enumerate(mentions, start=1):
         node = mention.subject.name
-        letter, digits = divmod(number, 100_000)  # N00000 comes after M99999
+        nil_id = nil_id_by_node.get(node, "")
         columns = (
             base.run_id,
-            f"{node}_{chr(ord('M') + letter)}{digits:05d}",
+            f"{node}_{_mention_number(number)}",
             mention.text,
             mention.provenance.text,
-            id_by_node.get(node, ""),
+            link_by_node.get(node, nil_id),
             type_by_node.get(node, ""),
             _MENTION_KINDS[mention.verb.name],
             mention.confidence,
         )
         yield "\t".join(columns) + "\n"
+
+
+def _mention_number(number: int) -> str:
+    """Return the number of a mention as a letter with five digits: 1 -> "M00001", 100,000 -> "N00000"."""
+    letters_after_m, last_digits = divmod(number, 100_000)
+    letter = chr(ord("M") + letters_after_m)
+    return f"{letter}{last_digits:05d}"
 
 
 # ---- Statistics
@@ -400,23 +451,25 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
 
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
-    """Return the statistics of a knowledge base: numbers of assertions and of nodes by type."""
-    node_counts = Counter([node.known_type for node in base.nodes.values()])
+    """Return the statistics of a knowledge base: numbers of assertions, of nodes by type, and of rejected lines."""
+    node_counts = Counter([node.type_in_reports for node in base.nodes.values()])
     if node_counts:
         node_counts["ALL"] = node_counts.total()
-    confidences = {float(assertion.confidence) for assertion in base.assertions}
+    distinct_confidences = {float(assertion.confidence) for assertion in base.assertions}
+    written = [assertion for assertion in base.assertions if not assertion.is_omitted]
+    omitted = [assertion for assertion in base.assertions if assertion.is_omitted]
     return KbStatistics(
         task="coldstart",
         run_id=base.run_id,
-        has_multiple_confidences=len(confidences) > 1,
-        asserted=_count_assertions([assertion for assertion in base.assertions if not assertion.is_omitted]),
-        entity=_sort_counts(node_counts) or UNSET,
-        omitted=_count_assertions([assertion for assertion in base.assertions if assertion.is_omitted]),
-        rejected_assertions=_sort_counts(base.rejected) or UNSET,
+        has_multiple_confidences=len(distinct_confidences) > 1,
+        asserted=_count_assertions(written),
+        entity=_sort_by_key(node_counts) or UNSET,
+        omitted=_count_assertions(omitted),
+        rejected_assertions=_sort_by_key(base.rejected) or UNSET,
     )
 
 
-def _sort_counts(counts: Mapping[str, int]) -> dict[str, int]:
+def _sort_by_key(counts: Mapping[str, int]) -> dict[str, int]:
     """Return counts sorted by their keys."""
     return dict(sorted(counts.items()))
 
@@ -428,28 +481,46 @@ def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, in
     """
     if not assertions:
         return UNSET
-    domains: Counter[str] = Counter()
-    predicates: Counter[str] = Counter()
+    count_by_domain: Counter[str] = Counter()
+    count_by_predicate: Counter[str] = Counter()
     for assertion in assertions:
-        node_type = assertion.subject.known_type
-        name = assertion.verb.name
-        domains.update((node_type, "ALL"))
-        predicates[name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
-    return {"domain": _sort_counts(domains), "predicate": _sort_counts(predicates)}
+        domain = assertion.subject.type_in_reports
+        count_by_domain[domain] += 1
+        count_by_domain["ALL"] += 1
+        predicate = assertion.verb.name
+        if predicate not in _WITHOUT_DOMAIN:
+            predicate = f"{domain}:{predicate}"
+        count_by_predicate[predicate] += 1
+    return {"domain": _sort_by_key(count_by_domain), "predicate": _sort_by_key(count_by_predicate)}
 
 
 def statistics_text(statistics: KbStatistics) -> Iterator[str]:
-    """Yield the lines of the statistics file, in the format of the reference program."""
+    """Yield the lines of the statistics file, in the format of the reference program: `ENTITY PER 12` with tabs."""
     yield f"RUNID\t\t{statistics.run_id}\n"
-    yield f"HAS_MULTIPLE_CONFIDENCES\t\t{'YES' if statistics.has_multiple_confidences else 'NO'}\n"
-    fields: dict[str, Any] = to_builtins(statistics)
-    for title in ("asserted", "entity", "omitted", "rejected_assertions"):
-        for name, count in fields.get(title, {}).items():
-            if isinstance(count, int):
-                yield f"{title.upper()}\t{name}\t{count}\n"
-            else:  # the counts of domains or of predicates
-                heading = f"{title.upper()}:{name.upper()}"
-                yield "".join([f"{heading}\t{key}\t{number}\n" for key, number in count.items()])
+    yes_or_no = "YES" if statistics.has_multiple_confidences else "NO"
+    yield f"HAS_MULTIPLE_CONFIDENCES\t\t{yes_or_no}\n"
+    counts_by_heading: dict[str, Mapping[str, int]] = {}
+    _add_counts_of_assertions(counts_by_heading, "ASSERTED", statistics.asserted)
+    if statistics.entity is not UNSET:
+        counts_by_heading["ENTITY"] = statistics.entity
+    _add_counts_of_assertions(counts_by_heading, "OMITTED", statistics.omitted)
+    if statistics.rejected_assertions is not UNSET:
+        counts_by_heading["REJECTED_ASSERTIONS"] = statistics.rejected_assertions
+    for heading, counts in counts_by_heading.items():
+        for key, count in counts.items():
+            yield f"{heading}\t{key}\t{count}\n"
+
+
+def _add_counts_of_assertions(
+    counts_by_heading: dict[str, Mapping[str, int]],
+    title: str,
+    counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType,
+) -> None:
+    """Add the counts of assertions under the headings TITLE:DOMAIN and TITLE:PREDICATE; none if they are not set."""
+    if counts_by_kind is UNSET:
+        return
+    for kind, counts in counts_by_kind.items():
+        counts_by_heading[f"{title}:{kind.upper()}"] = counts
 
 
 JSON_OPTION: Final = OwnOption(
@@ -492,17 +563,24 @@ class KbOutputs(Record):
     link_kb: str
 
     def write(self, base: KnowledgeBase) -> None:
-        """Write a knowledge base in all formats, each file or folder whole or not at all. Raises OutputError."""
+        """Write a knowledge base in all formats.
+
+        Each output is written as a whole: if it cannot be, OutputError is raised, and nothing of it remains. The folder
+        of the outputs is made if it does not exist.
+        """
         if self.paths and not os.path.isdir(self.folder):
             try:
                 os.mkdir(self.folder)
             except OSError as error:
                 raise OutputError(f"Could not create directory {self.folder}: {reason_of(error)}") from None
             note_new_folder(self.folder)
-        texts = {"tac": tac_text(base, self.labels), "edl": edl_text(base, self.link_kb), "nug": nugget_text(base)}
         for mode, path in self.paths.items():
-            if mode in texts:
-                write_whole(path, encoded(texts[mode]))
+            if mode == "tac":
+                write_whole(path, encoded(tac_text(base, self.labels)))
+            elif mode == "edl":
+                write_whole(path, encoded(edl_text(base, self.link_kb)))
+            elif mode == "nug":
+                write_whole(path, encoded(nugget_text(base)))
             elif mode == "eal":
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(base))
             else:
@@ -510,34 +588,41 @@ class KbOutputs(Record):
 
 
 def output_folder(option: str | None, kb_file: str) -> str:
-    """Return the folder of the outputs: that of the option, or else that of the knowledge base file.
+    """Return the folder of the outputs: that of the option -output_dir, or else that of the knowledge base file.
 
-    Raises OutputError if it is a file, and if its parent folder does not exist.
+    `option` is None if the option is not used. Raises OutputError if the folder is a file, and if its parent folder
+    does not exist.
     """
     folder = option
     if folder is None:
         folder = os.path.dirname(kb_file) or os.curdir
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} exists but its not a directory")
-    if not os.path.isdir(os.path.dirname(os.path.abspath(folder))):
-        raise OutputError(f"Could not create directory {folder}: {os.strerror(2)}")
+    parent_folder = os.path.dirname(os.path.abspath(folder))
+    if not os.path.isdir(parent_folder):
+        raise OutputError(f"Could not create directory {folder}: {os.strerror(errno.ENOENT)}")
     return folder
 
 
 def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
     """Return the path of the output of each format; `modes` is a text such as "tac:edl".
 
-    Raises UsageError for an unknown format, and if an output exists already.
+    For the file kb.tac these are FOLDER/kb.tac.valid and FOLDER/kb.edl.valid. Raises UsageError for an unknown format,
+    and if an output exists already.
     """
     name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
-    path_by_mode = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
-    path_by_mode |= {mode: f"{folder}/{subfolder}" for mode, subfolder in _FOLDERS.items()}
+    path_by_mode = {}
+    for mode in _FILES:
+        path_by_mode[mode] = f"{folder}/{name}.{mode}.valid"
+    for mode, subfolder in _FOLDERS.items():
+        path_by_mode[mode] = f"{folder}/{subfolder}"
     paths: dict[str, str] = {}
     for mode in modes.lower().split(":"):
         if mode in ("", NO_OUTPUT):
             continue
         if mode not in path_by_mode:
-            raise UsageError(f"Unknown output mode: {mode}; choose from {', '.join([*path_by_mode, NO_OUTPUT])}")
+            choices = ", ".join([*path_by_mode, NO_OUTPUT])
+            raise UsageError(f"Unknown output mode: {mode}; choose from {choices}")
         path = path_by_mode[mode]
         paths[mode] = path
         if os.path.lexists(path):
