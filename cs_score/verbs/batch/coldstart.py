@@ -320,7 +320,7 @@ class _LoadedRun:
             self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
     def _on_prepared(self, prepared_run: PreparedRun) -> None:
-        """Keep what is known of a run after its conversion or validation.
+        """Keep the account of a run that was converted or validated.
 
         Raises InputError if the run must not be scored.
         """
@@ -330,7 +330,7 @@ class _LoadedRun:
     def new_log(self) -> ProblemLog:
         """Return a new log of problems with which the run is scored under one policy.
 
-        It begins with the problems of gold and, if the file has a single run, with those of the run.
+        It begins with the problems of gold. If the file has a single run, the problems of this run follow.
         """
         if self._only_run is not None:
             return self._only_run.problems.copy()
@@ -430,8 +430,8 @@ class _Attempt(Record):
     def stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error.
 
-        Its problems are those that a call for this run alone would have met before the error, and its files are those
-        that such a call would have written.
+        A call for this run alone would have met the same problems before the error, and would have written the same
+        files.
         """
         partial_result: Result | None = None
         remarks: list[str] = []
@@ -533,7 +533,7 @@ class _Attempt(Record):
     def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
         """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
 
-        If the scoring `was_stopped` by an error, they have what was scored before.
+        If the scoring `was_stopped` by an error, they have the scores computed before.
         """
         plan = self.prepared.plan
         # The words of a call of the scorer for this run alone, which `out.params` records.

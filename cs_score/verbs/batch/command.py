@@ -341,7 +341,10 @@ def _endings_of_runs(task: str) -> Sequence[str]:
 
 
 def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs, in which only those that follow another edition of the scorer than the plan name an edition."""
+    """Return the runs without the edition of the scorer if it is the edition of the plan.
+
+    A run that follows another edition keeps it.
+    """
     runs_with_other_editions = []
     for run in runs:
         if run.edition == plan.edition:
@@ -365,7 +368,7 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) ->
     plan_by_edition = {}
     for edition in editions:
         line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
-        # The files are taken from the plan, which has read those that can be read only once.
+        # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
         plan_without_files = _plan_of_runs(line_of_edition, queries=(), pool=())
         plan_by_edition[edition] = replace(plan_without_files, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=plan_by_edition)

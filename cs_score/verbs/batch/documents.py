@@ -179,8 +179,8 @@ def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], me
 def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]) -> list[str]:
     """Return sentences that say what limits, tiers and p-values of a leaderboard mean.
 
-    `settings` are those of the intervals, which are over so many `units`. `families` has the tests by policy; it is
-    empty if nothing was tested.
+    `settings` are the settings of the intervals, and `units` is the number of units that were resampled. `families` has
+    the tests by policy; it is empty if nothing was tested.
     """
     lines = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
     level = f"corrected p at most {settings.level:g}"

@@ -97,8 +97,8 @@ class _PreparedEvidence(Prepared):
     def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
         """Score a file of predictions, and yield its outcome with its files.
 
-        The files are those that the command writes for these predictions alone, and the text that it prints. Evidence
-        tasks have no policies, so there is one outcome. It has failed if the predictions cannot be scored.
+        The command writes and prints the same when it scores these predictions alone. Evidence tasks have no policies,
+        so there is one outcome. It has failed if the predictions cannot be scored.
         """
         plan = self.plan
         try:

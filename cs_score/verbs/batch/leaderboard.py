@@ -387,8 +387,8 @@ def _values_of_rows(board: LeaderboardDocument) -> Iterator[dict[str, Any]]:
 def _notes(board: LeaderboardDocument) -> list[str]:
     """Return the sentences below a leaderboard.
 
-    They are the verdicts and the tests, what the limits of scores mean, which runs have no value of some measures, and
-    notes.
+    They give the verdicts and the tests, explain the limits of scores, name the runs without a value of some measures,
+    and end with notes.
     """
     explanations: list[str] = []
     for row in board.rows:

@@ -205,7 +205,7 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
 def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
     """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
-    A row stands for the query itself or for a class whose values the query asks further questions about. Rows deeper in
+    A row is about the query itself, or about a class of which the query asks further questions. Rows deeper in
     the tree than `deepest_row` are not scored and left out.
     """
     classes_by_row: dict[str, list[str]] = {}

@@ -267,7 +267,7 @@ class BatchPage(PageMaker):
     def _difficulty(self) -> Section:
         """Return the section that says how hard answers are to find.
 
-        It counts the answers that no run, one run, two runs ... have found, and those that each run alone has found.
+        It counts the answers that no run, one run, two runs ... have found, and the answers that a run alone has found.
         """
         found_rows = []
         only_rows = []

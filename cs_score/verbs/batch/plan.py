@@ -23,7 +23,7 @@ RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
 
 
 class ScoredInBatch(Record):
-    """The outcome of a run under a policy, and those of its files that are not yet written."""
+    """The outcome of a run under a policy, and its files as far as they are not written yet."""
 
     outcome: Outcome
     files: RunFiles = ()

@@ -63,7 +63,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target
     does not belong to the batch.
     """
-    # The files that the batch writes: those of all runs, those of each run, and the report of problems.
+    # The files that the batch writes: tables over all runs, the files of each run, and the report of problems.
     problem_outputs = tuple(OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in FILES]
     paths += _list_files(options.out, _is_leftover)

@@ -95,7 +95,7 @@ def scores_of_result(result: Result | ScoredPredictions) -> Measured:
 
 
 def read_baseline(path: str, run_id: str) -> Measured:
-    """Return the scores that an earlier call has stored; if it stored several runs, those of the run `run_id`.
+    """Return the scores that an earlier call has stored; if it stored several runs, the scores of the run `run_id`.
 
     `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
     else.

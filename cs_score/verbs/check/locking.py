@@ -94,7 +94,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
 def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
-    `refusal` and errors are those of `conditions_of`.
+    `refusal` and errors are the same as for `conditions_of`.
     """
     runs = Runs(line)
     if "-" in [*runs.queries, *runs.files]:

@@ -110,7 +110,7 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
     """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
     `conditions` are the present options and inputs of gold. `minima` are limits that the user typed in addition to the
-    lock; if there are none, those of the lock are meant.
+    lock; if there are none, the limits of the lock hold.
     """
     locked = lock.lock.origin
     if locked.task != conditions.task:

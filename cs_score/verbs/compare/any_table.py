@@ -46,9 +46,9 @@ class AnyTable(Record):
     """The scores that tables have of systems. It has the methods of a task by which `compare` compares systems.
 
     `table_by_system` has for each system its units, with a numerator and a denominator for each of the `measure_names`.
-    If a table has a column `measure` (`has_measure_column`), its numbers are taken for those of a task, whose
+    If a table has a column `measure` (`has_measure_column`), its numbers are taken for the scores of a task, whose
     differences are tested by randomisation. `summary_row_count` is the number of rows called `all`, which were left
-    out. `averaged_unit_count` is the number of units of which some system has several samples, which were averaged.
+    out. `averaged_unit_count` is the number of units with several samples in some system, which were averaged.
     """
 
     measure_names: tuple[str, ...]

@@ -110,8 +110,8 @@ VERIFIED: Final = Layout(
 def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
     """Return the document of the verification of a recorded result, with the verdict on each of its files.
 
-    `path` is a file, the folder of a score or the folder of a batch. Arguments and errors are those of `verify`, which
-    yields the verdicts one by one.
+    `path` is a file, the folder of a score or the folder of a batch. Arguments and errors are the same as for
+    `verify`, which yields the verdicts one by one.
     """
     verdicts = tuple(verify(path, files, is_forced=is_forced))
     record_of_first_file = read_recorded(verdicts[0].file)
@@ -144,7 +144,7 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
-    """Yield the verdicts on the records of all runs of a batch, on those of the whole batch, and on its tables.
+    """Yield the verdicts on the records of all runs of a batch, on the records of the whole batch, and on its tables.
 
     Raises InputError if the folder has no record of a batch or its runs cannot be scored, NotFoundError for inputs that
     are missing or changed.
@@ -290,7 +290,7 @@ def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Pla
 
 
 def _read_batch_records(folder: str) -> list[Recorded]:
-    """Return the records of the runs in the folder of a batch, then those of the whole batch.
+    """Return the records of the runs in the folder of a batch, then the records of the whole batch.
 
     Raises InputError if there are none, and for tables without the record from which they are computed.
     """
@@ -437,7 +437,7 @@ def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch:
             return _compare(record, record.value, computed, document_with_version=record.value)
         if isinstance(record.contents, Outcome):
             return _verdict_on_run(record, record.contents, runs)
-        assert batch is not None  # `_whole_batch` returned it, because this record is among those of the batch
+        assert batch is not None  # `_whole_batch` returned it, because this record belongs to the batch
         return _verdict_on_batch_record(record, batch)
     except ScoringStopped as stop:
         return _stopped_verdict(record, stop)
