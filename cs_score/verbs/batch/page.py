@@ -166,7 +166,7 @@ class BatchPage(PageMaker):
                 upwards="run (tier)" if has_intervals else "run",
                 of=policy,
             )
-            yield dots(caption, drawn_rows, about=about)
+            yield dots(caption, drawn_rows, introduction=about)
 
     # ---- Heat map
 
@@ -263,7 +263,7 @@ class BatchPage(PageMaker):
                 upwards="found by runs",
                 of=_policy_and_part(row.policy, row.part),
             )
-            yield bars(caption, drawn_bars, about="found by so many runs: ")
+            yield bars(caption, drawn_bars, introduction="found by so many runs: ")
 
     def _agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
@@ -386,7 +386,7 @@ class BatchPage(PageMaker):
             return
         title = f"Rankings against that by {_ranking_text(main_ranking)}"
         caption = Caption("stability", title, "Kendall's tau-b (-1 to 1)", "ranking")
-        yield dots(caption, rows[:_MOST_RANKINGS], across=Scale(*DOT_PLACES, -1.0, 1.0, 0.5))
+        yield dots(caption, rows[:_MOST_RANKINGS], x_scale=Scale(*DOT_PLACES, -1.0, 1.0, 0.5))
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
