@@ -463,10 +463,12 @@ def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Label
         set_objects.append(reading.as_object(set_value, "an evidence set"))
     if not set_objects:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-    labels = [reading.member(fields, "label") for fields in set_objects]
-    for label in labels:
-        if one_label and label != labels[0]:
+    labels: list[object] = []
+    for fields in set_objects:
+        label = reading.member(fields, "label")
+        if one_label and labels and label != labels[0]:
             raise InputError(f"evidence sets labelled {quoted(labels[0])} and {quoted(label)}")
+        labels.append(label)
     labelled_sets = []
     for label, fields in zip(labels, set_objects):
         sentences = reading.sentences_of(fields)
