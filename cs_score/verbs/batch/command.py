@@ -146,7 +146,7 @@ def _switches_of_single_call(line: Line) -> tuple[str, ...]:
     batch_options = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     single_call = line.with_changes(without=[*batch_options, *options.POLICY_SWITCHES])
     words = []
-    for switch, value in single_call.switches.items():
+    for switch, value in single_call.value_by_option.items():
         words.append(switch)
         if value is not None:
             words.append(value)
