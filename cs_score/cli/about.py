@@ -158,10 +158,10 @@ def man(line: Line) -> str:
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
         ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),
-        *scorer.all_sections(),
-        ("Exit status", EXIT_STATUSES),
-        ("See also", _SEE_ALSO),
     ]
+    sections.extend(scorer.all_sections())
+    sections.append(("Exit status", EXIT_STATUSES))
+    sections.append(("See also", _SEE_ALSO))
     summary = "score knowledge-base population runs and evidence-based fact checking"
     usage = f"cs-score COMMAND [TASK] [OPTIONS] FILES...\n.br\n{scorer.full_name} {scorer.usage}"
     return _manual_page("cs-score", summary, usage, sections)

@@ -46,20 +46,29 @@ def bare(line: Line) -> int:
     try:
         call = _checked_call(line)
         problems = call.new_log()
-        with paused_collector(), _score_together(call, problems) as result:
-            intervals = call.intervals_of(result)
-            with storage.outputs_together():
-                if call.edition.reports_first:
-                    _report(call, result)
-                    call.write(result, intervals)
-                else:
-                    call.write(result, intervals)
-                    _report(call, result)
-                call.write_problems(problems)
-            status = Status.REFERENCE if result.error_count else Status.DONE
-            return Finished(status, result)
+        return _score_and_write(call, problems)
     except CsScoreError as error:
         return _give_up(error, problems, call)
+
+
+def _score_and_write(call: Call, problems: ProblemLog) -> Finished:
+    """Score the runs of a call, and write its tables, its error report and the file of --problems.
+
+    Returns the exit status; all files appear or none of them. Problems are added to `problems`. Raises InputError or
+    OutputError.
+    """
+    with paused_collector(), _score_together(call, problems) as result:
+        intervals = call.intervals_of(result)
+        with storage.outputs_together():
+            if call.edition.reports_first:
+                _report(call, result)
+                call.write(result, intervals)
+            else:
+                call.write(result, intervals)
+                _report(call, result)
+            call.write_problems(problems)
+        status = Status.REFERENCE if result.error_count else Status.DONE
+        return Finished(status, result)
 
 
 def _checked_call(line: Line) -> Call:
@@ -179,6 +188,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     if call is None:
         return Status.REFERENCE
 
+    # A file gets the problems and the error in the form of the reference, and may be replaced by the next call.
     if error_report.stream is None:
         text = outputs.stopped_report(problems_so_far, error, call.edition) + outputs.MAY_BE_REPLACED
         with contextlib.suppress(OutputError):

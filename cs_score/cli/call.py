@@ -68,7 +68,8 @@ class Call(Runs):
         self.output = output
         self.error_report = error_report
         self.json_file = json_file
-        planned_outputs = [*self._planned_tables(output_option), *further_outputs]
+        planned_outputs = list(self._planned_tables(output_option))
+        planned_outputs.extend(further_outputs)
         if "--problems" in line:
             planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
         self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
@@ -82,7 +83,7 @@ class Call(Runs):
         """Yield the files into which tables are written; none if they go to a stream or are not written."""
         if self.output is None or self.output.stream is not None:
             return
-        for file in outputs.written_outputs(self.line.switches, self.edition):
+        for file in outputs.written_outputs(self.line.value_by_option, self.edition):
             yield PlannedOutput(option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:

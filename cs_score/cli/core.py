@@ -237,8 +237,9 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 class Line:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
-    `typed` holds all words in their order, `words` the words that are neither options nor values of options. `switches`
-    has the value of each option, the last one if it was repeated, and None for an option without value.
+    `typed` holds all words in their order, `words` the words that are neither options nor values of options.
+    `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
+    None for an option without value.
     `information` is the text of an option such as `--help`, which is printed instead of running the command.
     `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
     both it is printed.
@@ -249,7 +250,7 @@ class Line:
         self.typed = tuple(typed)
         self.words: tuple[str, ...] = ()
         self.information = ""
-        self.switches: dict[str, str | None] = {}
+        self.value_by_option: dict[str, str | None] = {}
         self.format = "text"
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
@@ -258,22 +259,22 @@ class Line:
 
     def __contains__(self, name: str) -> bool:
         """Say whether an option was typed."""
-        return name in self.switches
+        return name in self.value_by_option
 
     def add(self, option: Option, value: str | None) -> None:
         """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
-        self.switches[option.long] = value
+        self.value_by_option[option.long] = value
         values = self._values_by_option.setdefault(option.long, [])
         if value is not None:
             values.append(value)
 
     def get(self, name: str) -> str | None:
         """Return the value of an option; None if the option was not typed or has no value."""
-        return self.switches.get(name)
+        return self.value_by_option.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
         """Return the value of an option; if it was not typed, `default` or else the default that help shows."""
-        value = self.switches.get(name)
+        value = self.value_by_option.get(name)
         if value is not None:
             return value
         if default is not None:
@@ -287,7 +288,7 @@ class Line:
     def first(self, names: str) -> str | None:
         """Return the first of several options that was typed, or None; `names` are separated by spaces."""
         for name in names.split():
-            if name in self.switches:
+            if name in self.value_by_option:
                 return name
         return None
 
@@ -296,9 +297,11 @@ class Line:
     ) -> Line:
         """Return a copy of the command line with other values of some options, and `without` some options."""
         line = copy.copy(self)
-        removed_options = set(without)
-        switches = {**self.switches, **changes}
-        line.switches = {name: value for name, value in switches.items() if name not in removed_options}
+        value_by_option = dict(self.value_by_option)
+        value_by_option.update(changes)
+        for name in without:
+            value_by_option.pop(name, None)
+        line.value_by_option = value_by_option
         return line
 
     def inputs(self) -> list[str]:
@@ -342,7 +345,7 @@ _FORMAT_OF_ENDING: Final = {
     ".json": "json", ".tsv": "tsv", ".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text",
     ".xml": "junit", ".svg": "svg",
 }  # fmt: skip
-_MADE_OF_SVG: Final = ("pdf", "png")
+_OTHER_IMAGES: Final = ("pdf", "png")
 """Formats of images that cs-score does not write; other programs convert SVG into them."""
 
 _PAGE_COMMANDS: Final = {
@@ -432,7 +435,10 @@ class Command(click.Command):
         self.form = form
         self.parameters = parameters
         self.entry = COMMANDS.get(name)
-        all_options = [*options, *self._format_options(), QUIET, *self._information_options()]
+        all_options = list(options)
+        all_options.extend(self._format_options())
+        all_options.append(QUIET)
+        all_options.extend(self._information_options())
         if not self.options_first:
             all_options = [option.with_two_dashes() for option in all_options]
         self.options = all_options
@@ -533,35 +539,44 @@ class Command(click.Command):
         line = Line(typed, {option.long: option.default_text for option in self.options})
         words: list[str] = []
         rest = deque(typed)
-        first_without_value: Option | None = None
+        options_without_value: list[Option] = []
         while rest:
             word = rest.popleft()
-            if word == "--" and not self.options_first:
+            if word == "--" and not self.options_first:  # all words behind it are files
                 words.extend(rest)
                 break
-            can_be_standard_input = bool(words) or not self.options_first  # `-` before all files is an unknown option
-            if not word.startswith("-") or (word == "-" and can_be_standard_input):
+            if self._is_file(word, is_first=not words):
                 words.append(word)
                 continue
-            if self.options_first and words:
-                number_of_words = len(words) + 1 + len(rest)
-                raise self._misplaced(word, number_of_words)
+            if words and self.options_first:
+                word_count = len(words) + 1 + len(rest)
+                raise self._error_for_late_option(word, word_count)
             option = self._option_of(word, typed)
             if option.information is not None:
                 line.information = option.information(self, typed)
                 return line
             if self._has_value(option, word, rest):
                 line.add(option, self._value_of(option, word, rest))
-            elif first_without_value is None:
-                first_without_value = option
-        if first_without_value is not None:
-            raise self._without_value(first_without_value)
+            else:
+                options_without_value.append(option)
+        if options_without_value:
+            raise self._error_without_value(options_without_value[0])
+
         if not self.options_first:
             self._refuse_repetitions(line)
         line.words = tuple(words)
-        line.switches = self._in_order_of_options(line.switches)
+        line.value_by_option = self._in_order_of_options(line.value_by_option)
         self._check_words(line)
         return line
+
+    def _is_file(self, word: str, *, is_first: bool) -> bool:
+        """Say whether a word is a file and not an option; `-` is standard input.
+
+        The reference programs take `-` for an unknown option if it would be the first file (`is_first`).
+        """
+        if word == "-":
+            return not (self.options_first and is_first)
+        return not word.startswith("-")
 
     def _option_of(self, word: str, typed: Sequence[str]) -> Option:
         """Return the option that a word such as `--gold` or `--gold=FILE` names.
@@ -622,14 +637,15 @@ class Command(click.Command):
             "(perhaps compressed)"
         )
 
-    def _in_order_of_options(self, switches: Mapping[str, str | None]) -> dict[str, str | None]:
+    def _in_order_of_options(self, value_by_option: Mapping[str, str | None]) -> dict[str, str | None]:
         """Return the options that were typed, sorted as help lists them, so that their order does not matter later."""
-        return {option.long: switches[option.long] for option in self.options if option.long in switches}
+        names = [option.long for option in self.options if option.long in value_by_option]
+        return {name: value_by_option[name] for name in names}
 
-    def _without_value(self, option: Option) -> Misuse:
+    def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The reference complains about its first required word instead, which is kept in the text that it prints.
+        The text for standard output is that of the reference: it complains about the first required word instead.
         """
         missing = ""
         if self.options_first:
@@ -686,13 +702,16 @@ class Command(click.Command):
             return sys.maxsize
         return len(self.parameters)
 
-    def _misplaced(self, word: str, number_of_words: int) -> UsageError:
-        """Return the error for an option behind the first file, which the reference programs take for a file name."""
+    def _error_for_late_option(self, word: str, word_count: int) -> UsageError:
+        """Return the error for an option behind the first file, which the reference programs take for a file name.
+
+        `word_count` is the number of words that they take for files: those before it, the option and all behind it.
+        """
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        if number_of_words <= self._most_words():
+        if word_count <= self._most_words():
             return UsageError(advice)
         return Misuse(advice, "ERROR: Too many arguments")
 
@@ -777,32 +796,42 @@ class Command(click.Command):
     def _format_of(self, line: Line, path: str | None) -> str:
         """Return the format of the result: that of --format or --json, else by the ending of `path`, else the default.
 
-        Raises UsageError for a format that the command does not have.
+        `path` is the value of -o. Raises UsageError for a format that the command does not have.
         """
-        usual = self.form.formats[0]
-        format_of_path = None
-        if path is not None and not self._always_writes_folder():
-            format_of_path = _FORMAT_OF_ENDING.get(ending_of(path))
-            usual = self.form.folder or usual
-        format_of_json = "json" if "--json" in line else None
-        format_ = line.get("--format") or format_of_json or format_of_path or usual
-        if format_ not in {*self.form.formats, usual}:
+        formats = self.form.formats
+        default = formats[0]
+        if path is not None and self.form.folder and not self._always_writes_folder():
+            default = self.form.folder  # a path whose ending names no format is a folder
+        format_ = self._requested_format(line, path) or default
+        if format_ not in formats and format_ != default:
             self._refuse_images(format_, path)
             self._refuse_pages(format_, path)
-            formats = self.form.formats
             raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{did_you_mean(format_, formats)}")
         if path is not None and "--format" not in line:
-            self._refuse_images(ending_of(path).removeprefix("."), path)
+            ending = ending_of(path).removeprefix(".")
+            self._refuse_images(ending, path)
         return format_
+
+    def _requested_format(self, line: Line, path: str | None) -> str | None:
+        """Return the format that --format or --json names, or else the ending of `path`; None if none of them does.
+
+        The ending does not matter if -o names a folder whatever the format is.
+        """
+        format_ = line.get("--format")
+        if format_:
+            return format_
+        if "--json" in line:
+            return "json"
+        if path is None or self._always_writes_folder():
+            return None
+        return _FORMAT_OF_ENDING.get(ending_of(path))
 
     def _refuse_unknown_ending(self, path: str) -> None:
         """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant."""
         ending = ending_of(path)
         if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
             return
-        endings = [
-            ending_of_format for ending_of_format, name in _FORMAT_OF_ENDING.items() if name in self.form.formats
-        ]
+        endings = [known_ending for known_ending, name in _FORMAT_OF_ENDING.items() if name in self.form.formats]
         raise UsageError(
             f"-o {path}: no format ends in {ending}, but {', '.join(endings)}; for a folder write {path}{os.sep}"
         )
@@ -818,8 +847,8 @@ class Command(click.Command):
         raise UsageError(f"{verb} prints no page; {call} does: write {call} ... -o {path or 'page.html'}")
 
     def _refuse_images(self, format_: str, path: str | None) -> None:
-        """Raise UsageError for a format that other programs make of the charts of this command."""
-        if format_ not in _MADE_OF_SVG or "svg" not in self.form.formats:
+        """Raise UsageError for pdf and png if the command draws charts: it writes SVG, which others convert."""
+        if format_ not in _OTHER_IMAGES or "svg" not in self.form.formats:
             return
         stem = "chart" if path is None else os.path.splitext(path)[0]
         raise UsageError(
@@ -837,8 +866,9 @@ class Command(click.Command):
         formatter.write_usage(self.full_name, self.usage)
         if self.form.example:
             formatter.write_paragraph()
-            text = f"Example: {self.full_name} {self.form.example}"
-            formatter.write(f"{textwrap.fill(text, formatter.width, subsequent_indent='  ', break_on_hyphens=False)}\n")
+            example = f"Example: {self.full_name} {self.form.example}"
+            wrapped = textwrap.fill(example, formatter.width, subsequent_indent="  ", break_on_hyphens=False)
+            formatter.write(f"{wrapped}\n")
         for title, content in self.all_sections():
             with formatter.section(title):
                 if isinstance(content, str):
@@ -1004,9 +1034,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
             other_tasks.append(other_task)
     if not other_tasks:
         return ""
-    owners = ", ".join(other_tasks)
-    if task == COLD_START:
-        owners = "evidence tasks"
+    owners = "evidence tasks" if task == COLD_START else ", ".join(other_tasks)
     return f"{name} is an option of {owners}: cs-score {verb} {other_tasks[0]} {name} ..."
 
 
@@ -1015,18 +1043,19 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
+    command_names = [command_name for command_name in COMMANDS if command_name]
     spellings: set[str] = set()
-    for other in COMMANDS:
-        if other:
-            spellings.update(load(other).option_by_spelling)
+    for command_name in command_names:
+        spellings.update(load(command_name).option_by_spelling)
     similar_names = [name]
     similar = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
     if similar:
         similar_names.append(similar.group())
     for similar_name in similar_names:
-        owners = [
-            other for other in COMMANDS if other and other != verb and similar_name in load(other).option_by_spelling
-        ]
+        owners = []
+        for command_name in command_names:
+            if command_name != verb and similar_name in load(command_name).option_by_spelling:
+                owners.append(command_name)
         if owners:
             label = "" if similar_name == name else f"{similar_name} "
             return f"{name} is no option of {command.full_name}, but {label}of {', '.join(owners[:3])}"
@@ -1052,10 +1081,10 @@ class Reference(Command):
 def command(
     name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Return a decorator that turns the function which does a command's work into one that makes the command.
+    """Return a decorator of a function that does a command's work; the result is a function that makes the command.
 
-    `contract` is the class of the command, and `form` are fields of `Form`. `load` calls the decorated function with
-    the task of the command.
+    `contract` is the class of the command, and `form` are fields of `Form`. `load` finds the decorated function in the
+    table of commands, and calls it with a task to get the command.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
@@ -1091,13 +1120,16 @@ def _list_commands() -> dict[str, CommandEntry]:
     entry_by_name: dict[str, CommandEntry] = {}
     for slice_ in SLICES:
         entry_by_name.update(slice_.commands)
+    # A command may be listed after a command of another slice.
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():
         if entry.listed_after:
-            names.insert(names.index(entry.listed_after) + 1, name)
+            place = names.index(entry.listed_after) + 1
+            names.insert(place, name)
+    commands_of_slices = {name: entry_by_name[name] for name in names}
     scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
-    others = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
-    return scorers | {name: entry_by_name[name] for name in names} | others
+    commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
+    return scorers | commands_of_slices | commands_about_program
 
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = _list_commands()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cs_score.analysis.coldstart.counted_table import DIMENSIONS
-from cs_score.analysis.outcomes import json_text, shortened
+from cs_score.analysis.outcomes import TwoSided, json_text, shortened
 from cs_score.analysis.views import DocumentView
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
@@ -51,19 +51,20 @@ def prepare_folder(line: Line, view: DocumentView) -> None:
 def deliver(line: Line, view: DocumentView, document: Any) -> int:
     """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
-    Raises OutputError; then none of the tables is written.
+    `view` says how such documents are shown. Raises OutputError; then none of the tables is written.
     """
     top = top_of(line)
     if line.folder is not None:
         _write_tables(view, document, line.folder)
     elif line.format == "json":
-        STDOUT.write(encoded(json_text(shortened(document, top))))
+        pieces = json_text(shortened(document, top))
+        STDOUT.write(encoded(pieces))
     elif line.format == "tsv":
         _print_one_table(view, document, top)
     elif line.format in _MARKUP:
         _print_markup(view, document, line.format, top)
     else:
-        most_rows = options.LARGEST_NUMBER if "--all" in line else top
+        most_rows = options.LARGEST_NUMBER if "--all" in line else top  # without both, as many as one screen shows
         print_text(view.text(document, text_width(), most_rows), with_deltas)
     return Status.DONE
 
@@ -100,7 +101,8 @@ def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None
         if table.rows:
             printed_table = table
             break
-    STDOUT.write(tsv(replace(printed_table, rows=printed_table.rows[:top])))
+    first_rows = printed_table.rows[:top]
+    STDOUT.write(tsv(replace(printed_table, rows=first_rows)))
 
 
 def _print_markup(view: DocumentView, document: Any, format_: str, top: int | None) -> None:
@@ -122,12 +124,12 @@ def _print_markup(view: DocumentView, document: Any, format_: str, top: int | No
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return a line with the number of units that are scored, if only the answered units are; otherwise none.
+    """Return the line that only the units with an answer were scored, with their number; no line if all were scored.
 
-    A difference has such a line for each of its sides.
+    For example `er_f1: scored on 100 of 7,405 questions, those it answers`. A difference has such a line for each of
+    its sides, A and B.
     """
-    is_difference = hasattr(document, "origins")
-    if is_difference:
+    if isinstance(document, TwoSided):
         origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
     else:
         origin_by_name = {document.measure: document.origin}

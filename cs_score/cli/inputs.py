@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cs_score.base.display import one_line
@@ -32,7 +32,7 @@ def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
 
 
 def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
-    """Return the gold file and the words that name predictions.
+    """Return the gold file and the words that name predictions, for a task that needs gold.
 
     The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
     """
@@ -53,12 +53,16 @@ def optional_gold_and_predictions(mode: Mode, line: Line, *, is_single_file: boo
     """
     if mode.needs_gold:
         return gold_and_predictions(line)
-    words = list(line.words)
     gold = line.get("--gold")
-    number_of_files = len(words) + ("--predictions" in line)
-    if gold is None and is_single_file and words and number_of_files == 2:
-        gold = words.pop(0)
-    return gold, words
+    words = list(line.words)
+    if gold is not None or not is_single_file:
+        return gold, words
+    file_count = len(words)
+    if "--predictions" in line:
+        file_count += 1
+    if file_count == 2:
+        return words[0], words[1:]
+    return None, words
 
 
 class Predictions:
@@ -78,24 +82,31 @@ class Predictions:
         self._fewest = fewest
         self._most = most
         self._printed_notices: set[str] = set()
-        self.gold, self.files = optional_gold_and_predictions(self.mode, line, is_single_file=most == 1)
+        gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most == 1)
+        self.gold = gold
         if most == 1:
-            self.files = [self._single_file(task)]
+            self.files = [self._single_file(task, words)]
         else:
+            self.files = words
             self._check_several_files()
 
-    def _single_file(self, task: str) -> str:
-        """Return the only file of predictions. Raises UsageError if there is none, or more than one."""
-        words = list(self.files)
+    def _single_file(self, task: str, words: Sequence[str]) -> str:
+        """Return the only file of predictions: the value of --predictions, or else the only one of `words`.
+
+        Raises UsageError if there is no file of predictions, or more than one.
+        """
+        further_words = list(words)
         predictions = self._line.get("--predictions")
-        if not predictions and words:
-            predictions = words.pop(0)
+        if not predictions and further_words:
+            predictions = further_words.pop(0)
         if not predictions:
             raise UsageError("--predictions FILE must be given")
-        if words:
-            files = [file for file in (self.gold, predictions, *words) if file]
+        if further_words:
+            files = [file for file in (self.gold, predictions, *further_words) if file]
             comparison_call = f"cs-score compare {task} {' '.join(files)}"
-            raise UsageError(f"too many words: {' '.join(words)}; several systems are compared by {comparison_call}")
+            raise UsageError(
+                f"too many words: {' '.join(further_words)}; several systems are compared by {comparison_call}"
+            )
         if self.gold == predictions == "-":
             raise UsageError("only one of --gold and --predictions can be standard input")
         return predictions
@@ -135,21 +146,42 @@ class Predictions:
         Prints the notices of each result, for example how many units have no prediction. A notice that several systems
         share is printed once.
         """
-        progress = {"progress": with_bar} if self.mode.takes_long else {}
-        result_by_system = scoring.score_systems(self.mode, self.gold, file, **self._arguments, **progress)
+        return self._score_file(file, self._arguments)
+
+    def _score_file(self, file: str, arguments: Mapping[str, Any]) -> dict[str, ScoredPredictions]:
+        """Score each system in a file of predictions as `results_of_file` does, with other options of the task.
+
+        `arguments` are the values of the options by field, such as `{"policy": "sf"}`.
+        """
+        arguments = dict(arguments)
+        if self.mode.takes_long:
+            arguments["progress"] = with_bar
+        result_by_system = scoring.score_systems(self.mode, self.gold, file, **arguments)
         for result in result_by_system.values():
-            for notice in result.notices:
-                if notice not in self._printed_notices:
-                    self._printed_notices.add(notice)
-                    remark(notice)
+            self._print_new_notices(result.notices)
         return result_by_system
+
+    def _print_new_notices(self, notices: Iterable[str]) -> None:
+        """Print the notices of a result that have not been printed yet."""
+        for notice in notices:
+            if notice not in self._printed_notices:
+                self._printed_notices.add(notice)
+                remark(notice)
 
     def score_single(self) -> Any:
         """Score the only system, and return its result. Raises UsageError if the file holds several systems."""
-        result_by_system = self.results_of_file(self.files[0])
+        return self._score_single_with(self._arguments)
+
+    def _score_single_with(self, arguments: Mapping[str, Any]) -> Any:
+        """Score the only system with these values of the task's options, and return its result.
+
+        Raises UsageError if the file holds several systems.
+        """
+        file = self.files[0]
+        result_by_system = self._score_file(file, arguments)
         if len(result_by_system) != 1:
             names = ", ".join(one_line(name, 40) for name in result_by_system)
-            raise UsageError(f"{self.files[0]} has {len(result_by_system)} runs ({names}): choose one with --run ID")
+            raise UsageError(f"{file} has {len(result_by_system)} runs ({names}): choose one with --run ID")
         return next(iter(result_by_system.values()))
 
     def score_pair(self) -> tuple[Any, Any, tuple[str, str]]:
@@ -175,12 +207,12 @@ class Predictions:
         """
         if len(self.files) != 1:
             raise UsageError(f"--policy-b is for one run; there are {len(self.files)} files")
-        result_a = self.score_single()
-        arguments = self._arguments
-        self._arguments = {**arguments, "policy": policy}
-        result_b = self.score_single()
-        self._arguments = arguments
-        return result_a, result_b, ("as given", f"policy {result_b.mode.chosen_options.policy}")
+        arguments_of_b = dict(self._arguments)
+        arguments_of_b["policy"] = policy
+        result_a = self._score_single_with(self._arguments)
+        result_b = self._score_single_with(arguments_of_b)
+        name_of_b = f"policy {result_b.mode.chosen_options.policy}"
+        return result_a, result_b, ("as given", name_of_b)
 
     def score_all(self) -> systems.Systems:
         """Score all systems, or only the runs of --run, and return their results by name.
@@ -189,18 +221,22 @@ class Predictions:
         too few systems.
         """
         chosen_runs = self._line.texts("--run")
+        arguments = dict(self._arguments)
         if len(chosen_runs) > 1:
-            self._arguments["run"] = ""  # all runs of a file are scored; the others are left out below
+            arguments["run"] = ""  # all runs of a file are scored; the others are left out below
+
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
         for file_name, file in zip(systems.system_names(self.files), self.files):
-            result_by_run = self.results_of_file(file)
+            result_by_run = self._score_file(file, arguments)
+            has_several_runs = len(result_by_run) > 1
             for run, result in result_by_run.items():
                 if len(chosen_runs) > 1 and run not in chosen_runs:
                     continue
-                name = self._system_name(file_name, run, has_several_runs=len(result_by_run) > 1)
+                name = self._system_name(file_name, run, has_several_runs=has_several_runs)
                 result_by_name[name] = result
                 file_of_each_result.append(file)
+
         if len(result_by_name) < self._fewest:
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
@@ -224,5 +260,5 @@ def inputs_of_line(task: str, line: Line, *, fewest: int = 1, most: int | None =
     if task != COLD_START:
         return Predictions(task, line, fewest, most)
     runs = Runs(line)
-    _ = runs.options_per_run  # raises UsageError for wrong options, before files are looked for
+    runs.check_options()  # before files are looked for
     return runs

@@ -126,34 +126,56 @@ def root() -> Tree:
     names = [name for name in COMMANDS if name and " " not in name]
     names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
-    return Tree("cs-score", names, _command_of_first_word, "")
+    return Tree("cs-score", names, load=_command_of_first_word, default="")
 
 
 def _command_of_first_word(word: str) -> click.Command:
-    """Return the command that a word names; for a verb with several tasks, the group of its commands."""
+    """Return the command or the group of commands with the name that is the first word of a command line.
+
+    For example a group for `analyze`, which has a command for each task, and the command `score scifact` for `scifact`.
+    """
     if word in FAMILIES:
-        members = FAMILIES[word]
-        return Tree(word, members, lambda member: _command_of_first_word(f"{word} {member}"), members[0])
+        return _group_of_family(word)
     if word in TASKS:
         return load("score", word)
-    if not COMMANDS[word].by_task:
-        return load(word)
-    further_words = [name.removeprefix(f"{word} ") for name in COMMANDS if name.startswith(f"{word} ")]
+    return _command_or_group(word)
 
-    def command_of_second_word(second_word: str) -> click.Command:
-        """Return the command of the verb for a task, or the command that the verb and the second word name."""
-        if second_word in TASKS:
-            return load(word, second_word)
-        return load(f"{word} {second_word}")
 
-    return Tree(word, [*TASKS, *further_words], command_of_second_word, COLD_START)
+def _group_of_family(family: str) -> Tree:
+    """Return the group of the commands whose names begin with the same word, such as `bundle codabench`."""
+    members = FAMILIES[family]
+
+    def load_member(member: str) -> click.Command:
+        """Return the command of a member, such as `codabench`, or the group of its commands for tasks."""
+        return _command_or_group(f"{family} {member}")
+
+    return Tree(family, members, load=load_member, default=members[0])
+
+
+def _command_or_group(name: str) -> click.Command:
+    """Return the command of a name; for a verb with several tasks, the group of its commands."""
+    if not COMMANDS[name].by_task:
+        return load(name)
+    # Some commands have names that begin with the verb: `table` is the second word of `compare table`.
+    second_words = [
+        longer_name.removeprefix(f"{name} ") for longer_name in COMMANDS if longer_name.startswith(f"{name} ")
+    ]
+
+    def load_second_word(word: str) -> click.Command:
+        """Return the command of the verb for a task, or the command whose name ends with the word."""
+        if word in TASKS:
+            return load(name, word)
+        return load(f"{name} {word}")
+
+    return Tree(name, [*TASKS, *second_words], load=load_second_word, default=COLD_START)
 
 
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words behind its name.
 
-    If the first word names no command, it is the call without a command, and all words belong to it. Raises UsageError
-    if the first word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
+    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
+    not name a command, it is the call without a command, and all words belong to it. Raises UsageError if the first
+    word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
     """
     first, *further_words = words or [""]
     second = further_words[0] if further_words else ""
@@ -226,7 +248,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_text("stdout", _PAGES[words[0]]())
             return Status.DONE
         command, rest = find(words)
-        failed, wrong_usage = command.failed, command.wrong_usage
+        failed = command.failed
+        wrong_usage = command.wrong_usage
         with pipes_are_kept():
             status = command.run(rest)
         if sys.stdout is not None:

@@ -26,6 +26,7 @@ from cs_score.coldstart.options import (
     SWITCHES,
     USUAL,
     Edition,
+    NamedPolicy,
     Options,
     Policy,
     ScoringOption,
@@ -33,7 +34,7 @@ from cs_score.coldstart.options import (
     listed,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, ColumnLayout, resampled_metrics
-from cs_score.measures.registry import COLD_START_MODE, names, rankable
+from cs_score.measures import registry
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
@@ -85,9 +86,9 @@ _HEADLINE: Final = "the headline measure"
 def _measures_of_task(task: str) -> Iterable[str]:
     """Return the measures of a task that options may name, for completion; none if `task` is not a task."""
     if task == COLD_START:
-        return [str(measure) for measure in rankable(COLD_START_MODE)]
+        return [str(measure) for measure in registry.rankable(registry.COLD_START_MODE)]
     if task in TASKS:
-        return names(task)
+        return registry.names(task)
     return ()
 
 
@@ -337,9 +338,9 @@ class Scoring:
 
         UsageError is raised if the command line has a switch or a measure that this edition does not have.
         """
-        line = self.line
-        edition = edition_of(line.text("--follow", LATEST.name), line.text("--mention-types", AS_GIVEN))
-        if not edition.has_limits and "-justifications" in line:
+        name = self.line.text("--follow", LATEST.name)
+        edition = edition_of(name, self.line.text("--mention-types", AS_GIVEN))
+        if not edition.has_limits and "-justifications" in self.line:
             editions_with_limits = [candidate.name for candidate in EDITIONS.values() if candidate.has_limits]
             raise UsageError(
                 f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; "
@@ -370,16 +371,14 @@ class Scoring:
         """
         edition = self.edition
         policy_text = self.line.get("--policy")
-        policy = Policy(wrong=edition.wrong, ignore=edition.ignore)
-        limits = USUAL.justifications
-        if policy_text is not None and "=" in policy_text:
-            base = Options(follow=edition.name, justifications=limits)
-            has_name = ":" in policy_text.partition("=")[0]
-            named_text = policy_text if has_name else f"own:{policy_text}"
-            [named_policy] = coldstart.read_policies([named_text], base, policy.texts(), "--policy")
+        if policy_text is None:
+            policy = self._policy_of_edition()
+            limits = USUAL.justifications
+        elif "=" in policy_text:
+            named_policy = self._read_own_policy(policy_text)
             policy = named_policy.policy
             limits = named_policy.justifications
-        elif policy_text is not None:
+        else:
             preset = coldstart.find_preset(policy_text)
             policy = preset.policy
             limits = preset.justifications
@@ -387,13 +386,33 @@ class Scoring:
         default_by_switch["-justifications"] = str(limits) if edition.has_limits else "M:M"
         return default_by_switch
 
+    def _policy_of_edition(self) -> Policy:
+        """Return the policy that is in force if the command line names none."""
+        return Policy(wrong=self.edition.wrong, ignore=self.edition.ignore)
+
+    def _read_own_policy(self, text: str) -> NamedPolicy:
+        """Return the policy that a text such as `right=CORRECT,justifications=1:3` describes.
+
+        It may have a name: `strict:right=CORRECT`. Parts that are left out are those of the edition. Raises UsageError.
+        """
+        before_first_part, _, _ = text.partition("=")
+        if ":" not in before_first_part:
+            text = f"own:{text}"  # a policy needs a name to be read
+        base = Options(follow=self.edition.name, justifications=USUAL.justifications)
+        texts_of_edition = self._policy_of_edition().texts()
+        policies = coldstart.read_policies([text], base, texts_of_edition, "--policy")
+        return policies[0]
+
     @cached_property
     def options(self) -> Options:
         """The scoring options, with the values of the switches or their defaults."""
+        # The policy comes before the other options, so that its faults are reported first.
         sides = {}
         for switch in POLICY_SWITCHES:
-            sides[switch[1:]] = listed(self.line.text(switch, self.defaults[switch]))
-        policy = Policy(**sides)  # before the other options: faults of the policy are reported first
+            name = switch.removeprefix("-")
+            sides[name] = listed(self.line.text(switch, self.defaults[switch]))
+        policy = Policy(**sides)
+
         values: dict[str, Any] = {}
         for option in SWITCHES:
             if option.is_side:
@@ -405,7 +424,8 @@ class Scoring:
             if text is None:
                 text = self.defaults.get(option.switch, option.default_text)
             values[option.name] = None if text is None else option.parse(text)
-        return Options(policy=policy, metrics=resampled_metrics(self.layout.fields), **values)
+        metrics = resampled_metrics(self.layout.fields)
+        return Options(policy=policy, metrics=metrics, **values)
 
     @property
     def run_ids(self) -> tuple[str, ...] | None:
@@ -415,12 +435,17 @@ class Scoring:
     @property
     def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
-        return ColumnLayout(listed(self.line.text("-fields", DEFAULTS["-fields"])), "-tabs" in self.line)
+        fields = listed(self.line.text("-fields", DEFAULTS["-fields"]))
+        return ColumnLayout(fields, tabs="-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:
         """The values of the three switches of a policy as texts, by `RIGHT`, `WRONG` and `IGNORE`."""
-        return {name[1:].upper(): self.line.text(name, self.defaults[name]) for name in POLICY_SWITCHES}
+        texts = {}
+        for switch in POLICY_SWITCHES:
+            side = switch.removeprefix("-").upper()
+            texts[side] = self.line.text(switch, self.defaults[switch])
+        return texts
 
 
 # ---- Parts of helps

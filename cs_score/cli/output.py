@@ -156,20 +156,24 @@ class Destination(Record):
         if is_output and captured_blocks is not None:
             captured_blocks.extend(blocks)
             return
+
         name = "standard output" if is_output else "standard error"
         stream = sys.stdout if is_output else sys.stderr
         failure = OutputError if is_output else ReportError
         if stream is None:  # the process was started with the stream closed
             raise failure(f"{name} is closed")
-        _clear()
+
+        _clear()  # a line of progress would stand in the middle of the text
         try:
             stream.flush()
             for block in blocks:
                 stream.buffer.write(block)
             stream.flush()
         except OSError as error:
-            with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            # The interpreter flushes the buffer once more when it ends: that must not fail again.
+            with contextlib.suppress(OSError):
+                null_device = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null_device, stream.fileno())
             if isinstance(error, BrokenPipeError):
                 raise failure(f"{name} was closed before everything was written") from None
             raise failure(f"Could not write {name}: {reason_of(error)}") from None
@@ -212,7 +216,8 @@ def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
     output is a terminal with colours, `add_colours` is called for the text.
     """
     encoding = "utf-8"
-    if _CAPTURED.get() is None:
+    is_captured = _CAPTURED.get() is not None
+    if not is_captured:
         encoding = getattr(sys.stdout, "encoding", None) or encoding
     text = terminal_safe(text.removesuffix("\n"))
     if can_show_colours(sys.stdout):
@@ -285,7 +290,7 @@ def with_clock(activity: str) -> Iterator[None]:
 def _show_clock(activity: str, is_done: threading.Event) -> None:
     """Show every second how long an activity has taken, until `is_done` is set; a progress bar is left alone."""
     start = time.monotonic()
-    pause: float = PATIENCE
+    pause: float = PATIENCE  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):
         pause = 1
         has_bar = any("%" in text for text in _PROGRESS_LINE)
@@ -297,15 +302,16 @@ def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Val
     """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds."""
     is_visible = shows_progress()
     start = time.monotonic()
-    for number, item in enumerate(items):
+    for done_count, item in enumerate(items):
         if is_visible and time.monotonic() - start > PATIENCE:
-            _show(f"{activity} {100 * number // len(items)} %")
+            percentage = 100 * done_count // len(items)
+            _show(f"{activity} {percentage} %")
         yield item
     _clear()
 
 
 def text_width() -> int | None:
     """Return the width in columns of the terminal that shows standard output; None for a pipe or a file."""
-    if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
+    if not _is_terminal("stdout"):
         return None
     return shutil.get_terminal_size().columns

@@ -103,6 +103,10 @@ class Runs(Scoring):
         """The options for scoring each run separately: the options of the command line without -runids."""
         return replace(self.options, runids=None)
 
+    def check_options(self) -> None:
+        """Raise UsageError if an option for scoring has a wrong value."""
+        _ = self.options_per_run  # all options are read when it is computed
+
     @property
     def settings(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
@@ -128,29 +132,29 @@ class Runs(Scoring):
     def find_runs(self) -> RunSelection:
         """Return the assessments and the runs, or those runs that --run or -runids choose.
 
-        A knowledge base is one of the runs. Raises UsageError if there are no queries, no assessments or no runs, or no
-        run with an id that was chosen.
+        A knowledge base is one of the runs. Standard input is kept, so that it can be loaded afterwards. Raises
+        UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
         """
-        self.files = [
-            rereadable(file) for file in self.files
-        ]  # files are read twice: to recognise them and to load them
+        # Files are read twice: to recognise them and to load them.
+        self.files = [rereadable(file) for file in self.files]
         _refuse_evidence_files(self.files)
-        files, assessments = run_files(self.files, self.knowledge_bases)
-        if not files:
+        files_of_runs, assessments = run_files(self.files, self.knowledge_bases)
+        if not files_of_runs:
             raise UsageError(self._message_without("run"))
         if not assessments:
             raise UsageError(self._message_without("assessments (pool)"))
         if not self.queries:
             raise UsageError(self._message_without_queries())
-        run_ids = self.line.texts("--run") or self.run_ids
-        return RunSelection(runs_of(files, self.knowledge_bases, run_ids or None), assessments)
+        chosen_ids = self.line.texts("--run") or self.run_ids
+        runs = runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
+        return RunSelection(runs, assessments)
 
     def _message_without(self, kind: str) -> str:
-        """Return the message that no file holds a `kind` of lines, `run` or `assessments (pool)`, with a remedy."""
-        names = ", ".join([name_of(file) for file in self.files]) or "no file beside the queries"
+        """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
+        names = ", ".join([name_of(file) for file in self.files])
         empty_folders = empty_folders_among(self.files)
         remedy = describe_contents(empty_folders) if empty_folders else "name queries, assessments and a run"
-        return f"no {kind} among the files: there is {names}; {remedy}"
+        return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
 
     def _message_without_queries(self) -> str:
         """Return the message that there is no query file.
@@ -164,17 +168,22 @@ class Runs(Scoring):
         return message
 
     def _find_single_run(self) -> ChosenRun:
-        """Return the only run among the files. Raises UsageError if there are several runs."""
+        """Return the only run among the files, which may be spread over several files.
+
+        Raises UsageError if there are several runs.
+        """
         selection = self.find_runs()
         run_ids = {run.run_id for run in selection.runs}
         if len(run_ids) > 1:
             raise UsageError(
                 f"there are {len(selection.runs)} runs ({_descriptions(selection.runs)}): choose one with --run ID"
             )
-        is_shared = any(run.is_shared for run in selection.runs)
-        run = replace(selection.runs[-1], is_shared=is_shared)
-        other_files = [run.file for run in selection.runs[:-1]]
-        return ChosenRun(run, [*selection.assessments, *other_files])
+        # All selected runs have the same id: they are parts of one run, each in a file of its own.
+        *earlier_parts, last_part = selection.runs
+        is_shared = any(part.is_shared for part in selection.runs)
+        files_before = list(selection.assessments)
+        files_before.extend(part.file for part in earlier_parts)
+        return ChosenRun(replace(last_part, is_shared=is_shared), files_before)
 
     def open_runs(self) -> OpenedRuns:
         """Read the queries, and find the files of assessments and the runs; these are not read yet.
@@ -230,7 +239,7 @@ class Runs(Scoring):
         loaded_run = self.load_single_run(gold, run, pool, problems)
         if run not in self._runs_with_warnings:
             self._runs_with_warnings.append(run)
-            _warn_of(loaded_run, name_of(run.file))
+            _warn_about_run(loaded_run, name_of(run.file))
         return loaded_run
 
     # -- One run
@@ -241,7 +250,7 @@ class Runs(Scoring):
         with paused_collector():
             loaded_run = self.load_single_run(self._open_gold(), chosen.run, chosen.files_before)
             scored_run = scored.score_for_analysis(loaded_run, self.options_per_run.policy)
-        self._warn_of_scores(loaded_run, scored_run)
+        self._warn_about_scores(loaded_run, scored_run)
         return scored_run
 
     def score_as_far_as_possible(self) -> AnalysedRun:
@@ -259,16 +268,18 @@ class Runs(Scoring):
                 loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
             else:
                 files = [*chosen.files_before, chosen.run.file]
-                loaded_run, loading_error = partial_scoring.load_as_far_as_possible(chosen.run.restrict(gold), files)
-            if loading_error is not None and not loaded_run.layouts:  # no file was recognised before the error
+                gold_for_run = chosen.run.restrict(gold)
+                loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
+            has_recognised_files = bool(loaded_run.layouts)
+            if loading_error is not None and not has_recognised_files:
                 raise loading_error
             scored_run = partial_scoring.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
-        self._warn_of_scores(loaded_run, scored_run)
+        self._warn_about_scores(loaded_run, scored_run)
         return scored_run
 
-    def _warn_of_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
+    def _warn_about_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""
-        _warn_of(loaded_run)
+        _warn_about_run(loaded_run)
         remark_on_duplicates(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
@@ -334,11 +345,14 @@ class Runs(Scoring):
 
         Returns both results and their names, such as `("as given", "policy sf")`.
         """
+        # Side A: as the command line says.
         options_of_a = self.options_per_run
         gold_of_a = self.read_gold(options_of_a, assessments)
         a = self._score_of_pair(gold_of_a, run, options_of_a)
+        # Causes of the difference are found by scoring A again with some of the changes.
         a = replace(a, again=partial(self._score_again, run, assessments))
 
+        # Side B: the same run with the changes. The gold of A serves for it if neither options nor the pool differ.
         options_of_b, names_of_changes = self._options_of_b(changes)
         assessments_of_b = assessments
         if changes.pool is not None:
@@ -362,7 +376,8 @@ class Runs(Scoring):
             names_of_changes.append(f"edition {inputs_of_b.options_per_run.follow}")
         options_of_b = inputs_of_b.options_per_run
         if changes.policy is not None:
-            [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            policy = policies[0]
             options_of_b = policy.options(options_of_b)
             names_of_changes.append(f"policy {policy.name}")
         return options_of_b, names_of_changes
@@ -375,16 +390,16 @@ class Runs(Scoring):
     def _score_of_pair(self, gold: ColdStartGold, run: OneRun, options: Options) -> AnalysedRun:
         """Load and score one side of a difference, and print its warnings with the name of its file."""
         loaded_run = self.load_single_run(gold, run)
-        _warn_of(loaded_run, name_of(run.file))
+        _warn_about_run(loaded_run, name_of(run.file))
         return scored.score_for_analysis(loaded_run, options.policy)
 
 
 def _refuse_evidence_files(files: Iterable[Input]) -> None:
     """Raise UsageError for a JSON file: it belongs to an evidence task, whose name is missing on the command line."""
-    tasks = ", ".join([task for task in TASKS if task != COLD_START])
     for file in files:
         if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
-            raise UsageError(f"{file} is no file of Cold Start; name its task: {tasks}")
+            evidence_tasks = [task for task in TASKS if task != COLD_START]
+            raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join(evidence_tasks)}")
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
@@ -422,7 +437,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
     return duplicates
 
 
-def _warn_of(run: Run, file_name: str | None = None) -> None:
+def _warn_about_run(run: Run, file_name: str | None = None) -> None:
     """Print the remarks on a loaded run on standard error, and a warning if its input has errors."""
     warn(*run.remarks, file=file_name)
     if run.problems.has_errors:

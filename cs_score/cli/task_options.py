@@ -87,21 +87,25 @@ def _task_options(task: str) -> Iterator[TaskOption]:
 
 
 def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
-    """Return the option for a field; the type of the field says what kind of value the option takes."""
+    """Return the option for a field of a record: `any_order` becomes `--any-order`.
+
+    The type of the field in `annotation` decides about the kind of value that the option takes.
+    """
     name = f"--{field.replace('_', '-')}"
     meaning = _description(annotation)
+    flag = TaskOption(field=field, name=name, meaning=meaning, kind="flag", default=default)
     value_type = _type_of_value(annotation)
     if isinstance(value_type, IntType):
         largest = LARGEST_NUMBER if value_type.le is None else value_type.le
-        return TaskOption(field, name, meaning, "number", default, str(default), largest=largest)
+        return flag._replace(kind="number", default_text=str(default), largest=largest)
     if isinstance(value_type, FloatType):
-        return TaskOption(field, name, meaning, "decimal", default, f"{default:g}")
+        return flag._replace(kind="decimal", default_text=f"{default:g}")
     if isinstance(value_type, LiteralType):
         choices = tuple(str(value) for value in value_type.values)
-        return TaskOption(field, name, meaning, "choice", default, default, choices=choices)
+        return flag._replace(kind="choice", default_text=default, choices=choices)
     if isinstance(value_type, StrType):
-        return TaskOption(field, name, meaning, "text", default, default or None)
-    return TaskOption(field, name, meaning, "flag", default)
+        return flag._replace(kind="text", default_text=default or None)
+    return flag
 
 
 def _description(annotation: Any) -> str:

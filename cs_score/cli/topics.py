@@ -59,17 +59,18 @@ def measures_text(words: Sequence[str]) -> str:
     """
     if len(words) > 1:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
-    word = "".join(words)
-    if word and word not in TASKS:
-        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{did_you_mean(word, TASKS)}")
     sections: list[Section] = []
-    for task in words or TASKS:
-        try:
-            sections.extend(_sections_of_task(task))
-        except UsageError as error:
-            if words:
-                raise
-            sections.append((task, [("fault", str(error))]))
+    if words:
+        task = words[0]
+        if task not in TASKS:
+            raise UsageError(f"no task called {task}; there are {', '.join(TASKS)}{did_you_mean(task, TASKS)}")
+        sections.extend(_sections_of_task(task))
+    else:
+        for task in TASKS:
+            try:
+                sections.extend(_sections_of_task(task))
+            except UsageError as error:  # the package of the task cannot be loaded: the other tasks are shown
+                sections.append((task, [("fault", str(error))]))
     return _page("The measures, by their names in tables, options, JSON and Python.", sections)
 
 

@@ -11,8 +11,8 @@ from cs_score.cli.task_options import own_options
 from cs_score.tasks import COLD_START, mode_named, stage_named
 
 Work: TypeAlias = Callable[[str, Line], int]
-"""A function that does the work of a verb for a task, or a stage of it, and a command line; it returns the exit status.
-"""
+"""A function that does the work of a verb. It gets the name of a task or a stage of it, and the command line, and
+returns the exit status."""
 
 POLICY_OPTIONS: Final = {
     "analyze": "--also-policy",
@@ -64,19 +64,20 @@ class Verb(NamedTuple):
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the command of a task; a decorator for the function that does the work.
+        """Return the function that makes the verb's command for a task, from the function that does the verb's work.
 
-        The verb is called like the decorated function: `bundle_codabench` is the verb `bundle codabench`.
+        The method is used as a decorator of `work`. The verb is named after the decorated function:
+        `bundle_codabench` becomes the verb `bundle codabench`.
         """
         verb_name = work.__name__.replace("_", " ")
 
-        def make(task: str) -> Command:
-            """Return the command of the verb for a task."""
+        def make_command(task: str) -> Command:
+            """Return the command of the verb for a task, such as `analyze scifact`."""
             if task == COLD_START:
                 return self._command_for_runs(verb_name, work)
             return self._command_for_evidence(verb_name, task, work)
 
-        return make
+        return make_command
 
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
         """Return the verb's command for Cold Start runs."""
@@ -97,13 +98,20 @@ class Verb(NamedTuple):
         )
 
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
-        """Return the verb's command for the predictions of an evidence task."""
+        """Return the verb's command for the predictions of an evidence task.
+
+        It has the options of the verb and those of the task. The name of the task is short for scoring it: `scifact`
+        is the command `score scifact`.
+        """
         mode = mode_named(task)
-        command_options = select_options(self.evidence.options, self.own_options) + own_options(task)
+        command_name = task if verb_name == "score" else f"{verb_name} {task}"
+        command_options = select_options(self.evidence.options, self.own_options)
+        command_options += own_options(task)
         if mode.has_policies:
-            command_options += select_options(POLICY_OPTIONS.get(verb_name, ""), self.own_options)
+            policy_options = POLICY_OPTIONS.get(verb_name, "")
+            command_options += select_options(policy_options, self.own_options)
         return Command(
-            task if verb_name == "score" else f"{verb_name} {task}",
+            command_name,
             command_options,
             Parameter("[files...]", self.evidence.files),
             body=_body_for_task(work, task),
@@ -151,7 +159,11 @@ _SAMPLES: Final = {
 
 
 def _example(task: str, words: str) -> str:
-    """Return the words of an example of a call, with the samples of a task for $ONE, $TWO, $GOLD and $MEASURE."""
+    """Return the words of an example of a call, with the samples of a task for $ONE, $TWO, $GOLD and $MEASURE.
+
+    For example `--unit 7 $ONE` becomes `--unit 7 --gold assessments/r4c-gold.json --predictions submissions/r4c-a.json`
+    for the task r4c.
+    """
     if task == COLD_START:
         return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO).replace("$GOLD", EXAMPLE_OF_GOLD)
     sample = _SAMPLES.get(task)

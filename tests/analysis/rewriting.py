@@ -102,7 +102,7 @@ def call_of(case: Case, folder: Path) -> Call | None:
         options = replace(Asked(line).options, samples=None)
     except (CsScoreError, Exit):  # what the case is about
         return None
-    switches = [word for name in SCORING if name in line.switches for word in (name, line.text(name, ""))]
+    switches = [word for name in SCORING if name in line.value_by_option for word in (name, line.text(name, ""))]
     queries = tuple(word for word in line.words if is_query_file(word))
     return Call(folder, tuple(switches), queries, tuple(word for word in line.words if word not in queries), options)
 

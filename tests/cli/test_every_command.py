@@ -269,7 +269,7 @@ def made(contract: type[Command]) -> Command:
 def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> None:
     for spelt in ("-output_file", "--output-file"):
         line = made(Command).parse([f"{spelt}=a=b", "--json=x", "--check"])
-        assert line.switches == {"-output_file": "a=b", "--json": "x", "--check": None}
+        assert line.value_by_option == {"-output_file": "a=b", "--json": "x", "--check": None}
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
     assert refused.value.printed == f"ERROR: Unknown switch: {word}"
     assert str(refused.value) == f"unknown switch {word}; write {meant}"
     line = made(Reference).parse(["-output_file", "a", "--json=x", "--check"])
-    assert line.switches == {"-output_file": "a", "--json": "x", "--check": None}
+    assert line.value_by_option == {"-output_file": "a", "--json": "x", "--check": None}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("[files...]", "")
     line = Reference("made", OPTIONS, files, body=lambda _: 0).parse(words)
-    assert (line.switches["--json"], line.words) == (value, rest)
+    assert (line.value_by_option["--json"], line.words) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:

@@ -151,7 +151,7 @@ def _switches_of_single_call(line: Line) -> tuple[str, ...]:
     options_of_batches = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     line_of_single_call = line.with_changes(without=[*options_of_batches, *options.POLICY_SWITCHES])
     words = []
-    for switch, value in line_of_single_call.switches.items():
+    for switch, value in line_of_single_call.value_by_option.items():
         words.append(switch)
         if value is not None:
             words.append(value)

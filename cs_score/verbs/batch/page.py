@@ -186,7 +186,7 @@ class BatchPage(PageMaker):
                 upwards=row_title,
                 of=policy,
             )
-            yield dots(caption, rows[:_MOST_DRAWN], about=about)
+            yield dots(caption, rows[:_MOST_DRAWN], introduction=about)
 
     # ---- Heat map
 
@@ -301,7 +301,7 @@ class BatchPage(PageMaker):
                 upwards="found by runs",
                 of=_policy_and_part(row.policy, row.part),
             )
-            yield bars(caption, rows, about="found by so many runs: ")
+            yield bars(caption, rows, introduction="found by so many runs: ")
 
     def _agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
@@ -451,7 +451,7 @@ class BatchPage(PageMaker):
         )
         start, end = DOT_PLACES
         correlations = Scale(start, end, low=-1.0, high=1.0, step=0.5)
-        yield dots(caption, rows[:_MOST_RANKINGS], across=correlations)
+        yield dots(caption, rows[:_MOST_RANKINGS], x_scale=correlations)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,

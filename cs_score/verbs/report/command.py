@@ -205,7 +205,7 @@ def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: st
     The message is the name of the option and the `reason`: `--by is for --compare`.
     """
     options_of_page = _ALWAYS.union(allowed_options)
-    for name in line.switches:
+    for name in line.value_by_option:
         if name not in options_of_page:
             raise UsageError(f"{name} {reason}")
 

@@ -32,7 +32,7 @@ def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
         return None
     switches = [
         word
-        for name, value in line.switches.items()
+        for name, value in line.value_by_option.items()
         if name not in NOT_COMPARED
         for word in ([name] if value is None else [name, value])
     ]
