@@ -151,7 +151,7 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 def own_wheels(task: str) -> list[Wheel]:
     """Return the wheels that no index has: of cs-score, and of the package that a task from outside comes with."""
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
         module = offer.mode_path.partition(":")[0].partition(".")[0]
         wheels.append(pack_installed(offer.package, [module]))
@@ -167,7 +167,7 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
     extras = [_EXTRA_OF_PAGES]
     extras += _EXTRAS.get(task, ())
     requirements = requirements_of(PACKAGE, extras)
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
         requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
     return find_wheels(requirements, target, folder)
