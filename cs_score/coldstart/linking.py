@@ -108,7 +108,7 @@ class Loading:
         allow_comments: bool = False,
         is_validation: bool = False,
         on_error: Callable[[InputError], None] | None = None,
-        after_run: Callable[[], None] | None = None,
+        after_run: Callable[[Loading], None] | None = None,
     ) -> None:
         """Prepare to load lines that answer the queries of `table`, with these limits on justifications.
 
@@ -118,7 +118,7 @@ class Loading:
         The other arguments are for the programs before the scorer. Provenances are checked against
         `document_lengths`. `is_validation` says that no line is scored, so that follow-on queries are made only when
         they are needed. `on_error` is called with the error of each line that cannot be linked, and loading goes on.
-        `after_run` is called after each run file.
+        `after_run` is called with the loading after each run file.
         """
         self.table = table
         self.problems = problems
@@ -212,7 +212,7 @@ class Loading:
                 self.links.make_follow_ons()
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
-            self._after_run()
+            self._after_run(self)
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of an assessment file. Raises InputError if gold has assessments already."""

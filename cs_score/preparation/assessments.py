@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from cs_score.base.display import join_first
@@ -21,7 +22,7 @@ from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.problems.log import ProblemLog
 
 MOST_REFUSED: Final = 1000
-"""The largest number of lines that are found for one query; finding each needs all other lines of the query."""
+"""The largest number of lines that are found for a query; finding each needs all other lines of the query."""
 
 # The part of a message that differs from line to line: the text from the first of these on.
 _DETAILS: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL)
@@ -35,10 +36,11 @@ class PoolProblem(Record):
     places: Sequence[str]
 
     def __str__(self) -> str:
-        """Return the line of the report."""
+        """Return the line of the report: `2 lines: an empty column (counts as nothing): pool.tab line 3, ...`."""
         effect = "scoring stops there" if self.is_refused else "counts as nothing"
         count = len(self.places)
-        return f"{count} line{'s' if count > 1 else ''}: {self.text} ({effect}): {join_first(self.places, 5)}"
+        lines = "1 line" if count == 1 else f"{count} lines"
+        return f"{lines}: {self.text} ({effect}): {join_first(self.places, 5)}"
 
 
 class CheckedPool(Record):
@@ -61,10 +63,11 @@ class CheckedPool(Record):
 def check_pool(
     queries: QuerySet, files: Iterable[Input], problems: ProblemLog, documents: DocumentLengths | None = None
 ) -> CheckedPool:
-    """Return all problems of assessments, which are loaded as far as possible; reports are added to `problems`.
+    """Return the problems of assessments, grouped by kind, at which scoring would stop or pass over a line.
 
-    If `documents` is given, provenances are checked against it. Raises InputError for a file that cannot be read, and
-    for a run.
+    The files are loaded as scoring loads them, but loading goes on after an error. Each problem that is met on the way
+    is also added to the log `problems`, as scoring would report it. If `documents` is given, provenances are checked
+    against it. Raises InputError for a file that cannot be read, and for a run.
     """
     fatal: list[InputError] = []
     limits = Justifications(None, None)
@@ -77,22 +80,31 @@ def check_pool(
 
 
 def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
-    """Return the kinds of problems, from the errors of lines that could not be loaded and the reports on others."""
-    refused = [*fatal]
+    """Return the kinds of problems of loaded assessments, those that stop scoring first.
+
+    `fatal` are the errors of lines that could not be loaded, `problems` are the reports on other lines.
+    """
+    # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
+    errors = list(fatal)
     tree_problems = ProblemLog()
     assessments_by_query = group_by_query(loading.links.assessments)
     for query in loading.table.scored_by_default():
-        refused += _errors_of_classes(query, assessments_by_query.get(query.base_id, []), loading, tree_problems)
-    places_by_text: dict[str, list[str]] = {}
-    for error in refused:
-        places_by_text.setdefault(_kind_of_error(error), []).append(_place_of_error(error))
-    kinds = [PoolProblem(text, True, places) for text, places in places_by_text.items()]
-    uncounted: dict[str, list[str]] = {}
+        assessments = assessments_by_query.get(query.base_id, [])
+        errors += _errors_of_classes(query, assessments, loading, tree_problems)
+    refused_places: dict[str, list[str]] = defaultdict(list)
+    for error in errors:
+        refused_places[_kind_of_error(error)].append(_place_of_error(error))
+
+    # Scoring passes over lines with other problems.
+    uncounted_places: dict[str, list[str]] = defaultdict(list)
     for log in (problems, tree_problems):
         for place, problem in log.by_place():
             if problem.code in _UNCOUNTED:
-                uncounted.setdefault(_UNCOUNTED[problem.code], []).append(str(place))
-    return [*kinds, *(PoolProblem(text, False, places) for text, places in uncounted.items())]
+                uncounted_places[_UNCOUNTED[problem.code]].append(str(place))
+
+    kinds = [PoolProblem(text, is_refused=True, places=places) for text, places in refused_places.items()]
+    kinds += [PoolProblem(text, is_refused=False, places=places) for text, places in uncounted_places.items()]
+    return kinds
 
 
 _UNCOUNTED: Final = {
@@ -106,33 +118,39 @@ _UNCOUNTED: Final = {
 
 
 def _errors_of_classes(
-    query: Query, lines: list[Assessment], loading: Loading, problems: ProblemLog
-) -> Iterator[InputError]:
-    """Yield the errors of the assessments of a query whose equivalence classes do not fit into the tree of its classes.
+    query: Query, assessments: Sequence[Assessment], loading: Loading, problems: ProblemLog
+) -> list[InputError]:
+    """Return the errors of a query's assessments whose equivalence classes contradict each other.
 
-    The tree is built again and again, each time without the line of the last error. Problems of the last tree are added
-    to `problems`.
+    The classes of a query and of its follow-on queries form a tree. It is built again and again, each time without the
+    line of the last error. Problems of the last tree are added to `problems`.
     """
     links = loading.links
-    for _ in range(MOST_REFUSED):
-        log = ProblemLog()
-        if not lines:
-            return
+    errors: list[InputError] = []
+    remaining = list(assessments)
+    while remaining and len(errors) < MOST_REFUSED:
+        problems_of_tree = ProblemLog()
         try:
-            build_tree(links.linked_query(query), lines, links, log, loading.table.edition)
+            build_tree(links.linked_query(query), remaining, links, problems_of_tree, loading.table.edition)
         except InputError as error:
-            yield error
-            remaining = [line for line in lines if (line.file, f"line {line.number}") != (error.file, error.place)]
-            if len(remaining) == len(lines):  # the error names no line
-                return
-            lines = remaining
+            errors.append(error)
+            others = [line for line in remaining if not _is_about(error, line)]
+            if len(others) == len(remaining):  # the error names no line
+                return errors
+            remaining = others
         else:
-            problems.add_all(log)
-            return
+            problems.add_all(problems_of_tree)
+            return errors
+    return errors
+
+
+def _is_about(error: InputError, line: Assessment) -> bool:
+    """Return whether an error names a line as its place."""
+    return error.file == line.file and error.place == f"line {line.number}"
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message of an error without the details of its line, so that errors of one kind have one text."""
+    """Return the message of an error without the details of its line, so that errors of a kind have the same text."""
     text = _DETAILS.sub("", error.problem)
     if error.code == "QUERY_NOT_LOADED":
         return f"a query that is not there; {error.remedy}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -22,7 +22,10 @@ _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
 class DocumentList(Record):
-    """The documents of a task: `lengths` in characters, and `files` with the text, if there is one, by document id."""
+    """The documents of a task: their `lengths` in characters and the `files` with their texts, by document id.
+
+    A document without a file is in `lengths` only.
+    """
 
     lengths: dict[str, float]
     files: dict[str, str]
@@ -46,12 +49,19 @@ def read_document_list(file: Input) -> DocumentList:
             continue
         match = _LEADING_NUMBER.match(length)
         lengths[docid] = float(match.group(1)) if match else 0.0
-        file_by_document[docid] = "" if document_file == "0" else document_file
-    return DocumentList(lengths, {docid: name for docid, name in file_by_document.items() if name})
+        # The reference program takes "0" for no file.
+        if document_file in ("", "0"):
+            file_by_document.pop(docid, None)
+        else:
+            file_by_document[docid] = document_file
+    return DocumentList(lengths=lengths, files=file_by_document)
 
 
 def source_text(file: str, needed_at: Place) -> str:
-    """Return the text of a document. Raises InputError, which names the line that needs it, if it cannot be read."""
+    """Return the text of a document, with replacement characters for bytes that are not UTF-8.
+
+    Raises InputError, which names the line that needs the text (`needed_at`), if the file cannot be read.
+    """
     try:
         with open_source(file, stdin_as_dash=False) as source:
             data = source.read_bytes()
@@ -69,11 +79,14 @@ def source_text(file: str, needed_at: Place) -> str:
 def holds(text: str, start: float, end: float, value: str) -> bool:
     """Return whether the characters `start` to `end` of a text, both inclusive, are `value`.
 
-    Each stretch of white space is compared as one blank.
+    Each stretch of white space is compared as one blank. The offsets may lie beyond the end of the text, and be
+    infinite.
     """
     excerpt = ""
     if start < len(text):
-        excerpt = text[int(start) : int(min(end, len(text))) + 1]
+        first_offset = int(start)
+        last_offset = int(min(end, len(text)))
+        excerpt = text[first_offset : last_offset + 1]
     return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
@@ -85,26 +98,37 @@ def verify_fillers(
     Returns a list with the error of the first file that cannot be read; it is empty if there is none. Each document is
     opened only once.
     """
-    lines_by_file: dict[str, list[tuple[Response | Assessment, Span]]] = defaultdict(list)
+    places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
         file = documents.files.get(line.docid)
         if file is None or not line.provenance:
             continue
-        written = split_columns(line.text)[layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")]
-        span = read_provenance(written, VALUE_SPANS, documents.lengths).first
+        position = layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")
+        provenance_as_written = split_columns(line.text)[position]
+        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.lengths).first
         if span is not None:
-            lines_by_file[file].append((line, span))
-    errors: list[InputError] = []
-    for file, lines_of_file in lines_by_file.items():
-        first_line, _ = lines_of_file[0]
+            places_by_file[file].append(_PlaceOfAnswer(line, span))
+
+    first_errors: list[InputError] = []
+    for file, places in places_by_file.items():
         try:
-            text = source_text(file, first_line.place)
+            text = source_text(file, places[0].line.place)
         except InputError as error:
-            errors.append(error)
+            if not first_errors:
+                first_errors.append(error)
             continue
-        for line, span in lines_of_file:
-            if not holds(text, offset_value(span.start), offset_value(span.end), line.value):
+        for line, span in places:
+            start = offset_value(span.start)
+            end = offset_value(span.end)
+            if not holds(text, start, end, line.value):
                 detail = Detail("VALUE", line.value)
                 arguments = (line.value, line.provenance)
                 problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
-    return errors[:1]
+    return first_errors
+
+
+class _PlaceOfAnswer(NamedTuple):
+    """A line with an answer, and the span at which its document must have the text of the answer."""
+
+    line: Response | Assessment
+    span: Span

@@ -44,29 +44,29 @@ def prepare_inputs(
 ) -> Preparation:
     """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
 
-    Of a folder all its files are taken. `knowledge_bases` are files that are converted whatever they look like. The
-    result also has an account of each run that was converted or validated. Raises InputError for a file that cannot be
-    prepared.
+    A knowledge base, for example, becomes the run of its answers to the queries; a run stays as it is. All files of a
+    folder are taken. `knowledge_bases` are files that are converted whatever they look like. The result also has an
+    account of each run that was converted or validated. Raises InputError for a file that cannot be prepared.
     """
-    preparation = Preparation()
+    converted = Preparation()
     queries = list(settings.queries.scored_by_default())
     for path in files:
         for file in expand_folder(path):
             converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
             if converter is None:
-                preparation.files.append(file)
+                converted.files.append(file)
                 continue
             convert = converter.load(file)
             conversion: Conversion = convert(rereadable(file), queries, settings.new_log())
-            preparation.runs.append(conversion.account)
+            converted.runs.append(conversion.account)
             if conversion.run_file is not None:
-                preparation.files.append(conversion.run_file)
-    for run in preparation.runs:
+                converted.files.append(conversion.run_file)
+    for run in converted.runs:
         settings.on_prepared(run)
     if not settings.validates:
-        return preparation
-    validated = validate_inputs(preparation.files, settings)
-    return Preparation(validated.files, [*preparation.runs, *validated.runs])
+        return converted
+    validated = validate_inputs(converted.files, settings)
+    return Preparation(files=validated.files, runs=converted.runs + validated.runs)
 
 
 def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:

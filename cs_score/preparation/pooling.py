@@ -46,11 +46,16 @@ class Depth(Record):
         match = _DEPTH.match(text)
         if match is None:
             raise UsageError(_EXPECTED)
-        return cls(match.group(1) == "B", int(match.group(2)[:9]))
+        scheme, digits = match.groups()
+        # No run has as many nodes as a number of nine digits says; a longer one would only take time.
+        return cls(per_query=scheme == "B", node_count=int(digits[:9]))
 
 
 class _Node(NamedTuple):
-    """A node that may be taken: its FQ id, hop, confidence, smallest line number, and its position in load order."""
+    """A node that may be taken: its id with the query, hop, confidence, smallest line number, and its load order.
+
+    `name` is such as `CS14_0001:h1`, `level` is 0 for the first hop, and `order` counts nodes in load order from 0.
+    """
 
     name: str
     level: int
@@ -59,7 +64,7 @@ class _Node(NamedTuple):
     order: int
 
 
-def discard_beyond(
+def discard_beyond_depth(
     depth: Depth, most: int | None, responses: Sequence[Response], discarded: set[int], problems: ProblemLog
 ) -> None:
     """Discard the lines of a run beyond the depth of pooling: add their indexes to `discarded`, and report them.
@@ -67,18 +72,21 @@ def discard_beyond(
     `most` is the number of lines of a node that count for its confidence, None for all. All lines without node id form
     one node without name, which is its own parent (rule depth-without-node-ids).
     """
+    # The lines of each node that are not discarded yet. The last line of a node, even a discarded one, tells its hop.
     lines_by_node: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
         lines_by_node[line.node or ""].append(line)
-    lines_left: dict[str, list[Response]] = {}
+    lines_left_by_node: dict[str, list[Response]] = {}
     level_by_node: dict[str, int] = {}
     for name, lines in lines_by_node.items():
-        lines_left_of_node = [line for line in lines if line.index not in discarded]
-        if lines_left_of_node:
-            lines_left[name] = lines_left_of_node
+        lines_left = [line for line in lines if line.index not in discarded]
+        if lines_left:
+            lines_left_by_node[name] = lines_left
             level_by_node[name] = lines[-1].query.level
-    taken_nodes = _taken_nodes(depth, _nodes_by_root(depth, most, lines_left, level_by_node))
-    for name, lines in lines_left.items():
+
+    nodes_by_root = _nodes_by_root(depth, most, lines_left_by_node, level_by_node)
+    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.per_query else _taken_of_run(depth, nodes_by_root)
+    for name, lines in lines_left_by_node.items():
         if name in taken_nodes:
             continue
         for line in lines:
@@ -89,7 +97,11 @@ def discard_beyond(
 
 
 def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
-    """Discard the lines whose parent lines are all discarded, hop by hop: add their indexes, and report them."""
+    """Discard the lines that answer a query about an answer of which no line is left, and report them.
+
+    The indexes of the lines are added to `discarded`. This goes hop by hop, since a discarded line of the second hop
+    makes orphans of lines of the third.
+    """
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT"
     lines_by_level: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
@@ -109,58 +121,77 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 
 
 def _nodes_by_root(
-    depth: Depth, most: int | None, lines_left: Mapping[str, Sequence[Response]], level_by_node: Mapping[str, int]
+    depth: Depth,
+    most: int | None,
+    lines_left_by_node: Mapping[str, Sequence[Response]],
+    level_by_node: Mapping[str, int],
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken, the best first, by root: the text before the first colon of their FQ id.
+    """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
 
-    `lines_left` are the lines of each node that are not discarded. Of nodes with equal confidence the one with the
-    smaller line number comes first in scheme B, the one with the larger line number in scheme A.
+    The root of `CS14_0001:h1` is the query `CS14_0001`. `lines_left_by_node` has the lines that are not discarded,
+    `level_by_node` the hop. Of nodes with equal confidence the one with the smaller line number comes first in scheme
+    B, the one with the larger line number in scheme A.
     """
     confidence_by_node = {}
-    for name, lines in lines_left.items():
+    for name, lines in lines_left_by_node.items():
         confidence_by_node[name] = node_confidence([line.confidence for line in lines], most)
-    nodes_by_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
-    for order, (name, lines) in enumerate(lines_left.items()):
-        nodes_of_root = nodes_by_root[name.partition(":")[0]]
-        confidence = confidence_by_node[name]
+
+    # By root, the nodes by their name and hop.
+    node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
+    for order, (name, lines) in enumerate(lines_left_by_node.items()):
+        root = name.partition(":")[0]
         level = level_by_node[name]
+        confidence = confidence_by_node[name]
         if level == 1:
+            # The confidence of a node of the second hop is multiplied by that of its parent.
             parent = parent_node(name)
             confidence *= confidence_by_node.get(parent, 0.0)
-            if parent not in lines_left or parent == name:
+            has_lines_of_parent = parent in lines_left_by_node and parent != name
+            if not has_lines_of_parent:
                 # The parent has no lines at the first hop; its confidence is 0, so that it is taken last.
-                nodes_of_root.setdefault((parent, 0), _Node(parent, 0, 0.0, 0, order))
-        first_line = min(line.number for line in lines)
-        nodes_of_root[name, level] = _Node(name, level, confidence, first_line, order)
+                lineless_parent = _Node(name=parent, level=0, confidence=0.0, first_line=0, order=order)
+                node_by_key_of_root[root].setdefault((parent, 0), lineless_parent)
+        first_line = min([line.number for line in lines])
+        node_by_key_of_root[root][name, level] = _Node(name, level, confidence, first_line, order)
+
     sign = 1 if depth.per_query else -1
-    ordered_nodes = {}
-    for root, nodes_of_root in nodes_by_root.items():
-        ordered_nodes[root] = sorted(
-            nodes_of_root.values(), key=lambda node: (-node.confidence, sign * node.first_line, node.order)
-        )
-    return ordered_nodes
+    nodes_by_root = {}
+    for root, node_by_key in node_by_key_of_root.items():
+        nodes = list(node_by_key.values())
+        nodes.sort(key=lambda node: (-node.confidence, sign * node.first_line, node.order))
+        nodes_by_root[root] = nodes
+    return nodes_by_root
 
 
-def _taken_nodes(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the FQ ids of the nodes that are taken; `nodes_by_root` has the nodes of each root, the best first."""
+def _taken_per_query(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
+    """Return the names of the nodes that scheme B takes: the best ones of each query.
+
+    `nodes_by_root` has the nodes of each query, the best first. The parents of nodes of the second hop are taken, too.
+    """
     taken_nodes: set[str] = set()
-    if depth.per_query:
-        for nodes in nodes_by_root.values():
-            first_hop = [node.name for node in nodes if node.level == 0]
-            second_hop = [node.name for node in nodes if node.level == 1]
-            taken_nodes.update(first_hop[: depth.node_count])
-            for name in second_hop[: depth.node_count**2]:  # the parents of these nodes are taken, too
-                taken_nodes.update((name, parent_node(name)))
-        return taken_nodes
-    # Scheme A takes nodes root by root, roots sorted as text (rule depth-over-all-queries).
+    for nodes in nodes_by_root.values():
+        first_hop = [node.name for node in nodes if node.level == 0]
+        second_hop = [node.name for node in nodes if node.level == 1]
+        taken_nodes.update(first_hop[: depth.node_count])
+        for name in second_hop[: depth.node_count**2]:
+            taken_nodes.add(name)
+            taken_nodes.add(parent_node(name))
+    return taken_nodes
+
+
+def _taken_of_run(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
+    """Return the names of the nodes that scheme A takes: the first ones of the whole run.
+
+    `nodes_by_root` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
+    queries as text (rule depth-over-all-queries). Nodes of the second hop are taken only if their parents are.
+    """
     all_nodes: list[_Node] = []
     for root in sorted(nodes_by_root):
         all_nodes += nodes_by_root[root]
     first_hop = [node.name for node in all_nodes if node.level == 0]
-    taken_nodes.update(first_hop[: depth.node_count])
-    second_hop = [node.name for node in all_nodes if node.level == 1 and parent_node(node.name) in taken_nodes]
-    taken_nodes.update(second_hop[: depth.node_count**2])
-    return taken_nodes
+    taken_parents = set(first_hop[: depth.node_count])
+    second_hop = [node.name for node in all_nodes if node.level == 1 and parent_node(node.name) in taken_parents]
+    return taken_parents.union(second_hop[: depth.node_count**2])
 
 
 # ---- apply-k
@@ -179,12 +210,20 @@ class _Line(NamedTuple):
 
     @classmethod
     def read(cls, number: int, text: str) -> _Line:
-        """Return the line with this text; missing columns are empty."""
+        """Return the line with this text and this position in the file; missing columns are empty."""
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
-        query, _, _, relation, value, _, provenance, confidence, node = columns[:_COLUMNS]
+        query, _slot, _run_id, relation, value, _type, provenance, confidence, node = columns[:_COLUMNS]
         document = relation.partition(":")[0]
-        return cls(number, query, node, value, document, provenance, leading_number(confidence))
+        return cls(
+            number=number,
+            query=query,
+            node=node,
+            value=value,
+            document=document,
+            provenance=provenance,
+            confidence=leading_number(confidence),
+        )
 
     @property
     def level(self) -> int:
@@ -199,7 +238,8 @@ def documents_per_node(justifications: str) -> int:
 
     For `M` and any other text it is 0, so that no line is kept (rule apply-k-any-number).
     """
-    match = _WHOLE_NUMBER.match(justifications.partition(":")[2])
+    _first, _colon, after_colon = justifications.partition(":")
+    match = _WHOLE_NUMBER.match(after_colon)
     return int(match.group(1)) if match else 0
 
 
@@ -209,26 +249,27 @@ def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
     A node keeps its most confident line from each document, for at most `most` documents. A line of a later hop is kept
     only if a line with the answer that its query is about is kept.
     """
-    is_kept = [True] * len(texts)
     lines_by_level: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
         line = _Line.read(number, text)
         lines_by_level[line.level].append(line)
+    kept_numbers: set[int] = set()
     for level in sorted(lines_by_level):
-        lines = [line for line in lines_by_level[level] if is_kept[line.number]]
-        best_lines = _best_lines(lines, most)
-        for line in lines:
-            is_kept[line.number] = False
-        for line in best_lines:
-            is_kept[line.number] = True
-        lines_below = lines_by_level.get(level + 1)
-        if level == -1 or lines_below is None:  # the lines after level -1 are of the first hop and have no parents
-            continue
-        targets = {f"{line.query}_{follow_on_id(line.query, line.value, line.provenance)}" for line in best_lines}
-        for line in lines_below:
-            if line.query not in targets:
-                is_kept[line.number] = False
-    return is_kept
+        lines = lines_by_level[level]
+        # Lines of the first hop, level 0, have no parents.
+        has_parents = level - 1 in lines_by_level and level != 0
+        if has_parents:
+            parents = [line for line in lines_by_level[level - 1] if line.number in kept_numbers]
+            follow_on_queries = {_follow_on_query(line) for line in parents}
+            lines = [line for line in lines if line.query in follow_on_queries]
+        kept_numbers.update([line.number for line in _best_lines(lines, most)])
+    return [number in kept_numbers for number in range(len(texts))]
+
+
+def _follow_on_query(line: _Line) -> str:
+    """Return the full id of the query about the answer of a line: the id of its own query and that of the answer."""
+    last_part = follow_on_id(line.query, line.value, line.provenance)
+    return f"{line.query}_{last_part}"
 
 
 def _best_lines(lines: Iterable[_Line], most: int) -> list[_Line]:
@@ -238,9 +279,12 @@ def _best_lines(lines: Iterable[_Line], most: int) -> list[_Line]:
         lines_by_node[line.query, line.node].append(line)
     best_lines: list[_Line] = []
     for lines_of_node in lines_by_node.values():
+        lines_of_node.sort(key=lambda line: (-line.confidence, line.number))
         documents: set[str] = set()
-        for line in sorted(lines_of_node, key=lambda line: (-line.confidence, line.number)):
-            if len(documents) < most and line.document not in documents:
+        for line in lines_of_node:
+            if len(documents) == most:
+                break
+            if line.document not in documents:
                 documents.add(line.document)
                 best_lines.append(line)
     return best_lines

@@ -30,11 +30,12 @@ from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
 from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.preparation.documents import DocumentList, verify_fillers
-from cs_score.preparation.pooling import Depth, discard_beyond
+from cs_score.preparation.pooling import Depth, discard_beyond_depth
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import Detail, ProblemLog
 
-_LETTERS: Final = 4
+_LETTER_COUNT: Final = 4
+"""The number of letters in made-up node ids such as :NIL_aBcD000000001."""
 
 CONTEXT: Final = 3
 """Unchanged lines that a diff shows around a change."""
@@ -69,9 +70,9 @@ class CheckedRun(Record, dict=True):
     loading: Loading
 
     def validated(self) -> ValidatedText:
-        """Return the run as it is written into a file."""
-        dropped = sorted([query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries])
-        return ValidatedText(self._pieces(), self.loading.remarks, dropped)
+        """Return the run as it is written into a file, with remarks and the queries whose lines are left out."""
+        dropped = [query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries]
+        return ValidatedText(pieces=self._pieces(), remarks=self.loading.remarks, dropped=sorted(dropped))
 
     def remark_on_node_ids(self) -> str | None:
         """Return a remark on node ids that do not begin with a colon, None if there are none.
@@ -80,16 +81,22 @@ class CheckedRun(Record, dict=True):
         """
         node_ids: list[str] = []
         for response in self.loading.links.responses:
-            query = response.query
-            if response.node is None or (not query.level and response.node.startswith(":", len(query.full_id))):
+            if response.node is None:
+                continue
+            # For a query of the first hop `node` is the query's id and the node id: CS14_0001:h1. To look at the colon
+            # there saves splitting the columns of most lines.
+            query_id = response.query.full_id
+            is_first_hop = response.query.level == 0
+            if is_first_hop and response.node.startswith(":", len(query_id)):
                 continue
             node_id = split_columns(response.text)[-1]
             if not node_id.startswith(":"):
                 node_ids.append(node_id)
         if not node_ids:
             return None
+        examples = join_first(dict.fromkeys(node_ids))
         return (
-            f"{len(node_ids)} line(s) have a node id without a colon in front ({join_first(dict.fromkeys(node_ids))}): "
+            f"{len(node_ids)} line(s) have a node id without a colon in front ({examples}): "
             f"average precision never ranks such nodes; write :{node_ids[0]}"
         )
 
@@ -127,7 +134,7 @@ class CheckedRun(Record, dict=True):
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""
         letters = self._letters_of_node_ids()
-        altered = self.loading.links.altered
+        altered_indexes = self.loading.links.altered
         nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
         line_count = 0
         previous_text = ""
@@ -142,9 +149,11 @@ class CheckedRun(Record, dict=True):
                 node = query_node
                 if response.node is None and not query_node:
                     node = f":NIL_{letters}{line_count:09d}"
-                is_as_read = not node and response.run_id == run_id and response.index not in altered
-                if is_as_read and response.file in nine_column_files and not response.text.endswith("\t"):
-                    text = f"{response.text}\n"  # saves two thirds of the time for nearly all lines
+                keeps_ids = not node and response.run_id == run_id
+                has_all_columns = response.file in nine_column_files and not response.text.endswith("\t")
+                if keeps_ids and has_all_columns and response.index not in altered_indexes:
+                    # The line is written as it was read, which saves two thirds of the time for nearly all lines.
+                    text = f"{response.text}\n"
                 else:
                     text = _written_text(response, run_id, node)
                 if text != previous_text:
@@ -163,40 +172,54 @@ class CheckedRun(Record, dict=True):
 
         The reference draws them at random; here they are derived from the inputs, so that equal inputs give equal ids.
         """
-        digests = "".join([input_digest.sha256 for input_digest in self.loading.digests])
-        digest = hashlib.sha256(digests.encode()).digest()
+        digests_of_inputs = "".join([input_digest.sha256 for input_digest in self.loading.digests])
+        digest = hashlib.sha256(digests_of_inputs.encode()).digest()
         alphabet = string.ascii_letters
-        return "".join([alphabet[byte % len(alphabet)] for byte in digest[:_LETTERS]])
+        letters = [alphabet[byte % len(alphabet)] for byte in digest[:_LETTER_COUNT]]
+        return "".join(letters)
 
 
 def _written_text(response: Response, run_id: str, node: str | None) -> str:
-    """Return a line of a validated run with this run id and, if `node` is given, with this node id."""
-    columns = response.text.split("\t")
-    relation, value, provenance = response.answer
-    confidence = columns[7]
+    """Return a line of a validated run with this run id and this node id; without `node` the line keeps its own.
+
+    Relation, value and provenance are written as they were read and repaired.
+    """
+    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence, *node_id = response.text.split(
+        "\t"
+    )
+    # A decimal number without exponent is legal already.
     if "." not in confidence or "e" in confidence:
         confidence = read_confidence(confidence).text
-    query_id, slot, _, _, _, value_type = columns[:6]
-    new_columns = [query_id, slot, run_id, relation, value, value_type.upper(), provenance, confidence]
-    new_columns.append(node or columns[8])
+    relation, value, provenance = response.answer
+    new_columns = (
+        query_id,
+        slot,
+        run_id,
+        relation,
+        value,
+        value_type.upper(),
+        provenance,
+        confidence,
+        node or node_id[0],
+    )
     return "\t".join(new_columns) + "\n"
 
 
-class _PoolingAfterRun:
-    """Discard the lines of a run beyond the depth of pooling, each time that one of its files has been loaded."""
+class _Pooling:
+    """Discards the lines of a run beyond the depth of pooling, each time that a file of the run has been loaded."""
 
-    def __init__(self, limits: RunLimits, problems: ProblemLog) -> None:
+    def __init__(self, limits: RunLimits) -> None:
+        """Take the limits, which have the depth; if it is None, no line is discarded."""
         self._limits = limits
-        self._problems = problems
-        self.loading: Loading | None = None
 
-    def __call__(self) -> None:
-        """Discard the lines of `loading` beyond the depth of pooling, unless there was a fatal condition."""
-        if self._limits.depth is None or self.loading is None or self._problems.fatal:
+    def discard_lines(self, loading: Loading) -> None:
+        """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition."""
+        depth = self._limits.depth
+        if depth is None or loading.problems.fatal:
             return
         most = self._limits.justifications.per_node
-        responses = self.loading.links.responses
-        discard_beyond(self._limits.depth, most, responses, self.loading.discard.discarded_indexes, self._problems)
+        discarded_indexes = loading.discard.discarded_indexes
+        discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
 
 
 def check_run(
@@ -215,7 +238,6 @@ def check_run(
     If `documents` is given, answers are compared with the texts of the documents. After a fatal condition loading goes
     on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
     """
-    after_run = _PoolingAfterRun(limits, problems)
     loading = Loading(
         queries.table,
         limits.justifications,
@@ -225,9 +247,8 @@ def check_run(
         only_run_id=only_run_id,
         is_validation=True,
         on_error=problems.fatal.append,
-        after_run=after_run,
+        after_run=_Pooling(limits).discard_lines,
     )
-    after_run.loading = loading
     loading.remarks += queries.remarks
     loading.digests += queries.digests
     with paused_collector():
@@ -246,11 +267,19 @@ def check_run(
 
 
 def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
-    """Compare answers with the texts of documents; a missing text is added to the fatal conditions, in line order."""
+    """Compare answers with the texts of documents, and report those that differ.
+
+    A text that cannot be read is added to the fatal conditions, which are then sorted by file, in load order, and line.
+    """
     for lines in (loading.links.responses, loading.links.assessments):
         problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
-    problems.fatal.sort(key=lambda error: (number_by_file.get(error.file or "", -1), _line_number(error)))
+
+    def place(error: InputError) -> tuple[int, int]:
+        file_number = number_by_file.get(error.file or "", -1)
+        return file_number, _line_number(error)
+
+    problems.fatal.sort(key=place)
 
 
 def _line_number(error: InputError) -> int:
@@ -286,6 +315,7 @@ class _KnownAlignment(SequenceMatcher[str]):
     """A matcher of difflib for two files whose alignment is known: it groups changes, and compares nothing."""
 
     def __init__(self, opcodes: list[Any]) -> None:
+        """Take the stretches of the two files, as `get_opcodes` of difflib returns them."""
         super().__init__()
         self._opcodes = opcodes
 
@@ -308,23 +338,22 @@ class _Stretch(NamedTuple):
 
 
 def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """Yield the unified diff of a file and its new lines, which are given by the number of the old line, from 1."""
+    """Yield the unified diff of a file and its new lines, as the program `diff -u` would print it.
+
+    `new_lines_by_number` has the new lines that replace each old line, by the number of the old line from 1.
+    """
     with open_source(name) as source:
         old_lines = source.read_bytes().decode("utf-8").split("\n")
-    ends_with_newline = not old_lines[-1]
+    ends_with_newline = old_lines[-1] == ""
     if ends_with_newline:
         old_lines.pop()
     new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
-    for hunk in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
-        first = _Stretch(*hunk[0])
-        last = _Stretch(*hunk[-1])
-        old_range = f"{first.start + 1},{last.end - first.start}"
-        new_number = first.new_start + 1 if last.new_end > first.new_start else first.new_start
-        yield f"{header}@@ -{old_range} +{new_number},{last.new_end - first.new_start} @@\n"
-        header = ""
-        for opcode in hunk:
-            stretch = _Stretch(*opcode)
+    for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
+        hunk = [_Stretch(*opcode) for opcode in opcodes]
+        yield header + _hunk_heading(hunk)
+        header = ""  # it stands before the first hunk only
+        for stretch in hunk:
             sign = " " if stretch.tag == "equal" else "-"
             for line in old_lines[stretch.start : stretch.end]:
                 yield f"{sign}{line}\n"
@@ -336,6 +365,18 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
                 yield f"+{line}\n"
 
 
+def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
+    """Return the heading of a hunk, with the first line and the number of lines in both files: `@@ -3,7 +3,6 @@`."""
+    start = hunk[0].start
+    new_start = hunk[0].new_start
+    line_count = hunk[-1].end - start
+    new_line_count = hunk[-1].new_end - new_start
+    # Lines are numbered from 1. A file without new lines in the hunk has the number of the line before it.
+    first_number = start + 1
+    first_new_number = new_start + 1 if new_line_count else new_start
+    return f"@@ -{first_number},{line_count} +{first_new_number},{new_line_count} @@\n"
+
+
 def _align(
     old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
 ) -> tuple[list[str], list[_Stretch]]:
@@ -345,16 +386,19 @@ def _align(
     """
     new_lines: list[str] = []
     stretches: list[_Stretch] = []
-    for number, old_line in enumerate(old_lines, 1):
+    for number, old_line in enumerate(old_lines, start=1):
         lines_of_number = list(new_lines_by_number.get(number, ()))
         has_newline = ends_with_newline or number < len(old_lines)
-        tag = "equal" if has_newline and lines_of_number == [old_line] else "replace"
+        is_unchanged = has_newline and lines_of_number == [old_line]
+        tag = "equal" if is_unchanged else "replace"
         new_start = len(new_lines)
         new_lines += lines_of_number
+        new_end = len(new_lines)
         if stretches and stretches[-1].tag == tag:
-            stretches[-1] = stretches[-1]._replace(end=number, new_end=len(new_lines))
+            stretches[-1] = stretches[-1]._replace(end=number, new_end=new_end)
         else:
-            stretches.append(_Stretch(tag, number - 1, number, new_start, len(new_lines)))
+            stretch = _Stretch(tag, start=number - 1, end=number, new_start=new_start, new_end=new_end)
+            stretches.append(stretch)
     return new_lines, stretches
 
 
@@ -408,7 +452,9 @@ def validate_runs(
     validated at all. A run with errors is returned; its method `check` raises InputError.
     """
     preparation = Preparation()
+    query_files = QueryFiles(queries, [], [])
     for file in files:
+        # Files that are no runs, such as assessments, are scored as they are.
         run_files: list[Input] = []
         for member in expand_folder(file):
             readable = rereadable(member)
@@ -418,27 +464,37 @@ def validate_runs(
                 preparation.files.append(readable)
         if not run_files:
             continue
+
+        # The texts of the validated runs become one file in memory, which is scored instead.
         name = name_of(file)
         scored_as = f"{name} (validated)"
-        run_ids = _ids_of_several(run_files) if only_run_id is None else [only_run_id]
+        run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
         texts: list[bytes] = []
         for run_id in run_ids:
             problems = new_log()
-            query_files = QueryFiles(queries, [], [])
             checked = check_run(run_files, query_files, RunLimits(justifications), problems, only_run_id=run_id)
             text = b"".join(encoded(checked.validated().pieces))
             texts.append(text)
             line_count = len(checked.loading.links.responses)
+            left_out_count = line_count - text.count(b"\n")
             subject = "validated" if run_id is None else f"run {run_id} validated"
-            left_out = line_count - text.count(b"\n")
-            what = f"{subject}; {left_out} of {line_count} lines are left out"
-            preparation.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+            prepared_run = PreparedRun(
+                name=name,
+                scored_as=scored_as,
+                problems=problems,
+                what=f"{subject}; {left_out_count} of {line_count} lines are left out",
+                digests=tuple(checked.loading.digests),
+            )
+            preparation.runs.append(prepared_run)
         preparation.files.append(InMemory(scored_as, b"".join(texts)))
     return preparation
 
 
-def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
-    """Return the ids of the runs in a file that holds several runs, otherwise a list with None for the only run."""
+def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
+    """Return the ids of the runs that are validated separately: those in a file that holds several runs.
+
+    Several files are validated as one run, and so is a file with a single run; then the list has only None.
+    """
     from cs_score.coldstart.scorer import runs_of  # programs before the scorer start without it
 
     if len(files) > 1:
@@ -453,19 +509,29 @@ def load_prepared(
     limits: Justifications | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
-    """Return the run of prepared files, with the digests of the original files. Raises InputError as `load_run`."""
+    """Return the run that is in prepared files, with the digests of the files that users gave.
+
+    `limits` and `problems` are passed to `load_run`. Raises InputError if the files cannot be loaded.
+    """
     run = load_run(gold, preparation.files, limits, problems)
+    # A prepared run exists only in memory; its digests are replaced by those of the file that it was made from. A
+    # knowledge base is first converted and then validated. To get from the last file to the first one, the
+    # preparations are undone in reverse order.
     digests = list(run.digests)
-    # In reverse order: the run made from a knowledge base may have been validated afterwards.
     for prepared_run in reversed(preparation.runs):
-        original_digests: list[InputDigest] = []
-        for digest in digests:
-            if digest.name == prepared_run.scored_as:
-                original_digests += prepared_run.digests
-            else:
-                original_digests.append(digest)
-        digests = original_digests
+        digests = _digests_before(prepared_run, digests)
     return replace(run, digests=digests)
+
+
+def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+    """Return the digests with those of the original files in the place of the digest of a prepared run."""
+    digests_before: list[InputDigest] = []
+    for digest in digests:
+        if digest.name == prepared_run.scored_as:
+            digests_before += prepared_run.digests
+        else:
+            digests_before.append(digest)
+    return digests_before
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -486,27 +552,31 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
     """Yield the lines of the assessment files of all languages: the language of a file and a line, in load order.
 
-    An assessment is written into the file of its language, if it has one, and into the cross-lingual file. Raises
-    InputError if the mention types of a class contradict each other.
+    An assessment is written into the cross-lingual file and, if it has a language, into the file of that language. An
+    assessment of a follow-on query has a language only if an assessment with the answer that the query is about has
+    it, too. Raises InputError if the mention types of a class contradict each other.
     """
     assessments = loading.links.assessments
     languages = _languages(loading)
-    types = _mention_types(assessments, languages)
-    parents_of_language = set()
+    mention_types = _mention_types(assessments, languages)
+    languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
         if assessment.query.level == 0:
-            parents_of_language.add((assessment.target, language))
+            languages_of_answers.add((assessment.target, language))
     for assessment, language in zip(assessments, languages):
         query = assessment.query
         schema = loading.layouts[assessment.file]
-        is_of_language = query.level == 0 or (query.short_id, language) in parents_of_language
+        is_of_language = query.level == 0 or (query.short_id, language) in languages_of_answers
         if is_of_language and language != CROSS_LINGUAL:
-            yield language, _line_in_language(assessment, language, types, schema)
-        yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, types, schema)
+            yield language, _line_in_language(assessment, language, mention_types, schema)
+        yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, mention_types, schema)
 
 
 def _languages(loading: Loading) -> list[str]:
-    """Return the language of each assessment: that of its documents if its query has the same, else `XLING`."""
+    """Return the language of each assessment: "ENG" if its documents and that of its query are English.
+
+    It is "XLING" if these documents have several languages, and if the assessment names no document of a known one.
+    """
     creating_documents = _creating_documents(loading)
     languages = []
     for assessment in loading.links.assessments:
@@ -515,8 +585,10 @@ def _languages(loading: Loading) -> list[str]:
         relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
         provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]
         document_languages = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
-        query_language = language_code(_document_of_query(assessment, loading, creating_documents)) or DEFAULT_CODE
-        languages.append(query_language if document_languages == {query_language} else CROSS_LINGUAL)
+        query_document = _document_of_query(assessment, loading, creating_documents)
+        query_language = language_code(query_document) or DEFAULT_CODE
+        has_one_language = document_languages == {query_language}
+        languages.append(query_language if has_one_language else CROSS_LINGUAL)
     return languages
 
 
@@ -529,7 +601,9 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
     query = loading.table.by_id.get(short_id)
     if query is None:
         return creating_documents.get(short_id, "")
-    return (query.entry_points[0].docid or "") if query.entry_points else ""
+    if not query.entry_points:
+        return ""
+    return query.entry_points[0].docid or ""
 
 
 def _creating_documents(loading: Loading) -> dict[str, str]:
@@ -540,6 +614,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     document_by_query: dict[str, str] = {}
     skipped_lines = deque(loading.links.skipped)
     for index, assessment in enumerate(loading.links.assessments):
+        # Skipped lines are in their own list; those before this assessment in the file come first.
         while skipped_lines and skipped_lines[0].accepted_before <= index:
             skipped_line = skipped_lines.popleft()
             document_by_query.setdefault(skipped_line.target, skipped_line.docid)
@@ -558,10 +633,12 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
         class_mention = assessment.class_mention or ""
         key = (assessment.value_class, language)
         if mention == class_mention and class_mention in (NAMED, NOMINAL):
-            if types.setdefault(key, class_mention) != class_mention:
-                remedy = f"class {assessment.value_class} has been {types[key]} in {language} before"
+            earlier_type = types.setdefault(key, class_mention)
+            if earlier_type != class_mention:
+                remedy = f"class {assessment.value_class} has been {earlier_type} in {language} before"
                 raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
         elif mention == NOMINAL and class_mention not in (NAMED, NOMINAL):
+            # Instead of a type the class has a document, which counts in the language of that document.
             match = _DOCUMENT_LANGUAGE.search(class_mention)
             if match is None:
                 raise _unexpected_mention(
@@ -586,9 +663,9 @@ def _line_in_language(assessment: Assessment, language: str, types: _MentionType
     if assessment.value_class == "0":
         return assessment.text
     columns = split_columns(assessment.text)
-    at_type = schema.position("EC_MENTION_TYPE")
-    if at_type is not None:
-        columns[at_type] = types.get((assessment.value_class, language), NOMINAL)
+    position_of_type = schema.position("EC_MENTION_TYPE")
+    if position_of_type is not None:
+        columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
     # Every column that reads like the name of a judgment becomes its code, a value of that text as well.
     columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
     return "\t".join(columns).rstrip("\t")

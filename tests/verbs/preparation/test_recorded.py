@@ -15,8 +15,8 @@ from cs_score.verbs import BEFORE
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import SHARED, Case, cases_in, copy_inputs, replay, sampled
 
-TESTS: Final = Path(__file__).parents[2]
-COMMITTED: Final = [case for room in ("preparation", "knowledge_base") for case in cases_in(TESTS / room / "golden")]
+SLICES: Final = Path(__file__).parents[1]
+COMMITTED: Final = [case for room in ("preparation", "knowledge_base") for case in cases_in(SLICES / room / "golden")]
 OTHERS: Final = [
     *(case for folder in ("companions", "knowledge-base") for case in cases_in(SHARED / "golden" / folder)),
     *(case for case in cases_in(SHARED / "testsuite") if case.program is not None),
