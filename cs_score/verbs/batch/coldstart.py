@@ -415,7 +415,7 @@ class _Attempt(Record):
             error = InputError("no line of it could be scored", file=self.run.file.name)
             failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
             return ScoredInBatch(failed_outcome, files)
-        digest_of_run = result.origin.inputs[-1]
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
         origin = self.prepared.origin(self.run, digest_of_run, self.policy.name)
         outcome = self._make_outcome(
             result.problems,

@@ -289,10 +289,10 @@ def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
     The rows of a run are its problems, then its remarks, then the reason of its failure if it failed.
     """
     for outcome in outcomes:
-        run = {"run": outcome.run, "policy": outcome.policy}
         for problem in outcome.problems:
             yield {
-                **run,
+                "run": outcome.run,
+                "policy": outcome.policy,
                 "severity": problem.severity,
                 "code": problem.code,
                 "file": problem.file,
@@ -300,9 +300,22 @@ def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
                 "message": problem.message.strip(),
             }
         for remark in outcome.remarks:
-            yield {**run, "severity": "NOTE", "code": "REMARK", "message": remark}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "NOTE",
+                "code": "REMARK",
+                "message": remark,
+            }
         if outcome.failure is not None:
-            yield {**run, "severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "ERROR",
+                "code": "FATAL",
+                "file": outcome.file,
+                "message": outcome.failure,
+            }
 
 
 _PROBLEM_LAYOUT: Final = Layout(
