@@ -65,10 +65,13 @@ class ChartTarget(Record):
 
 
 class Drawing:
-    """An SVG image, `WIDTH` units wide, with a title and a description of what it shows."""
+    """An SVG image, `WIDTH` units max_width, with a title and a description of what it shows."""
 
     def __init__(self, caption: Caption, description: str, height: float) -> None:
-        """Begin an empty image of so many units of height."""
+        """Begin an empty image with a title, whose height is `height` units.
+
+        `description` says what the image shows to readers who do not see it.
+        """
         self.of = caption.of
         self.title = caption.title
         self.height = height
@@ -89,7 +92,10 @@ class Drawing:
 
     @contextmanager
     def leading_to(self, target: ChartTarget | None) -> Iterator[None]:
-        """Make a link to `target` of all that is drawn in the block; None: no link."""
+        """Turn all that is drawn in the block of a `with` statement into a link to `target`.
+
+        If `target` is None, the drawing is no link.
+        """
         if target is not None:
             self._root.set("role", "group")  # screen readers do not reach the parts of an image
             attributes = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
@@ -109,7 +115,7 @@ class Drawing:
         """Draw straight lines from point to point."""
         steps = []
         for position, (x, y) in enumerate(points):
-            command = "L" if position else "M"
+            command = "M" if position == 0 else "L"  # move to the first point, draw a line to the others
             steps.append(f"{command}{_pair(x, y)}")
         self._add("path", kind, d=" ".join(steps))
 
@@ -118,74 +124,106 @@ class Drawing:
         shape = _MARKER_SHAPES[series % len(_MARKER_SHAPES)]
         self._add("path", f"fill{series + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
 
-    def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
-        """Write a line of text, cut to `wide` units; a pointer over a cut text shows all of it."""
-        self._write(text, wide, kind, x=x, y=y, **{"text-anchor": anchor})
+    def text(
+        self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", max_width: float = WIDTH
+    ) -> None:
+        """Write a line of text, cut to `max_width` units; a pointer over a cut text shows all of it.
 
-    def upright_text(self, kind: str, x: float, y: float, text: str, *, wide: float | None = None) -> None:
-        """Write a line of text upwards: around the point or, if it is cut to `wide` units, from the point on."""
+        `kind` is its class in the style sheet; `anchor` tells which end of the text (`start`, `middle` or `end`) is at
+        the point.
+        """
+        self._write(text, max_width, kind, x=x, y=y, **{"text-anchor": anchor})
+
+    def upright_text(self, kind: str, x: float, y: float, text: str, *, max_width: float | None = None) -> None:
+        """Write a line of text that runs from the bottom to the top.
+
+        Without `max_width` the middle of the text is at the point. With it the text begins at the point and is cut to
+        so many units. `kind` is its class in the style sheet.
+        """
         transform = f"translate({_pair(x, y)}) rotate(-90)"
-        if wide is None:
+        if max_width is None:
             self._write(text, math.inf, kind, transform=transform, **{"text-anchor": "middle"})
         else:
-            self._write(text, wide, kind, transform=transform, **{"text-anchor": "start"})
+            self._write(text, max_width, kind, transform=transform, **{"text-anchor": "start"})
 
-    def axis(self, across: Scale, top: float, bottom: float, title: str) -> None:
-        """Draw grid lines from top to bottom, with their numbers and the title of the axis below."""
-        for tick in across.ticks():
+    def axis(self, x_scale: Scale, top: float, bottom: float, title: str) -> None:
+        """Draw an upright grid line at each number of the axis across; write the numbers and the axis title below.
+
+        The grid lines go from `top` to `bottom`.
+        """
+        for tick in x_scale.ticks():
             self.line("grid", tick.place, top, tick.place, bottom)
             self.text("tick", tick.place, bottom + 15, tick.text, anchor="middle")
-        middle = (across.start + across.end) / 2
-        self.text("axis-title", middle, bottom + 33, title, anchor="middle", wide=2 * (WIDTH - middle) + _NOTES)
+        middle = (x_scale.start + x_scale.end) / 2
+        width_around_middle = 2 * (WIDTH - middle)
+        title_width = width_around_middle + _NOTES
+        self.text("axis-title", middle, bottom + 33, title, anchor="middle", max_width=title_width)
 
     def legend(self, series_names: Iterable[str], left: float) -> None:
-        """Write the names of the series, each behind its marker, in one line at the top."""
+        """Write the names of the series, each behind its marker, in one line at the top that begins at `left`."""
+        x = left
         for series, name in enumerate(series_names):
-            self.marker(series, left + 4, 12)
-            self.text("label", left + 13, 16, name)
-            left += 13 + LETTER * len(name) + 18
+            self.marker(series, x + 4, 12)
+            self.text("label", x + 13, 16, name)
+            name_width = LETTER * len(name)
+            x += 13 + name_width + 18
 
-    def _write(self, text: str, wide: float, kind: str, **attributes: float | str) -> None:
-        """Add a text element, cut to `wide` units."""
+    def _write(self, text: str, max_width: float, kind: str, **attributes: float | str) -> None:
+        """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
+
+        In texts of numbers, hyphens become minus signs.
+        """
         shown_text = with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text
         safe_text = _safe(shown_text)
-        short_text = shortened(safe_text, wide)
+        short_text = shortened(safe_text, max_width)
         title = None if short_text == safe_text else text
         self._add("text", kind, title, **attributes).text = short_text
 
     def _add(self, tag: str, kind: str, title: str | None = None, **attributes: float | str) -> etree._Element:
-        """Add an element with a class, a title for the pointer, and attributes; return it."""
-        texts = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
-        element = etree.SubElement(self._parent, tag, {"class": kind, **texts})
+        """Add an element to the image and return it.
+
+        `tag` is its name in SVG, `kind` its class in the style sheet. A pointer over it shows `title`.
+        """
+        text_by_attribute = {"class": kind}
+        for name, value in attributes.items():
+            text_by_attribute[name] = value if isinstance(value, str) else _number(value)
+        element = etree.SubElement(self._parent, tag, text_by_attribute)
         if title is not None:
             etree.SubElement(element, "title").text = _safe(title)
         return element
 
     def svg(self) -> str:
-        """Return the image for a page, which has the style sheet."""
+        """Return the image as SVG for a page; the page has the style sheet."""
         return etree.tostring(self._root, encoding="unicode")
 
     def standalone(self) -> str:
-        """Return the image as a file of its own: with its title above, a margin, and the colours for paper."""
+        """Return the image as the content of an SVG file, with its title, a margin and the colours for paper."""
         root = etree.fromstring(self.svg())
+        # The links lead to tables of a page, which a file does not have.
         root.set("role", "img")
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
+        # Margins and the title need a larger image.
         width = WIDTH + 2 * _MARGIN
         height = self.height + _TITLE_HEIGHT + 2 * _MARGIN
         root.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         root.set("width", _number(width))
         root.set("height", _number(height))
         self._put_title(root)
+        # A file has its own copy of the style sheet.
         style = etree.Element(f"{{{_NAMESPACE}}}style")
         style.text = _style_for_paper()
         root.insert(0, style)
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
     def _put_title(self, root: etree._Element) -> None:
-        """Move all that is drawn down, and write the title above."""
-        drawn = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
-        group = etree.Element(f"{{{_NAMESPACE}}}g", transform=f"translate({_pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)})")
-        group.extend(drawn)
+        """Move all that is drawn down, and write the title above.
+
+        `root` is the root of the image; its elements for readers who do not see it stay where they are.
+        """
+        drawn_elements = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
+        shift = _pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)
+        group = etree.Element(f"{{{_NAMESPACE}}}g", transform=f"translate({shift})")
+        group.extend(drawn_elements)  # takes them out of the root
         attributes = {"class": "title", "x": _number(_MARGIN), "y": _number(_MARGIN + 12)}
         title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", attributes)
         title.text = shortened(_safe(with_minus_signs(self.title)), WIDTH)
@@ -198,29 +236,36 @@ def chart_style() -> str:
 
 
 def _style_for_paper() -> str:
-    """Return the style sheet with colours in the place of their names, which not every reader of SVG knows.
+    """Return the style sheet of charts for programs that do not know variables of CSS.
 
-    Rules for dark screens are left out.
+    `var(--NAME)` becomes the colour that the first rule gives for the name. Rules for dark screens are left out.
     """
-    names, _, rules = chart_style().partition("}")
-    color_by_name = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", names))
-    rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rules)
-    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: color_by_name[match.group(1)], rules).strip()
+    color_rule, _, other_rules = chart_style().partition("}")
+    color_by_name = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", color_rule))
+    style = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", other_rules)
+    for name, color in color_by_name.items():
+        style = style.replace(f"var(--{name})", color)
+    return style.strip()
 
 
-def shortened(text: str, wide: float) -> str:
-    """Return as much of a text as fits into so many units, an ellipsis if it is cut; wide characters count twice."""
+def shortened(text: str, max_width: float) -> str:
+    """Return a text that is cut, with an ellipsis at its end, if it needs more than `max_width` units.
+
+    A text is not cut for its last character alone.
+    """
     width = 0.0
+    last_position = len(text) - 1
     for position, character in enumerate(text):
         width += LETTER * _relative_width(character)
-        is_last = position == len(text) - 1
-        if width > wide and not is_last:
-            return text[: max(position - 1, 0)] + "…"
+        if width > max_width and position < last_position:
+            # The ellipsis takes the place of the last character that fits.
+            fitting_count = max(position - 1, 0)
+            return text[:fitting_count] + "…"
     return text
 
 
 def _relative_width(character: str) -> float:
-    """Return the width of a character, measured in narrow letters."""
+    """Return the width of a character, measured in narrow letters: `a` -> 1, `A` -> 1.3, `中` -> 2."""
     if unicodedata.east_asian_width(character) in "WF":
         return 2
     return 1.3 if character.isupper() else 1
@@ -238,7 +283,13 @@ def _pair(x: float, y: float) -> str:
 
 def _number(value: float) -> str:
     """Return a number with at most two decimals, without zeros at the end: `12`, `3.5`."""
-    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # adding 0.0 turns minus zero into zero
+    text = f"{_rounded(value, 2):.2f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def _rounded(value: float, decimals: int) -> float:
+    """Return a number rounded to some decimals; zero has no minus sign."""
+    return round(value, decimals) + 0.0  # adding 0.0 turns minus zero into zero
 
 
 # ---- Scales
@@ -252,7 +303,10 @@ class Tick(NamedTuple):
 
 
 class Scale(Record):
-    """An axis from `start` to `end`, in units, for numbers from `low` to `high`, with a number at each `step`."""
+    """An axis of a chart: it begins and ends at the places `start` and `end`, given in units of the chart.
+
+    The numbers `low` and `high` are at these places. There is a number at each `step` between them.
+    """
 
     start: float
     end: float
@@ -261,43 +315,51 @@ class Scale(Record):
     step: float = 0.2
 
     def at(self, value: float) -> float:
-        """Return the place of a number."""
+        """Return the place of a number on the axis, in units of the chart."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self) -> list[Tick]:
-        """Return the numbers of the axis, with as many decimals as distinguish them."""
-        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        """Return the numbers of the axis, with as many decimals as its step has: `0.0`, `0.2` ... for 0.2."""
+        power_of_ten = math.floor(math.log10(self.step) + 1e-9)  # -1 for 0.2; the addend is for errors of rounding
+        decimals = max(0, -power_of_ten)
         step_count = round((self.high - self.low) / self.step)
         ticks = []
         for position in range(step_count + 1):
             value = self.low + position * self.step
-            ticks.append(Tick(self.at(value), f"{round(value, decimals) + 0.0:.{decimals}f}"))
+            text = f"{_rounded(value, decimals):.{decimals}f}"
+            ticks.append(Tick(self.at(value), text))
         return ticks
 
 
 def scale(values: Iterable[float], start: float, end: float, with_zero: bool = False) -> Scale:
-    """Return a scale of about five round steps that holds all values, and zero if it is wanted."""
+    """Return a scale of about five round steps that holds all values, and zero if `with_zero`.
+
+    The axis begins and ends at the places `start` and `end`. Values that are all equal get an axis around them.
+    """
     numbers = list(values)
     if with_zero or not numbers:
         numbers.append(0.0)
     low = min(numbers)
     high = max(numbers)
-    if high - low < 1e-12 and with_zero:
+    are_equal = high - low < 1e-12
+    if are_equal and with_zero:
         high = low + 1e-2
-    elif high - low < 1e-12:
+    elif are_equal:
         low -= 0.5
         high += 0.5
+    # The axis begins and ends at multiples of the step. Errors of rounding must not add a step at an end.
     step = _round_step((high - low) / 5)
     first = math.floor(low / step + 1e-9) * step
     last = math.ceil(high / step - 1e-9) * step
-    return Scale(start, end, first, last, step)
+    return Scale(start=start, end=end, low=first, high=last, step=step)
 
 
 def _round_step(smallest: float) -> float:
     """Return the smallest of 1, 2, 5 and 10 times a power of ten that is not less than a number: 0.13 -> 0.2."""
     power = 10.0 ** math.floor(math.log10(smallest))
+    tolerated = smallest * (1 - 1e-9)  # a step may be smaller by an error of rounding
     for factor in (1, 2, 5):
-        if factor * power >= smallest * (1 - 1e-9):
+        if factor * power >= tolerated:
             return factor * power
     return 10 * power
 
@@ -311,7 +373,11 @@ DOT_PLACES: Final = (LABELS + 14, WIDTH - 14)
 """Where the axis of dots begins and ends."""
 
 SHADES: Final = 6
+"""The number of shades by which cells of a grid show their numbers."""
+
 _ROW: Final = 24.0
+"""The height of a row of bars or dots."""
+
 _APART: Final = 7.0
 """Units between the markers of two series of a row, which would hide each other on one line."""
 
@@ -319,8 +385,13 @@ _HEAD: Final = 24.0
 """The height above the rows of bars, in which the name of the rows is written."""
 
 _NOTES: Final = 56.0
+"""Units for the notes of bars, to the right."""
+
 _LEGEND: Final = 28.0
+"""The height of the legend."""
+
 _BELOW: Final = 42.0
+"""The height of the numbers and the title of the axis across, below the rows."""
 
 
 class Bar(Record):
@@ -333,38 +404,41 @@ class Bar(Record):
     target: ChartTarget | None = None
 
 
-def bars(caption: Caption, rows: Sequence[Bar], *, about: str = "", from_zero: bool = True) -> Drawing:
-    """Draw horizontal bars: gains and contributions from zero, or the steps of a score.
+def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
+    """Return a drawing of horizontal bars: gains and contributions from zero, or the steps of a score.
 
-    Bars that lead to a smaller number have another colour. `about` begins the description, which has all notes. With
-    `from_zero` the axis holds zero.
+    Bars that lead to a smaller number have another colour. `introduction` begins the description of the drawing, which
+    goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
     """
     numbers = "; ".join([f"{row.label} {row.note}" for row in rows])
     top = _HEAD
     bottom = top + _ROW * len(rows)
-    drawing = Drawing(caption, f"{about}{numbers}.", bottom + _BELOW)
+    drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
+    # The axis across, and the name of the rows to the left
     ends: list[float] = []
     for row in rows:
         ends += [row.start, row.end]
-    across = scale(ends, LABELS + 10, WIDTH - _NOTES, from_zero)
-    drawing.axis(across, top, bottom, caption.across)
-    drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", wide=LABELS)
+    x_scale = scale(ends, LABELS + 10, WIDTH - _NOTES, with_zero=from_zero)
+    drawing.axis(x_scale, top, bottom, caption.across)
+    drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", max_width=LABELS)
     for position, row in enumerate(rows):
-        _draw_bar(drawing, row, across, top + _ROW * position)
+        _draw_bar(drawing, row, x_scale, top + _ROW * position)
     if from_zero:
-        drawing.line("axis", across.at(0.0), top, across.at(0.0), bottom)
+        zero = x_scale.at(0.0)
+        drawing.line("axis", zero, top, zero, bottom)
     return drawing
 
 
-def _draw_bar(drawing: Drawing, row: Bar, across: Scale, top: float) -> None:
+def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     """Draw a bar with its label and its note, in the row that begins at `top`."""
     baseline = top + _ROW / 2 + 4
-    left, right = sorted((across.at(row.start), across.at(row.end)))
+    left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
     kind = "fill1" if row.end >= row.start else "fill2"
     with drawing.leading_to(row.target):
-        drawing.text("label", LABELS, baseline, row.label, anchor="end", wide=LABELS)
+        drawing.text("label", LABELS, baseline, row.label, anchor="end", max_width=LABELS)
         if row.end != row.start:
-            drawing.rectangle(kind, left, top + 5, max(right - left, 1), _ROW - 10, f"{row.label}: {row.note}")
+            width = max(right - left, 1)
+            drawing.rectangle(kind, left, top + 5, width, _ROW - 10, title=f"{row.label}: {row.note}")
     drawing.text("note", WIDTH, baseline, row.note, anchor="end")
 
 
@@ -372,13 +446,14 @@ def _draw_bar(drawing: Drawing, row: Bar, across: Scale, top: float) -> None:
 
 
 class Dots(Record):
-    """A row of scores: its label, the score of each series, and intervals of some."""
+    """A row of scores: its label, the score of each series, and the intervals of some scores by their series."""
 
     label: str
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        """Return the row in words: `A: F1 0.5000 (0.4000 to 0.6000), recall 0.2000`."""
         numbers = []
         for series, value in self.values.items():
             text = f"{series} {value:.4f}"
@@ -390,7 +465,10 @@ class Dots(Record):
 
 
 def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
-    """Return an interval as that of a series; empty if it lacks a limit, or there is none."""
+    """Return an interval as the `intervals` of a row of dots: `{"F1": (0.4, 0.6)}` for the series `F1`.
+
+    The result is empty if the interval is None or lacks a limit.
+    """
     low = getattr(interval, "low", None)
     high = getattr(interval, "high", None)
     if low is None or high is None:
@@ -398,39 +476,44 @@ def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
     return {series: (low, high)}
 
 
-def dots(caption: Caption, rows: Sequence[Dots], *, about: str = "", across: Scale | None = None) -> Drawing:
-    """Draw the scores of each row as markers, with their intervals as lines.
+def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_scale: Scale | None = None) -> Drawing:
+    """Return a drawing of the scores of each row as markers, with their intervals as lines.
 
-    There are at most three series, which differ by form and colour. The axis is from 0 to 1 unless given. `about`
-    begins the description, which has all scores.
+    There are at most three series, which differ by form and colour. The axis is from 0 to 1 unless `x_scale` is given.
+    `introduction` begins the description of the drawing, which goes on with all scores.
     """
-    series_names = list(dict.fromkeys([series for row in rows for series in row.values]))
+    if x_scale is None:
+        x_scale = Scale(*DOT_PLACES)
+    names: list[str] = []
+    for row in rows:
+        names += row.values
+    series_names = list(dict.fromkeys(names))
     numbers = "; ".join([str(row) for row in rows])
     row_height = max(_ROW, 10 * len(series_names))
     bottom = _LEGEND + row_height * len(rows)
-    drawing = Drawing(caption, f"{about}{numbers}.", bottom + _BELOW)
-    across = across or Scale(*DOT_PLACES)
-    drawing.legend(series_names, across.start)
-    drawing.axis(across, _LEGEND, bottom, caption.across)
-    drawing.text("axis-title", LABELS, 16, caption.upwards, anchor="end", wide=LABELS)
+    drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
+    drawing.legend(series_names, x_scale.start)
+    drawing.axis(x_scale, _LEGEND, bottom, caption.across)
+    drawing.text("axis-title", LABELS, 16, caption.upwards, anchor="end", max_width=LABELS)
     for position, row in enumerate(rows):
         middle = _LEGEND + row_height * (position + 0.5)
-        drawing.text("label", LABELS, middle + 4, row.label, anchor="end", wide=LABELS)
-        drawing.line("grid", across.start, middle, across.end, middle)
-        _draw_dots(drawing, row, series_names, across, middle)
+        drawing.text("label", LABELS, middle + 4, row.label, anchor="end", max_width=LABELS)
+        drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
+        _draw_dots(drawing, row, series_names, x_scale, middle)
     return drawing
 
 
-def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], across: Scale, middle: float) -> None:
-    """Draw the interval and the marker of each series of a row, one below the other around `middle`."""
+def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale: Scale, middle: float) -> None:
+    """Draw the interval and the marker of each series of a row, one below the other around the height `middle`."""
+    top = middle - _APART * (len(series_names) - 1) / 2
     for series, name in enumerate(series_names):
-        y = middle + (series - (len(series_names) - 1) / 2) * _APART
+        y = top + _APART * series
         if name in row.intervals:
             low, high = row.intervals[name]
-            drawing.line(f"line{series + 1}", across.at(low), y, across.at(high), y)
+            drawing.line(f"line{series + 1}", x_scale.at(low), y, x_scale.at(high), y)
         if name in row.values:
             value = row.values[name]
-            drawing.marker(series, across.at(value), y, f"{row.label}: {name} {value:.4f}")
+            drawing.marker(series, x_scale.at(value), y, f"{row.label}: {name} {value:.4f}")
 
 
 # ---- Curves
@@ -452,62 +535,100 @@ class Mark(NamedTuple):
     text: str
 
 
+class _Plane(NamedTuple):
+    """The axis across and the axis upwards of a chart of curves."""
+
+    x_scale: Scale
+    y_scale: Scale
+
+    def place(self, point: tuple[float, float]) -> tuple[float, float]:
+        """Return the place of a point, in units of the chart."""
+        x, y = point
+        return self.x_scale.at(x), self.y_scale.at(y)
+
+
 def lines(
     caption: Caption,
-    about: str,
+    description: str,
     curves: Mapping[str, Curve],
     *,
     mark: Mark | None = None,
     with_diagonal: bool = False,
     counts: Sequence[int] = (),
 ) -> Drawing:
-    """Draw at most three curves, by the name of their series; the axis upwards is from 0 to 1.
+    """Return a drawing of at most three curves, given by the names of their series.
 
-    With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where both are equal. `counts` are
-    numbers that are written beside the points of the first curve, such as the number of answers behind a point. `about`
-    is the description.
+    The axis upwards is from 0 to 1. With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where
+    both are equal. `counts` are numbers that are written beside the points of the first curve, such as the number of
+    answers behind each point. `description` is the description of the drawing.
     """
     left = 52.0
     right = WIDTH - 14
     bottom = 228.0
-    drawing = Drawing(caption, about, bottom + _BELOW)
     values_across = [x for curve in curves.values() for x, _ in curve]
-    across = Scale(left, right) if with_diagonal else scale(values_across, left, right)
-    upwards = Scale(bottom, _LEGEND)
+    x_scale = Scale(left, right) if with_diagonal else scale(values_across, left, right)
+    plane = _Plane(x_scale, y_scale=Scale(bottom, _LEGEND))
+    drawing = Drawing(caption, description, bottom + _BELOW)
     drawing.legend(curves, left)
-    for tick in upwards.ticks():
+    _draw_axes(drawing, caption, plane)
+    if with_diagonal:
+        drawing.path("dashed", [plane.place((0, 0)), plane.place((1, 1))])
+    for series, (name, curve) in enumerate(curves.items()):
+        _draw_curve(drawing, series, name, curve, plane)
+    first_curve = next(iter(curves.values()), ())
+    for point, count in zip(first_curve, counts):
+        x, y = plane.place(point)
+        is_high = point[1] > _HIGH
+        drawing.text("note", x, y + 16 if is_high else y - 8, str(count), anchor="middle")
+    if mark is not None:
+        _draw_mark(drawing, mark, plane)
+    return drawing
+
+
+def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
+    """Draw the grid lines, numbers and titles of both axes of a chart of curves."""
+    left = plane.x_scale.start
+    right = plane.x_scale.end
+    bottom = plane.y_scale.start
+    top = plane.y_scale.end
+    for tick in plane.y_scale.ticks():
         drawing.line("grid", left, tick.place, right, tick.place)
         drawing.text("tick", left - 8, tick.place + 4, tick.text, anchor="end")
-    drawing.axis(across, _LEGEND, bottom, caption.across)
-    drawing.upright_text("axis-title", 14, (_LEGEND + bottom) / 2, caption.upwards)
-    if with_diagonal:
-        drawing.path("dashed", [(across.at(0), upwards.at(0)), (across.at(1), upwards.at(1))])
-    for series, (name, curve) in enumerate(curves.items()):
-        points = [(across.at(x), upwards.at(y)) for x, y in curve]
-        drawing.path(f"line{series + 1}", points)
-        if len(curve) <= _MOST_MARKERS:
-            for point, (x, y) in zip(points, curve):
-                drawing.marker(series, *point, f"{name}: {y:.4f} at {x:.4g}")
-    first_curve = next(iter(curves.values()), ())
-    for (x, y), count in zip(first_curve, counts):
-        distance = 16 if y > _HIGH else -8
-        drawing.text("note", across.at(x), upwards.at(y) + distance, str(count), anchor="middle")
-    if mark is not None:
-        place = across.at(mark.value)
-        drawing.path("dashed", [(place, _LEGEND), (place, bottom)])
-        if place > (left + right) / 2:
-            drawing.text("note", place - 6, bottom - 8, mark.text, anchor="end")
-        else:
-            drawing.text("note", place + 6, bottom - 8, mark.text, anchor="start")
-    return drawing
+    drawing.axis(plane.x_scale, top, bottom, caption.across)
+    drawing.upright_text("axis-title", 14, (top + bottom) / 2, caption.upwards)
+
+
+def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _Plane) -> None:
+    """Draw a curve; if it has few points, a marker is at each of them. `name` is that of its series."""
+    drawing.path(f"line{series + 1}", [plane.place(point) for point in curve])
+    if len(curve) > _MOST_MARKERS:
+        return
+    for x, y in curve:
+        drawing.marker(series, *plane.place((x, y)), title=f"{name}: {y:.4f} at {x:.4g}")
+
+
+def _draw_mark(drawing: Drawing, mark: Mark, plane: _Plane) -> None:
+    """Draw an upright line at a number of the axis across, with its text on the side that has more room."""
+    bottom = plane.y_scale.start
+    top = plane.y_scale.end
+    x = plane.x_scale.at(mark.value)
+    drawing.path("dashed", [(x, top), (x, bottom)])
+    if x > (plane.x_scale.start + plane.x_scale.end) / 2:
+        drawing.text("note", x - 6, bottom - 8, mark.text, anchor="end")
+    else:
+        drawing.text("note", x + 6, bottom - 8, mark.text, anchor="start")
 
 
 # ---- Grids
 
 
 def shade(value: float) -> int:
-    """Return the shade, from 0 to 5, of a number from 0 to 1."""
-    return int(min(max(value, 0.0), 0.999) * SHADES)
+    """Return the shade of a number from 0 to 1: 0 for the lowest numbers, 5 for the highest ones.
+
+    Numbers outside of this range have the shade of its nearer end.
+    """
+    number_in_range = min(max(value, 0.0), 0.999)  # below 1, which would have a seventh shade
+    return int(number_in_range * SHADES)
 
 
 class GridRow(NamedTuple):
@@ -525,36 +646,47 @@ _NARROWEST_LABEL: Final = 9
 """Units that the label of a column needs; of narrower columns only some have one."""
 
 
-def grid(caption: Caption, about: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
-    """Draw rows of numbers from 0 to 1, such as units by runs, as cells: the darker, the higher.
+def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
+    """Return a drawing of rows of numbers from 0 to 1, such as units by runs, as cells: the darker, the higher.
 
-    `about` is the description.
+    `description` is the description of the drawing. Narrow columns do not all have their label.
     """
     longest_label = max([len(label) for label in column_labels], default=0)
-    head = min(110.0, longest_label * LETTER + 14)
-    top = _GRID_LEGEND + head
-    drawing = Drawing(caption, about, top + _CELL_HEIGHT * len(rows) + 8)
+    label_height = min(110.0, longest_label * LETTER + 14)
+    top = _GRID_LEGEND + label_height
+    drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + 8)
+    # The legend: the smallest number of each shade
     for shade_number in range(SHADES):
-        drawing.rectangle(f"shade{shade_number}", _GRID_LEFT + 26 * shade_number, 4, 24, 8)
-        drawing.text("tick", _GRID_LEFT + 26 * shade_number, 24, f"{shade_number / SHADES:.2f}", wide=26)
+        x = _GRID_LEFT + 26 * shade_number
+        drawing.rectangle(f"shade{shade_number}", x, 4, 24, 8)
+        drawing.text("tick", x, 24, f"{shade_number / SHADES:.2f}", max_width=26)
+    # The labels of columns: of narrow columns, only each second, third ... has one
     cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), 40.0)
-    for position, label in enumerate(column_labels):
-        if cell_width >= _NARROWEST_LABEL or position % round(_NARROWEST_LABEL / cell_width + 0.5) == 0:
-            x = _GRID_LEFT + cell_width * (position + 0.5) + 4
-            drawing.upright_text("tick", x, top - 6, label, wide=head - 14)
+    label_step = 1
+    if cell_width < _NARROWEST_LABEL:
+        label_step = round(_NARROWEST_LABEL / cell_width + 0.5)
+    for position in range(0, len(column_labels), label_step):
+        x = _GRID_LEFT + cell_width * (position + 0.5) + 4
+        drawing.upright_text("tick", x, top - 6, column_labels[position], max_width=label_height - 14)
+    # The cells, and the titles of both sides
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
     drawing.text("axis-title", _GRID_LEFT, _GRID_LEGEND - 4, caption.across)
-    drawing.text("axis-title", LABELS, top - 6, caption.upwards, anchor="end", wide=LABELS)
+    drawing.text("axis-title", LABELS, top - 6, caption.upwards, anchor="end", max_width=LABELS)
     return drawing
 
 
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid that begins at `top`."""
-    drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", wide=LABELS)
+    drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", max_width=LABELS)
     for position, value in enumerate(row.values):
-        kind = "nothing" if value is None else f"shade{shade(value)}"
-        number = "none" if value is None else f"{value:.4f}"
+        if value is None:
+            kind = "nothing"
+            number = "none"
+        else:
+            kind = f"shade{shade(value)}"
+            number = f"{value:.4f}"
         title = f"{row.label}, {column_labels[position]}: {number}"
         x = _GRID_LEFT + cell_width * position
-        drawing.rectangle(kind, x, top, max(cell_width - 1, 1), _CELL_HEIGHT - 1, title)
+        width = max(cell_width - 1, 1)
+        drawing.rectangle(kind, x, top, width, _CELL_HEIGHT - 1, title)

@@ -272,7 +272,7 @@ class AnalysisPage(PageMaker):
         caption = Caption(
             "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
         )
-        yield bars(caption, rows, about=f"Gain in {self.measure}: ")
+        yield bars(caption, rows, introduction=f"Gain in {self.measure}: ")
 
     def step_charts(self) -> Iterator[Drawing]:
         """Yield the chart of how the score rises when the kinds of mistakes are corrected one after the other."""
@@ -284,7 +284,7 @@ class AnalysisPage(PageMaker):
             rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
-        yield bars(caption, rows, about=about, from_zero=False)
+        yield bars(caption, rows, introduction=about, from_zero=False)
 
     # ---- Groups
 
@@ -335,7 +335,7 @@ class AnalysisPage(PageMaker):
                 about = f"The {_MOST_GROUPS} groups with the most mistakes. "
             name = words(dimension)
             caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
-            yield dots(caption, rows, about=about)
+            yield dots(caption, rows, introduction=about)
 
     def _group_dots(self, group: Any) -> Dots:
         """Return precision, recall and F1 of a group, with the interval of F1; else its score under the measure."""

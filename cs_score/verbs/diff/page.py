@@ -128,7 +128,7 @@ class DifferencePage(PageMaker):
             about = f"The {len(rows)} largest of {len(contributing_units)}: "
         axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
         caption = Caption("contributions", title, f"contribution in {document.measure}", axis_title)
-        yield bars(caption, rows, about=about)
+        yield bars(caption, rows, introduction=about)
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of A and B in its groups."""
