@@ -189,9 +189,9 @@ def validate_queries(line: Line, session: Session) -> int:
     session.report_to()
     queries = session.read_queries()
     session.remark(*queries.remarks)
-    remarks_on_types = preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0])
+    remarks_on_types = preparing.remarks_on_types(queries.query_set.by_id.values(), options.types, line.words[0])
     session.remark(*remarks_on_types)
-    validated = preparing.validate_queries(queries.table, options, session.problems)
+    validated = preparing.validate_queries(queries.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
     file_named(line.words[1]).write(encoded([text]))
@@ -265,7 +265,7 @@ def generate_queries(line: Line, session: Session) -> int:
     limits = RunLimits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
     if not run_files:
-        text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
+        text = preparing.query_file_text(preparing.first_round(queries.query_set.by_id.values()))
         destination.write(encoded([text]))
         report = ""
         if "-error_file" not in line:  # the reference leaves the file empty in this round

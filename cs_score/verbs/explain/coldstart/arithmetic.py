@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts
-from cs_score.coldstart.lines import Response, left_sum
+from cs_score.coldstart.lines import Response, sum_from_left
 from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker
 from cs_score.coldstart.result import QueryResult, ScoreRow
 from cs_score.measures.registry import divide
@@ -68,7 +68,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
     means = []
     for position, score in enumerate(("P", "R", "F1")):
         values = [row.scores[position] for row in members]
-        mean = left_sum(values) / len(members)
+        mean = sum_from_left(values) / len(members)
         terms = " + ".join([f"{value:.4f}" for value in values])
         arithmetic.append(f"{score} = ({terms}) / {len(members)} = {mean:.4f}")
         means.append(mean)

@@ -65,7 +65,7 @@ class QueryCase:
         lines_by_query = case.run.lines.get(case.scored.run_id, {}).get(unit_id, {})
         self.case = case
         self.base_id = base_id
-        self.query = gold.table.by_id[base_id]
+        self.query = gold.query_set.by_id[base_id]
         self.lines: Sequence[Response] = lines_by_query.get(base_id, ())
         self.lines_in_unit = sum([len(lines) for lines in lines_by_query.values()])
         self.unit = case.unit_by_id.get(unit_id) or tables.UnitResult(unit_id, {}, {}, (), ProblemLog())
@@ -139,9 +139,9 @@ class QueryCase:
     def _assessment_index(self) -> AssessmentIndex:
         """The assessments of this query, then of the other entry points of its LDC query."""
         gold = self.case.run.gold
-        ldc_id = gold.table.ldc_id_by_query.get(self.base_id, "")
+        ldc_id = gold.query_set.ldc_id_by_query.get(self.base_id, "")
         base_ids = {self.base_id: None}
-        for other_id, other_ldc_id in gold.table.ldc_id_by_query.items():
+        for other_id, other_ldc_id in gold.query_set.ldc_id_by_query.items():
             if other_ldc_id == ldc_id:
                 base_ids[other_id] = None
         assessments: list[Assessment] = []
@@ -156,7 +156,7 @@ class QueryCase:
         rows_by_name: dict[str, list[Counted]] = {}
         for name, row in sf_rows.items():
             rows_by_name[name] = [explain_counts(row, "SF", "counts")]
-        queries = self.case.run.gold.table
+        queries = self.case.run.gold.query_set
         if self.base_id not in queries.ldc_id_by_query:
             return rows_by_name
         unit_tables = tables.add_ldc_tables(tables.averaged_table(score_rows([self.unit])), queries)
@@ -211,7 +211,7 @@ class _LdcRows:
         self._members_by_row = tables.mean_members(full_id, ldc_query.entry_points)
         best = tables.best_entry_point(ldc_query.entry_points)
         self._is_best = best.short_id == query_case.base_id
-        best_full_id = query_case.case.run.gold.table.by_id[best.short_id].full_id
+        best_full_id = query_case.case.run.gold.query_set.by_id[best.short_id].full_id
         best_f1 = tables.counted_f1(best.rows)
         own_f1 = tables.counted_f1(own_rows)
         self._why_not_best = (
@@ -269,7 +269,7 @@ class Case:
         self.scored = scored
         self.run = scored.run
         self.policy = scored.policy
-        self.edition = scored.run.gold.table.edition
+        self.edition = scored.run.gold.query_set.edition
         self.fatal = None if scored.result.tables.sf.rows else scored.stopped
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
@@ -294,7 +294,7 @@ class Case:
             return []
         scores = self.scored.result.measures
         measures = [self.measure]
-        unranked = default_measure(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=False)
+        unranked = default_measure(with_ldc=bool(self.run.gold.query_set.ldc_id_by_query), has_rankings=False)
         if unranked in scores:
             measures.append(unranked)
         for measure in scores:

@@ -34,7 +34,7 @@ class Selectors:
         """Prepare for finding what selectors name in the run of a case."""
         self._case = case
         self._links = case.run.links
-        self._query_by_id = case.run.gold.table.by_id
+        self._query_by_id = case.run.gold.query_set.by_id
         self._why_stopped = None if case.fatal is None else f"scoring stopped: {case.fatal}"
 
     # -- Lines
