@@ -55,8 +55,8 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
         places = join_first(response.place for response in lines_without_parent)
         remarks.append(
             f"{len(lines_without_parent)} second-hop line(s) come before their parent line or have none ({places}): "
-            f"their nodes, such as {lines_without_parent[0].node}, are missing from average precision; put parent lines "
-            "first"
+            f"their nodes, such as {lines_without_parent[0].node}, are missing from average precision; put parent "
+            "lines first"
         )
     return remarks
 
