@@ -151,9 +151,11 @@ def refreshed(text: str) -> str:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = copy_samples(Path(name))
+        program = ""  # the blocks of a page share their names, so that each is run after those before it
         for step in steps(text):
             if isinstance(step, str):
-                subprocess.run((sys.executable, "-c", step), cwd=folder, capture_output=True, check=False)
+                program += f"{step}\n"
+                subprocess.run((sys.executable, "-c", program), cwd=folder, capture_output=True, check=False)
             elif isinstance(step, Command):
                 printed = in_shell(step.words, folder)
                 if "..." in step.lines:

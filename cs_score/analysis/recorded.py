@@ -18,12 +18,13 @@ from cs_score.statistics.options import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
 
 
-def refuse_several(document: Mapping[str, Json], file: str) -> None:
-    """Raise InputError if a document has the results of several runs of an evidence task.
+def refuse_several_runs(document: Mapping[str, Json], file: str) -> None:
+    """Raise InputError if a document, which was read from `file`, has the results of several runs of an evidence task.
 
-    Only the result of a single run can be verified.
+    A document of such a task must be about a single run. Documents of Cold Start may have several runs.
     """
-    if document.get("task") != COLD_START_MODE and "runs" in document:
+    is_evidence_task = document.get("task") != COLD_START_MODE
+    if is_evidence_task and "runs" in document:
         remedy = "record one: score with --run ID -o FILE.json"
         raise InputError("holds the results of several runs", file=file, remedy=remedy)
 
@@ -36,9 +37,10 @@ class PlacedDocument(NamedTuple):
 
 
 def find_scores(value: Mapping[str, Json]) -> PlacedDocument:
-    """Return the document of scores in the JSON of a file.
+    """Return the document of scores in `value`, the JSON of a file, and its place there.
 
-    Evidence tasks may put it into the member `signature`, beside the official measures.
+    Usually it is the whole JSON. Files of evidence tasks may have it in the member `signature`, beside the official
+    measures: `{"f1": 0.5, "signature": {"kind": "score", ...}}`.
     """
     nested = value.get("signature")
     if "kind" not in value and isinstance(nested, dict):
@@ -47,16 +49,18 @@ def find_scores(value: Mapping[str, Json]) -> PlacedDocument:
 
 
 def type_of_scores(document: Mapping[str, Json]) -> type[RunScoresDocument | PredictionScores]:
-    """Return the class of records for the scores of the task that a document names."""
-    return RunScoresDocument if document.get("task") == COLD_START_MODE else PredictionScores
+    """Return the class of records for a document of scores: one class for Cold Start, one for all evidence tasks."""
+    if document.get("task") == COLD_START_MODE:
+        return RunScoresDocument
+    return PredictionScores
 
 
-def scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
-    """Return the scores of a JSON object that holds a whole result, not chosen scores.
+def read_whole_scores(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
+    """Return the scores in `value`, the JSON of a file, which must hold a whole result.
 
-    Raises InputError for anything else.
+    A whole result has all measures, and all details of each run. Raises InputError for anything else.
     """
-    scores = any_scores_in(value, file)
+    scores = read_scores(value, file)
     if isinstance(scores, RunScoresDocument) and not _is_whole(scores):
         raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
     return scores
@@ -66,17 +70,20 @@ def _is_whole(scores: RunScoresDocument) -> bool:
     """Return whether scores are a whole result: all measures, with all details of each run."""
     if scores.measures:  # the measures that somebody chose
         return False
-    missing_parts = [part for run in scores.runs for part in PARTS if getattr(run, part) is UNSET]
-    return not missing_parts
+    for run in scores.runs:
+        for part in PARTS:
+            if getattr(run, part) is UNSET:
+                return False
+    return True
 
 
-def any_scores_in(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
-    """Return the scores of a JSON object, which holds a whole result or chosen measures only.
+def read_scores(value: Mapping[str, Json], file: str) -> RunScoresDocument | PredictionScores:
+    """Return the scores in `value`, the JSON of a file, which holds a whole result or chosen measures only.
 
-    Raises InputError for an object without scores, and if its members contradict each other.
+    Raises InputError if it holds no scores, and if its members contradict each other.
     """
     place, document = find_scores(value)
-    refuse_several(document, file)
+    refuse_several_runs(document, file)
     if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     scores = record_in(document, type_of_scores(document), file, place)
@@ -99,6 +106,7 @@ class _InconsistentMemberError(Exception):
 
 def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
     """Raise _InconsistentMemberError if task, origin, signature and measures of scores contradict each other."""
+    # Scores of all tasks have a task, an origin and a signature.
     if scores.origin.task != scores.task:
         raise _InconsistentMemberError("origin.task", f"is {scores.origin.task}")
     if scores.signature != str(scores.origin.signature):
@@ -106,6 +114,7 @@ def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
     if isinstance(scores, RunScoresDocument):
         _check_measures_of_runs(scores)
         return
+    # Scores of an evidence task have all measures of the task that are defined for the predictions.
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
         raise _InconsistentMemberError("units.columns", f"are not those of {scores.task}")
@@ -132,15 +141,19 @@ def check_task(task: str, file: str, place: str) -> None:
 
 
 def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
-    """Return the name and type of each member of the options in an origin, with a default if it may be left out."""
-    needed: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    optional: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    """Return the name and type of each scoring option in the JSON of an origin, for a class of records.
+
+    Options that may be left out have their default as a third value, and follow the others.
+    """
+    required_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    optional_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for option in SCORING_OPTIONS:
-        if option.is_recorded(option, USUAL):
-            needed.append((option.name, option.json_type))
+        is_always_recorded = option.is_recorded(option, USUAL)
+        if is_always_recorded:
+            required_fields.append((option.name, option.json_type))
         else:
-            optional.append((option.name, option.json_type, option.default))
-    return needed + optional
+            optional_fields.append((option.name, option.json_type, option.default))
+    return required_fields + optional_fields
 
 
 _ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=(Record,), frozen=True)
@@ -149,7 +162,8 @@ _ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=
 def cold_start_options(options: Json, file: str, place: str) -> Options:
     """Return the options of a Cold Start scoring from the JSON of the options in its origin.
 
-    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    Raises InputError if they are invalid; the error names the `file`, and the `place` of the options in it, such as
+    `origin.options`.
     """
     values = asdict(convert_value(options, _ColdStartOptions, file, place))
     try:
@@ -159,10 +173,10 @@ def cold_start_options(options: Json, file: str, place: str) -> Options:
 
 
 def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> Resampling | None:
-    """Return the settings of intervals from their JSON; None if there are none.
+    """Return the settings of intervals from their JSON; None if the JSON is null, which means no intervals.
 
-    Raises InputError for invalid settings. It is raised, too, for very many resamples unless `is_forced`, since anybody
-    may have written the file.
+    Raises InputError for invalid settings; the error names the `file`, and the `place` of the settings in it. Anybody
+    may have written the file, so InputError is raised for very many resamples, too, unless `is_forced`.
     """
     if settings is None:
         return None
@@ -176,8 +190,10 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
 
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
-    """Return the arguments of an evidence task's `score` from the JSON of the options in its origin.
+    """Return the arguments for scoring an evidence task from the JSON of the options in the origin of a result.
 
-    Raises InputError, which names the `file` and the `place` of the options, for invalid ones.
+    Raises InputError if they are invalid; the error names the `file`, and the `place` of the options in it, such as
+    `origin.options`.
     """
-    return asdict(convert_value(options, mode_named(task).options, file, place))
+    class_of_options = mode_named(task).options
+    return asdict(convert_value(options, class_of_options, file, place))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from cs_score.analysis.recorded import scores_in
+from cs_score.analysis.recorded import read_whole_scores
 from cs_score.api.evidence import loaded_evidence
 from cs_score.api.runs import loaded_result
 from cs_score.api.shown import refuse_incomplete
@@ -68,7 +68,7 @@ def _load_result(value: Mapping[str, Any], name: str) -> Any:
 
     Raises InputError for an invalid document; the message calls it `name`.
     """
-    scores = scores_in(value, name)
+    scores = read_whole_scores(value, name)
     if isinstance(scores, RunScoresDocument):
         return loaded_result(scores, name)
     return loaded_evidence(scores, name)

@@ -255,11 +255,11 @@ def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
             if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
                 classes_by_row[row_name].append(class_name)
         for row_name, class_names in classes_by_row.items():
-            found_classes = _classes_found(lines_by_row[row_name], unit)
+            found_classes = classes_found(lines_by_row[row_name], unit)
             yield RowToFind(row_name, tree.is_single_by_row.get(row_name, False), class_names, found_classes)
 
 
-def _classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:
+def classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:
     """Return the classes that the right lines among some lines of a unit have found."""
     class_names: set[str] = set()
     for line in lines:

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.faults import counted_lines
+from cs_score.analysis.coldstart.faults import classes_found, counted_lines
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, Links, Response
-from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 
 _NAMED: Final = "NAM"
@@ -79,7 +78,7 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
     If several lines give the same answer with the same justification, only the first of them is yielded.
     """
     links = scored.run.links
-    found_classes = _classes_found(scored)
+    found_classes = _classes_found_in_run(scored)
     free_classes_by_parent: dict[str, Iterator[str]] = {}
     for lines in _group_by_entity(_unassessed_lines(scored, level), links):
         query = lines[0].query
@@ -95,14 +94,11 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
             yield _ClassOfLine(line, class_name)
 
 
-def _classes_found(scored: AnalysedRun) -> set[str]:
+def _classes_found_in_run(scored: AnalysedRun) -> set[str]:
     """Return the classes that right lines of a run have found."""
     class_names: set[str] = set()
     for unit in scored.result.units:
-        for line in counted_lines(unit):
-            assessment = unit.matched.get(line.index)
-            if assessment is not None and RIGHT in unit.labels[line.index]:
-                class_names.add(assessment.value_class)
+        class_names |= classes_found(counted_lines(unit), unit)
     return class_names
 
 

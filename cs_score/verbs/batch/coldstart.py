@@ -55,9 +55,9 @@ class ColdStartPlan(Plan, kw_only=True):
 
     `policies` has at least one entry. `layout` and `with_json` choose the files of a run. `switches` are the words that
     a call of the scorer would have beside the policy, `folder` is the working folder of the user; both are written into
-    `.params`. `named` are the files that options name, by role. With `validates` each run is validated before it is
-    scored; with `records` problems keep their details. `editions` are the plans of runs that follow other editions of
-    the scorer, by edition.
+    `.params`. `named` are the files that options name, by role. If the plan `validates`, each run is validated before
+    it is scored; if it `records`, problems keep their details. `editions` has a plan for each other edition of the
+    scorer that some of the runs follow, by the name of the edition.
     """
 
     task: str = COLD_START_MODE
@@ -84,15 +84,16 @@ class ColdStartPlan(Plan, kw_only=True):
         return [*self.queries, *self.pool, *self.named.values()]
 
     def measures(self) -> list[str]:
-        """Return the measures that the options allow, the headline measure first."""
+        """Return the names of the measures that can rank runs under these options, the headline measure first."""
         measures = rankable(
             self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
         )
         return [str(measure) for measure in measures]
 
     def headline(self) -> Sequence[str]:
-        """Return the measures that readable leaderboards show."""
-        return headline(self.task, self.options.expand is not None)
+        """Return the names of the few measures that readable leaderboards show, the most important first."""
+        has_ldc_queries = self.options.expand is not None
+        return headline(self.task, has_ldc_queries)
 
     @property
     def policy_names(self) -> Sequence[str]:
@@ -108,14 +109,17 @@ class ColdStartPlan(Plan, kw_only=True):
 def cold_start_plan(
     queries: Iterable[Input], pool: Iterable[Input], options: Options, policies: Sequence[NamedPolicy], **choices: Any
 ) -> ColdStartPlan:
-    """Return the plan of a batch that scores runs under each of the `policies`; `choices` are further fields of it.
+    """Return the plan of a batch that scores runs against queries and a pool, under each of the `policies`.
 
-    Raises InputError if an input that can be read only once, such as a pipe, cannot be read.
+    `choices` are further fields of the plan, such as `validates`. Raises InputError if an input that can be read only
+    once, such as a pipe, cannot be read.
     """
+    # Two options take either the name of a file or a list of ids.
     named_files = {}
-    for role, value in ((QUERY_LIST, options.queries), (SAMPLES, options.samples)):
-        if value is not None and os.path.isfile(value):  # these options take the name of a file or a list
-            named_files[role] = InputFile(value)
+    if options.queries is not None and os.path.isfile(options.queries):
+        named_files[QUERY_LIST] = InputFile(options.queries)
+    if options.samples is not None and os.path.isfile(options.samples):
+        named_files[SAMPLES] = InputFile(options.samples)
     return ColdStartPlan(
         queries=tuple([InputFile.of(file) for file in queries]),
         pool=tuple([InputFile.of(file) for file in pool]),
@@ -134,11 +138,12 @@ def policies_of_batch(
     further_policies: Sequence[str],
     option: str = "--also-policy",
 ) -> list[NamedPolicy]:
-    """Return the policy of `options` and the further policies that a batch scores under, `["sf", "x:right=CORRECT"]`.
+    """Return the policies that a batch scores under: the policy of `options`, then the further ones.
 
-    `policy_texts` are IGNORE, RIGHT and WRONG as typed. The policy of `options` is called `policy_name`, and has no
-    name if it is the only one. Messages call the further policies by `option`. Raises UsageError for a text that is no
-    policy, and for a name that is taken or cannot be that of a folder.
+    `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
+    name of the policy of `options`, which has no name if it is the only one. `further_policies` are texts such as
+    `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
+    UsageError for a text that is no policy, and for a name that is taken or cannot be that of a folder.
     """
     others = read_policies(further_policies, options, policy_texts, "--also-policy")
     name = policy_name if others else ""
@@ -147,7 +152,8 @@ def policies_of_batch(
             raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
         if other.name == name:
             raise UsageError(f"{option} {name} is the policy in force already")
-    return [NamedPolicy(name, options.policy, options.justifications, policy_texts), *others]
+    first = NamedPolicy(name, options.policy, options.justifications, policy_texts)
+    return [first, *others]
 
 
 class PreparedColdStart(Prepared):
@@ -174,9 +180,12 @@ class PreparedColdStart(Prepared):
         self._prepared_by_edition: dict[str, PreparedColdStart] = {}
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
-        most_hops = max(self.gold.hop_limits.values(), default=0)
-        hops = [str(hop) for hop in range(most_hops + 1)]
+        """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
+
+        `{"SF-F1": ["0", "1"], ...}` says that `SF-F1@0` and `SF-F1@1` exist.
+        """
+        last_hop = max(self.gold.hop_limits.values(), default=0)
+        hops = [str(hop) for hop in range(last_hop + 1)]
         measures = rankable(
             COLD_START_MODE,
             with_ldc=bool(self.gold.table.ldc_id_by_query),
@@ -184,14 +193,16 @@ class PreparedColdStart(Prepared):
         )
         hops_by_measure = {}
         for measure in measures:
-            # LDC-MEAN has the classes of later hops in the row of the class above them.
-            has_two_hops = measure.table == LDC_MEAN and measure.average
-            hops_by_measure[str(measure)] = hops[:2] if has_two_hops else hops
+            # The averages of LDC-MEAN know hops 0 and 1 only: later hops are counted in the row of the class above.
+            if measure.table == LDC_MEAN and measure.average:
+                hops_by_measure[str(measure)] = hops[:2]
+            else:
+                hops_by_measure[str(measure)] = hops
         return hops_by_measure
 
     @cached_property
     def target_index(self) -> TargetIndex:
-        """The equivalence classes in gold that runs should find."""
+        """The equivalence classes of the ground truth, which runs should find."""
         return index_targets(self.gold)
 
     @property
@@ -206,9 +217,12 @@ class PreparedColdStart(Prepared):
         )
 
     def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        """Return the inputs and options from which the scores and files of a run under a policy are made."""
+        """Return the inputs and options from which the scores and files of a run under a policy are made.
+
+        `digest` is the digest of the file of the run.
+        """
         prepared = self._for_edition(run.edition)
-        if prepared is not self:
+        if prepared is not self:  # the run follows another edition, whose gold and options are prepared separately
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
         has_ldc_index = bool(self.gold.table.ldc_id_by_query)
@@ -227,14 +241,15 @@ class PreparedColdStart(Prepared):
         return self._prepared_by_edition[edition]
 
     def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
-        """Score a run under some policies; yield its outcome and its files under each, failed or not.
+        """Score a run under each of the policies called `policies`, and yield its outcome and its files under each.
 
-        The run is loaded once for all policies in a row that have the same limits on justifications.
+        A run that cannot be scored has a failed outcome. The run is loaded once for all policies in a row that have the
+        same limits on justifications, because loading it depends on these limits alone.
         """
         prepared = self._for_edition(run.edition)
         named_policies = [prepared._policy_by_name[name] for name in policies]
-        for limits, group in itertools.groupby(named_policies, key=attrgetter("justifications")):
-            yield from prepared._score_under_limits(run, limits, list(group))
+        for limits, policies_with_limits in itertools.groupby(named_policies, key=attrgetter("justifications")):
+            yield from prepared._score_under_limits(run, limits, list(policies_with_limits))
 
     def _score_under_limits(
         self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
@@ -245,30 +260,30 @@ class PreparedColdStart(Prepared):
             loaded_run.load()
         except InputError as error:
             for policy in policies:
-                attempt = _Attempt(self, run, loaded_run.accounts, policy, loaded_run.log)
-                yield attempt.stopped(error)
+                attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
+                yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
-            log = loaded_run.branch_of_log()
-            attempt = _Attempt(self, run, loaded_run.accounts, policy, log)
+            log = loaded_run.new_log()
+            attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, log)
             try:
                 result = loaded_run.score(policy, log)
             except InputError as error:
-                yield attempt.stopped(error)
+                yield attempt.outcome_when_stopped(error)
             else:
-                yield attempt.finished(result, loaded_run.runs_of(result))
+                yield attempt.outcome_when_finished(result, loaded_run.runs_of(result))
 
 
 class _LoadedRun:
-    """A file of a batch, converted and validated if need be, and loaded on top of gold.
+    """A run file of a batch, converted and validated if need be, and loaded on top of gold.
 
-    `accounts` tell of each run that was converted or validated; `log` has the problems met so far, also if loading
-    ends with an error.
+    A file may hold several runs. `prepared_runs` tell what conversion and validation did to each of them. `log` has the
+    problems that were met until `load` returned or raised an error.
     """
 
     def __init__(self, prepared: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
         """Prepare to load `run` under `limits` on justifications."""
-        self.accounts: list[PreparedRun] = []
+        self.prepared_runs: list[PreparedRun] = []
         # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
         self.log: ProblemLog = prepared.log_of_queries
         self._gold = prepared.gold
@@ -281,9 +296,10 @@ class _LoadedRun:
         self._run_by_id: dict[str, Run] = {}
 
     def load(self) -> None:
-        """Prepare the file, and load its run. If the file has several runs, each is loaded when it is scored.
+        """Convert and validate the file if need be, and load its run on top of gold.
 
-        Raises InputError if the file cannot be prepared or loaded.
+        If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
+        or loaded.
         """
         settings = PreparationSettings(
             queries=self._gold.table,
@@ -293,29 +309,37 @@ class _LoadedRun:
             on_prepared=self._on_prepared,
         )
         self._preparation = prepare_inputs([self._run.file.open()], settings)
+        # A call for a single run has read the pool, too, before it loads the run.
         self.log = self._gold.problems.copy()
-        if not self._preparation.files:  # a folder that was made after the runs had been looked for
+        if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
             name = self._run.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
         self._runs = _chosen_runs(self._preparation.files, self._plan.options.runids)
-        if not self._runs[0].is_shared:
+        has_several_runs = self._runs[0].is_shared
+        if not has_several_runs:
             self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
-    def _on_prepared(self, account: PreparedRun) -> None:
-        """Keep the account of a run. Raises InputError if the run must not be scored."""
-        self.accounts.append(account)
-        account.check()
+    def _on_prepared(self, prepared_run: PreparedRun) -> None:
+        """Keep the account of a run that was converted or validated.
 
-    def branch_of_log(self) -> ProblemLog:
-        """Return a log for scoring under one policy; it has the problems of gold and of the loaded run."""
+        Raises InputError if the run must not be scored.
+        """
+        self.prepared_runs.append(prepared_run)
+        prepared_run.check()
+
+    def new_log(self) -> ProblemLog:
+        """Return a new log of problems with which the run is scored under one policy.
+
+        It begins with the problems of gold. If the file has a single run, the problems of this run follow.
+        """
         if self._only_run is not None:
             return self._only_run.problems.copy()
         return self._gold.problems.copy()
 
     def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
-        """Score each run of the file under a policy, separately; problems are added to `log`.
+        """Return the result of each run of the file under a policy; the runs are scored independently.
 
-        Raises InputError if a run cannot be loaded or scored.
+        Problems are added to `log`. Raises InputError if a run cannot be loaded or scored.
         """
         options = policy.options(self._gold.options)
         if self._only_run is not None:
@@ -323,20 +347,26 @@ class _LoadedRun:
         return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
 
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
-        """Load one of several runs of the file, and return it. Raises InputError if that fails."""
+        """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
+
+        `pool` belongs to the signature that `score_apart` expects; gold has it already. Raises InputError if the run
+        cannot be loaded.
+        """
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
         return run
 
     def runs_of(self, result: Result) -> list[Run]:
-        """Return the loaded run of each run of a result."""
-        return [self._only_run or self._run_by_id[run.run_id] for run in result.runs]
+        """Return the loaded runs to which the scored runs of a result belong, in the same order."""
+        if self._only_run is not None:
+            return [self._only_run] * len(result.runs)
+        return [self._run_by_id[run.run_id] for run in result.runs]
 
 
 def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[OneRun]:
-    """Return the runs of some files that have one of the ids, in the order of the ids; all runs for None.
+    """Return the runs in some files that have one of the `run_ids`, in the order of the ids.
 
-    Raises InputError if there are none.
+    All runs are returned if `run_ids` is None. Raises InputError if no run has one of the ids.
     """
     runs = runs_of(files)
     if run_ids is None:
@@ -358,78 +388,98 @@ def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[
 class _Attempt(Record):
     """The scoring of a run under a policy, whether it comes to its end or not.
 
-    `accounts` tell of each run that was converted or validated before; `log` has the problems of scoring.
+    `prepared` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
+    file. `log` has the problems of scoring.
     """
 
     prepared: PreparedColdStart
     run: BatchRunFile
-    accounts: list[PreparedRun]
     policy: NamedPolicy
+    prepared_runs: list[PreparedRun]
     log: ProblemLog
 
-    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+    def outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
-        A run without any line that could be scored has failed, but has files, since a call for it alone writes them.
+        `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
+        scored has failed, but has files, since a call for it alone writes them, too.
         """
+        limits: list[ScoreIntervals] = []
         resampling = self.prepared.plan.resampling
-        limits = [] if resampling is None else list(intervals(result, resampling))
-        remarks = (*[account.account for account in self.accounts], *result.warnings)
-        if result.runs:
-            origin = self.prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
-            outcome = self._make_outcome(
-                result.problems,
-                state=WITH_ERRORS if result.error_count else OK,
-                signature=str(origin.signature),
-                origin=origin,
-                runs=tuple(self._scores_of_runs(result, limits)),
-                remarks=remarks,
-            )
-        else:
+        if resampling is not None:
+            limits += intervals(result, resampling)
+        files = self._files_and_pages(result, limits, loaded_runs)
+        remarks = [prepared_run.account for prepared_run in self.prepared_runs]
+        remarks += result.warnings
+        if not result.runs:
             error = InputError("no line of it could be scored", file=self.run.file.name)
-            outcome = self._make_outcome(result.problems, error, remarks=remarks)
-        return ScoredInBatch(outcome, self._files_and_pages(result, limits, loaded_runs))
+            failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
+            return ScoredInBatch(failed_outcome, files)
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
+        origin = self.prepared.origin(self.run, digest_of_run, self.policy.name)
+        outcome = self._make_outcome(
+            result.problems,
+            state=WITH_ERRORS if result.error_count else OK,
+            signature=str(origin.signature),
+            origin=origin,
+            runs=tuple(self._scores_of_runs(result, limits)),
+            remarks=tuple(remarks),
+        )
+        return ScoredInBatch(outcome, files)
 
-    def stopped(self, error: InputError) -> ScoredInBatch:
-        """Return the failed outcome of a run whose scoring was stopped by an error, with the files of such a call.
+    def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
+        """Return the failed outcome of a run whose scoring was stopped by an error.
 
-        Its problems are those that a call for this run alone would have met before the error.
+        A call for this run alone would have met the same problems before the error, and would have written the same
+        files.
         """
+        partial_result: Result | None = None
+        remarks: list[str] = []
+        if isinstance(error, ScoringStopped):
+            partial_result = error.partial
+            remarks += partial_result.warnings
         problems = list(self.log)
-        partial_result = error.partial if isinstance(error, ScoringStopped) else None
-        remarks = () if partial_result is None else tuple(partial_result.warnings)
-        outcome = self._make_outcome(problems, error, remarks=remarks)
+        outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
         report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
         return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
 
     # -- The outcome
 
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
-        """Yield the scores of each run id with its findings, and with intervals if there are `limits`."""
+        """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
         for position, run in enumerate(result.runs):
+            measures = self._measures_to_record(run, limits)
+            findings = collect_findings(run, self.prepared.target_index, measures)
             yield RunScores(
                 run_id=run.run_id,
                 scores=dict(run.scores),
                 intervals=limits[position] if limits else UNSET,
-                findings=collect_findings(run, self.prepared.target_index, self._measures_to_record(run, limits)),
+                findings=findings,
                 duplicates=run.duplicates,
                 undefined=run.undefined or UNSET,
             )
 
     def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
-        """Return the measures whose statistics by unit are recorded; only resampling needs all measures."""
-        return list(summary_scores(run)) if limits else [unit_measure(self.prepared.gold)]
+        """Return the measures whose statistics by unit are recorded with a run.
+
+        Without `limits` of intervals that is only the measure that tables show for each unit, because nothing is
+        resampled.
+        """
+        if limits:
+            return list(summary_scores(run))
+        return [unit_measure(self.prepared.gold)]
 
     def _make_outcome(
         self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
     ) -> Outcome:
-        """Return an outcome with the problems of validation, followed by the problems of scoring.
+        """Return an outcome of the run with the problems of validation, followed by the problems of scoring.
 
-        It has failed if there is an `error`. `fields` are further fields of the outcome.
+        If there is an `error`, the run has failed and the error is the reason. `fields` are further fields of the
+        outcome.
         """
         problems: list[Problem] = []
-        for account in self.accounts:
-            problems += account.problems
+        for prepared_run in self.prepared_runs:
+            problems += prepared_run.problems
         problems += scoring_problems
         count_by_severity = Counter[Severity]()
         for problem in problems:
@@ -447,18 +497,18 @@ class _Attempt(Record):
         )
 
     def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
-        """Return the problems of the run itself, without the problems of gold, with their details.
+        """Return the problems of the run itself, with their details; problems of gold are left out.
 
-        Validation's problems and the `error` that ended the scoring are among them. Returns None if problems keep no
-        details in this batch.
+        The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep
+        no details in this batch.
         """
         problems_of_gold = self.prepared.gold.problems
-        if not (isinstance(self.log, RecordingLog) and isinstance(problems_of_gold, RecordingLog)):
+        if not isinstance(self.log, RecordingLog) or not isinstance(problems_of_gold, RecordingLog):
             return None
         log = self.log.copy()
-        for account in self.accounts:
-            if isinstance(account.problems, RecordingLog):
-                log.also_report(account.problems)
+        for prepared_run in self.prepared_runs:
+            if isinstance(prepared_run.problems, RecordingLog):
+                log.also_report(prepared_run.problems)
         if error is not None:
             log.fatal.append(error)
         return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
@@ -483,10 +533,16 @@ class _Attempt(Record):
         yield self._report_file(report)
 
     def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
-        """Yield the tables of the scorer: `out.sf`, `out.debug`, `out.params` ..., whatever the run is called."""
+        """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
+
+        If the scoring `was_stopped` by an error, they have the scores computed before.
+        """
         plan = self.prepared.plan
-        file_names = [file.name for file in (*plan.queries, *plan.pool, self.run.file)]
-        words = ["-output_file", "out", "-error_file", "out.errlog", *file_names]
+        # The words of a call of the scorer for this run alone, which `out.params` records.
+        words = ["-output_file", "out", "-error_file", "out.errlog"]
+        words += [file.name for file in plan.queries]
+        words += [file.name for file in plan.pool]
+        words.append(self.run.file.name)
         params = outputs.params_of(result.options, plan.switches, words, plan.folder, self.policy.texts)
         for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
             yield f"out.{ending}", blocks
@@ -496,7 +552,10 @@ class _Attempt(Record):
         return "out.errlog", [outputs.doubly_encoded(report, self.prepared.plan.options.edition)]
 
     def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
-        """Yield the page of each run id, if pages are wanted; a run that cannot be analysed has none."""
+        """Yield the name and the content of the page of each run id, if the batch makes pages.
+
+        A run that cannot be analysed has no page.
+        """
         make_page = self.prepared.plan.page
         if make_page is None:
             return
@@ -513,18 +572,23 @@ class _Attempt(Record):
                 signature=result.signature(run),
             )
             with suppress(InputError):
-                yield page_name(position, len(result.runs)), encoded([make_page(analyze_result(task, scored))])
+                page = make_page(analyze_result(task, scored))
+                yield page_name(position, len(result.runs)), encoded([page])
 
 
 def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
-    """Yield each place of each problem; file and line are empty if a problem belongs to none."""
+    """Yield a record for each place at which each problem was met.
+
+    File and line are empty for a problem that belongs to no line, and the file for a problem that belongs to no file.
+    """
     for problem in problems:
         for place in problem.places:
-            has_place = place is not None and place.file != NO_PLACE
+            file = ""
+            line = ""
+            if place is not None:
+                line = str(place.line)
+                if place.file != NO_PLACE:
+                    file = place.file
             yield ProblemPlace(
-                severity=str(problem.severity),
-                code=problem.code,
-                message=problem.message,
-                file=place.file if place is not None and has_place else "",
-                line="" if place is None else str(place.line),
+                severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
             )

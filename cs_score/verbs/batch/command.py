@@ -58,7 +58,7 @@ _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --al
 
 
 class _BatchInputs(NamedTuple):
-    """The plan of a batch, which has gold and options, and the words that name the runs or predictions."""
+    """The plan of a batch, which has gold and options, and the words of the command line that name the runs."""
 
     plan: Plan
     run_words: Sequence[str]
@@ -68,8 +68,8 @@ def _inputs_of_runs(line: Line) -> _BatchInputs:
     """Return the plan of a batch of Cold Start runs, and the words that name the runs.
 
     The words of the command line are query files, assessments and runs. If none of them is recognised as assessments,
-    the first word behind the queries is taken for them. Raises UsageError if queries, assessments or runs are missing,
-    and InputError for a folder without files.
+    the first word after the queries is taken for them. Raises UsageError if queries or assessments are missing, and
+    InputError for a folder without files.
     """
     queries = [word for word in line.words if is_query_file(word)]
     other_words = [word for word in line.words if not is_query_file(word)]
@@ -80,7 +80,8 @@ def _inputs_of_runs(line: Line) -> _BatchInputs:
     pool_words = [word for word in other_words if _is_pool(word)]
     if not pool_words:
         pool_words = other_words[:1]
-    pool = _files_of_pool([*pool_words, *line.texts("--pool")])
+    further_pool_words = line.texts("--pool")
+    pool = _files_of_pool([*pool_words, *further_pool_words])
     run_words = [word for word in other_words if word not in pool_words]
     return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
 
@@ -100,28 +101,32 @@ def _files_of_pool(words: Iterable[str]) -> list[str]:
 
 
 def _is_pool(word: str) -> bool:
-    """Say whether a word names assessments: a file, or a folder whose first file has them, by its first line.
+    """Return whether a word names a file of assessments, or a folder whose first file is one.
 
-    Standard input and pipes cannot be read twice, so they are not opened, and the answer is no.
+    Assessments are recognised by their first line. Standard input and pipes are not opened, because they can be read
+    only once; they never count as assessments.
     """
     try:
         files = expand_folder(word)
-        if not files or files[0] == "-" or is_pipe(word):
+        if not files:
             return False
-        return kind_of(files[0]) is FileKind.ASSESSMENTS
-    except InputError:  # reported when the file is read
+        first_file = files[0]
+        if first_file == "-" or is_pipe(word):
+            return False
+        return kind_of(first_file) is FileKind.ASSESSMENTS
+    except InputError:  # the error is reported when the file is read as a run
         return False
 
 
 def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
     """Return the plan for scoring runs against queries and a pool with the options of a command line.
 
-    Raises UsageError.
+    Raises UsageError for impossible options, InputError if a pipe cannot be read.
     """
     scoring = Scoring(line)
-    policies = policies_of_batch(
-        scoring.options, scoring.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
-    )
+    policy_name = line.get("--policy") or "given"
+    further_policies = line.texts("--also-policy")
+    policies = policies_of_batch(scoring.options, scoring.policy_texts, policy_name, further_policies)
     return cold_start_plan(
         queries,
         pool,
@@ -138,15 +143,15 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
 
 
 def _switches_of_single_call(line: Line) -> tuple[str, ...]:
-    """Return the words for calling `cs-score` to score one run of a batch as the batch does.
+    """Return the words with which a call of `cs-score` scores a single run as the batch does.
 
     They are the switches of the command line with their values, such as `("-expand", "ISLE26")`, without the options
-    of batches and without policies, which the record of each run adds.
+    of batches. Policies are left out, too, since the record of each run adds the words of its own policy.
     """
-    batch_options = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
-    single_call = line.with_changes(without=[*batch_options, *options.POLICY_SWITCHES])
+    options_of_batches = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
+    line_of_single_call = line.with_changes(without=[*options_of_batches, *options.POLICY_SWITCHES])
     words = []
-    for switch, value in single_call.value_by_option.items():
+    for switch, value in line_of_single_call.value_by_option.items():
         words.append(switch)
         if value is not None:
             words.append(value)
@@ -175,9 +180,9 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
 
 
 def _mode_of_batch(task: str, line: Line) -> Mode:
-    """Return the mode of a task with the options of a command line.
+    """Return the mode of an evidence task (how it reads and scores files) with the options of a command line.
 
-    The option that chooses some of the runs in a file is left out, because the batch itself chooses them.
+    The option that chooses one of the systems in a file is empty, because a batch makes a run of each system.
     """
     mode = mode_named(task)
     arguments = own_arguments(task, line)
@@ -217,33 +222,39 @@ def batch(task: str, line: Line) -> int:
 
     As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
     """
+    is_cold_start = task == COLD_START
+    # Read the command line: gold and options, then the runs.
     chosen_runs = line.texts("--run")
-    if task == COLD_START and chosen_runs:
+    if is_cold_start and chosen_runs:
         line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
-    inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
+    inputs = _inputs_of_runs(line) if is_cold_start else _inputs_of_predictions(task, line)
     batch_options = _batch_options(line, inputs.plan)
     _check_standard_input(inputs, batch_options.runs_from)
     runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
     for text in remarks:
         _remark(text)
-    if task != COLD_START:
+    if not is_cold_start:
         runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
     runs = _without_edition_of_plan(runs, inputs.plan)
     plan = _plan_with_editions(inputs.plan, runs, line)
+    # Score the runs, and write their files.
     try:
         result = run_batch(plan, runs, batch_options, _remark)
     except KeyboardInterrupt:
         _remark(f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
+    # Print the leaderboard, then remarks on standard error.
     _print_leaderboard(result, line.format)
-    run_ids_not_scored = _run_ids_not_scored(line, plan, result) if task == COLD_START else []
-    if task == COLD_START:
+    run_ids_not_scored: list[str] = []
+    if is_cold_start:
+        run_ids_not_scored = _run_ids_not_scored(line, plan, result)
         with contextlib.suppress(OutputError):
             remark_on_duplicates(Scoring(line), _duplicate_count(plan, result))
     for run_id in run_ids_not_scored:
         _remark(f"no run called {run_id} could be scored")
     _remark(_summary(result, batch_options.out))
-    if run_ids_not_scored or any(outcome.state != OK for outcome in result.outcomes):
+    all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
+    if run_ids_not_scored or not all_are_ok:
         return Status.FAILED
     return Status.DONE
 
@@ -254,9 +265,11 @@ def _batch_options(line: Line, plan: Plan) -> BatchOptions:
     Raises UsageError for options that exclude each other, and for an unknown measure.
     """
     measure_name = line.get("--measure")
-    measure = None if measure_name is None else find(measure_name, plan.measures())
-    if measure_name is not None and measure is None:
-        raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
+    measure = None
+    if measure_name is not None:
+        measure = find(measure_name, plan.measures())
+        if measure is None:
+            raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
     dask = line.get("--dask")
     jobs = whole_number(line, "--jobs", MOST_JOBS)
     if dask is not None and jobs is not None:
@@ -266,8 +279,8 @@ def _batch_options(line: Line, plan: Plan) -> BatchOptions:
         raise UsageError("--ship-inputs goes with --dask")
     has_progress_line = shows_progress()
     return BatchOptions(
-        line.folder or "",
-        measure,
+        out=line.folder or "",
+        measure=measure,
         resume="--resume" in line,
         force="--force" in line,
         jobs=jobs,
@@ -328,14 +341,17 @@ def _endings_of_runs(task: str) -> Sequence[str]:
 
 
 def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs; a run that follows the edition of the plan has no edition of its own (an empty text)."""
-    run_files = []
+    """Return the runs without the edition of the scorer if it is the edition of the plan.
+
+    A run that follows another edition keeps it.
+    """
+    runs_with_other_editions = []
     for run in runs:
         if run.edition == plan.edition:
-            run_files.append(replace(run, edition=""))
+            runs_with_other_editions.append(replace(run, edition=""))
         else:
-            run_files.append(run)
-    return run_files
+            runs_with_other_editions.append(run)
+    return runs_with_other_editions
 
 
 def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) -> Plan:
@@ -352,8 +368,9 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) ->
     plan_by_edition = {}
     for edition in editions:
         line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
-        options_of_edition = _plan_of_runs(line_of_edition, queries=(), pool=())
-        plan_by_edition[edition] = replace(options_of_edition, queries=plan.queries, pool=plan.pool)
+        # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
+        plan_without_files = _plan_of_runs(line_of_edition, queries=(), pool=())
+        plan_by_edition[edition] = replace(plan_without_files, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=plan_by_edition)
 
 
@@ -369,15 +386,18 @@ def _summary(result: BatchResult, out: str) -> str:
     For example `3 scored (1 of them before); all ranks in scored/leaderboard.tsv`. `out` is the folder of the batch.
     """
     count_by_state = Counter(outcome.state for outcome in result.outcomes)
-    scored = f"{count_by_state.total() - count_by_state[FAILED]} scored"
+    failed_count = count_by_state[FAILED]
+    scored_count = len(result.outcomes) - failed_count
+    count_with_errors = count_by_state[WITH_ERRORS]
+    scored_text = f"{scored_count} scored"
     if result.kept:
-        scored += f" ({result.kept} of them before)"
-    parts = [scored]
-    if count_by_state[FAILED]:
-        parts.append(f"{count_by_state[FAILED]} failed")
-    if count_by_state[WITH_ERRORS]:
-        parts.append(f"{count_by_state[WITH_ERRORS]} of those scored with errors in the input")
-    if len(parts) > 1:
+        scored_text += f" ({result.kept} of them before)"
+    parts = [scored_text]
+    if failed_count:
+        parts.append(f"{failed_count} failed")
+    if count_with_errors:
+        parts.append(f"{count_with_errors} of those scored with errors in the input")
+    if failed_count or count_with_errors:
         parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
     parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
     return "; ".join(parts)

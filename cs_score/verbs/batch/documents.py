@@ -133,9 +133,11 @@ class LeaderboardRow(Record, kw_only=True):
     origin: RunOrigin | UnsetType = UNSET
 
     def limits(self, measure: str) -> tuple[float | None, float | None]:
-        """The limits of the interval of a score; None where it has none."""
-        interval = self.intervals.scores.get(measure) if self.intervals else None
-        return (None, None) if interval is None else (interval.low, interval.high)
+        """Return the lower and the upper limit of the interval of a score; both are None if it has no interval."""
+        if not self.intervals or measure not in self.intervals.scores:
+            return None, None
+        interval = self.intervals.scores[measure]
+        return interval.low, interval.high
 
 
 class LeaderboardDocument(Document, kw_only=True, tag="leaderboard"):
@@ -155,25 +157,35 @@ class LeaderboardDocument(Document, kw_only=True, tag="leaderboard"):
 
     @property
     def has_policies(self) -> bool:
+        """Whether runs were scored under several policies."""
         return len({row.policy for row in self.rows}) > 1
 
 
 def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], measure: str) -> list[str]:
-    """Return for each policy which runs differ, and by which tests, in words."""
+    """Return sentences that say for each policy which runs differ by `measure`, and which tests say so.
+
+    `families` has the tests and `verdicts` their results in words, both by policy. If there are several policies, each
+    sentence names its policy: `Verdict (sf): ...`.
+    """
     lines = []
     for policy, family in families.items():
-        of_policy = f" ({policy})" if len(families) > 1 else ""
+        policy_text = f" ({policy})" if len(families) > 1 else ""
         if policy in verdicts:
-            lines.append(f"Verdict{of_policy}: {verdicts[policy]}.")
-        lines.append(f"Tests{of_policy}: {family.words(measure)}.")
+            lines.append(f"Verdict{policy_text}: {verdicts[policy]}.")
+        lines.append(f"Tests{policy_text}: {family.words(measure)}.")
     return lines
 
 
 def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]) -> list[str]:
-    """Return what limits, tiers and p-values of a leaderboard mean, in words."""
+    """Return sentences that say what limits, tiers and p-values of a leaderboard mean.
+
+    `settings` are the settings of the intervals, and `units` is the number of units that were resampled. `families` has
+    the tests by policy; it is empty if nothing was tested.
+    """
     lines = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
     level = f"corrected p at most {settings.level:g}"
-    if any(family.baseline for family in families.values()):
+    has_baseline = any(family.baseline for family in families.values())
+    if has_baseline:
         lines.append(f"p: corrected, of the difference from the baseline; a run differs significantly with {level}.")
     elif families:
         lines.append(

@@ -57,7 +57,7 @@ class _PreparedEvidence(Prepared):
         self._mode = mode_named(plan.task).with_options(plan.options)
         self._gold = None
         self.digests = ()
-        if plan.gold is not None:
+        if plan.gold is not None:  # otherwise each file of predictions has its own labels
             self._gold = read_gold(self._mode, plan.gold.open())
             self.digests = (plan.gold.digest(GOLD),)
 
@@ -75,31 +75,40 @@ class _PreparedEvidence(Prepared):
         )
 
     def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        """Return the inputs and options that the scores of predictions with this digest are made from."""
+        """Return the inputs and options from which the scores and files of a run are made.
+
+        `digest` is the digest of the file of predictions. `policy` is empty, since evidence tasks have no policies.
+        """
         gold_digest = self.digests[0] if self.digests else None
         mode = self._mode.with_options(self._options_of(run))
         origin = mode.origin(asdict(mode.chosen_options), gold_digest, digest)
         return self.run_origin(origin, mode.unit)
 
-    def _options_of(self, run: BatchRunFile) -> Mapping[str, object]:
-        """Return the options of scoring a run, which choose its system where its file holds several."""
-        if not run.system:
-            return self.plan.options
-        return {**self.plan.options, self._mode.option_of_systems: run.system}
+    def _options_of(self, run: BatchRunFile) -> dict[str, object]:
+        """Return the options under which a run is scored.
+
+        If the file of the run holds several systems, one of the options chooses the system that is this run.
+        """
+        options = dict(self.plan.options)
+        if run.system:
+            options[self._mode.option_of_systems] = run.system
+        return options
 
     def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
-        """Score a file of predictions; yield its outcome with the files that the command writes and what it prints.
+        """Score a file of predictions, and yield its outcome with its files.
 
-        Evidence tasks have no policies, so there is one outcome.
+        The command writes and prints the same when it scores these predictions alone. Evidence tasks have no policies,
+        so there is one outcome. It has failed if the predictions cannot be scored.
         """
         plan = self.plan
         try:
             result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
-            yield ScoredInBatch(outcome_of(plan.task, run, "", failure=str(error)))
+            yield ScoredInBatch(outcome_of(plan.task, run, policy="", failure=str(error)))
             return
-        origin = self.origin(run, result.origin.inputs[-1], "")
+        digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
+        origin = self.origin(run, digest_of_predictions, policy="")
         scores = RunScores(
             run_id=run.name,
             scores=dict(result.scores),
@@ -110,8 +119,8 @@ class _PreparedEvidence(Prepared):
         outcome = outcome_of(
             plan.task,
             run,
-            "",
-            OK,
+            policy="",
+            state=OK,
             signature=str(origin.signature),
             origin=origin,
             runs=(scores,),
@@ -130,7 +139,7 @@ class _PreparedEvidence(Prepared):
         if self.plan.page is not None:
             analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
             analysis = analyze_result(task_named(self.plan.task), result)
-            yield page_name(0, 1), encoded([self.plan.page(analysis)])
+            yield page_name(position=0, run_count=1), encoded([self.plan.page(analysis)])
 
 
 # ---- Files that hold several runs
@@ -140,18 +149,21 @@ _UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
 
 
 def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Sequence[str] = ()) -> list[BatchRunFile]:
-    """Return a run for each system of files that hold several, in the order of the files.
+    """Return the runs of a batch with a run of its own for each system of a file that holds several systems.
 
-    If systems are chosen, the others are left out. A run has the name of its system, preceded by the name of the file
-    if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. A file that cannot be
-    read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
+    If systems are chosen, the others are left out. The new run has the name of its system, preceded by the name of the
+    file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. A file that cannot
+    be read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
     that no file holds.
     """
     expanded_runs: list[BatchRunFile] = []
     names: set[str] = set()
     for run in runs:
-        systems = [] if run.file.name == "-" else mode.systems_of_file(run.file.name)
-        if not systems or (len(systems) == 1 and not chosen_systems):
+        systems: Sequence[str] = ()
+        if run.file.name != "-":  # standard input can be read only once
+            systems = mode.systems_of_file(run.file.name)
+        has_one_system = len(systems) == 1 and not chosen_systems
+        if not systems or has_one_system:
             expanded_runs.append(run)
             names.add(run.name)
             continue
@@ -164,17 +176,18 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
             name = _unused_name(name, names)
             names.add(name)
             expanded_runs.append(replace(run, name=name, system=system))
+    systems_of_runs = {run.system for run in expanded_runs}
     for system in chosen_systems:
-        if not any(run.system == system for run in expanded_runs):
+        if system not in systems_of_runs:
             raise InputError(f"no run is called {system} in {join_first([run.file.name for run in runs])}")
     return expanded_runs
 
 
-def _unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name that is not among `names`: `name` itself or, if it is taken, followed by a number: `out-2`."""
-    number = 1
+def _unused_name(name: str, used_names: Collection[str]) -> str:
+    """Return `name` if it is not used yet, otherwise `NAME-N` with the smallest number from 2 for which it is not."""
     unused_name = name
-    while unused_name in names:
+    number = 1
+    while unused_name in used_names:
         number += 1
         unused_name = f"{name}-{number}"
     return unused_name
@@ -189,6 +202,6 @@ def _no_union_scores(found_bits: int) -> Mapping[str, float]:
 
 
 def _as_printed(texts: Iterable[str]) -> list[bytes]:
-    """Return the bytes that a command prints of some texts, with a blank line between them."""
+    """Return the bytes that a command prints when it prints some texts with a blank line between them."""
     text = "\n\n".join(texts) + "\n"
     return [terminal_safe(text).encode("utf-8", "backslashreplace")]

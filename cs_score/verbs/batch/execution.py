@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +24,13 @@ from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.lock import locked
 from cs_score.verbs.batch.plan import BatchOptions, Plan, Prepared, ScoredInBatch
 from cs_score.verbs.batch.progress import Progress
-from cs_score.verbs.batch.tables import document_of, files_of, overview_of, problem_lines, write_problem_report
+from cs_score.verbs.batch.tables import (
+    overview_document,
+    overview_of_outcomes,
+    problem_table_lines,
+    table_files,
+    write_problem_report,
+)
 from cs_score.verbs.batch.workers import Job, Scorer, dask_backend, local_backend, run_jobs
 
 
@@ -48,34 +53,41 @@ def run_batch(
     several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored: gold is unusable, the
     folder is in use, no Dask scheduler answers.
     """
+    # Check that all files can be written, before anything is changed.
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
     outputs.clear()
+    # A pipe can be read only once, so its bytes are kept in memory from here on.
     runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, runs, may_differ=options.mix_editions)
     with outputs_at_once(), folder_made(options.out, "-o"), locked(options.out) as lock_remark:
         if lock_remark is not None:
             remark(lock_remark)
         store.clear_leftovers(options.out)
+        # Read gold, once for all runs.
         with paused_collector():
             prepared = plan.prepare()
         measure = _ranking_measure(options.measure, prepared.measures())
+        # Score the runs that an earlier batch has not scored yet.
         batch = _Batch(prepared, runs, options, remark)
-        jobs = batch.find_jobs()
-        kept = len(batch.outcome_by_key)
-        if jobs:
-            batch.run(jobs)
+        batch.remark_other_results()
+        if options.resume:
+            batch.keep_earlier_outcomes()
+        kept_count = len(batch.outcome_by_key)
+        batch.score_remaining_runs()
+        # Rank all runs and write the tables of the batch.
         outcomes = batch.ordered_outcomes()
         board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), edition_by_run)
         _remark_missing_ranks(board, remark)
         _write_tables(prepared, outcomes, board, options)
-        return BatchResult(outcomes, board, kept)
+        return BatchResult(outcomes, board, kept_count)
 
 
 def _edition_by_run(plan: Plan, runs: Iterable[BatchRunFile], *, may_differ: bool) -> dict[str, str]:
-    """Return the edition of the scorer that each run follows; an empty dictionary if all follow the same.
+    """Return the edition of the scorer that each run follows, by the name of the run.
 
-    Raises UsageError if they differ and may not.
+    Returns an empty dictionary if all runs follow the same edition. Raises UsageError if their editions differ, unless
+    they `may_differ`.
     """
     edition_by_run = {run.name: run.edition or plan.edition for run in runs}
     editions = dict.fromkeys(edition_by_run.values())
@@ -90,20 +102,24 @@ def _edition_by_run(plan: Plan, runs: Iterable[BatchRunFile], *, may_differ: boo
 
 
 def _ranking_measure(requested: str | None, hops_by_measure: Mapping[str, Sequence[str]]) -> str:
-    """Return the measure that ranks the runs: the requested one, such as `SF-F1@1`, or the first if none is requested.
+    """Return the measure that ranks the runs: the requested one, or the first if none is requested.
 
-    Raises UsageError if no run can have the requested measure.
+    `hops_by_measure` has the hops for which each measure exists: with `{"SF-F1": ["0", "1"]}`, `SF-F1`, `SF-F1@0` and
+    `SF-F1@1` can be requested. Raises UsageError if no run can have the requested measure.
     """
     if requested is None:
         return next(iter(hops_by_measure))
     name, at_sign, hop = requested.partition("@")
     if name in hops_by_measure:
-        has_known_hop = hop in hops_by_measure[name]
-        if has_known_hop or not at_sign:
+        is_for_all_hops = not at_sign
+        if is_for_all_hops or hop in hops_by_measure[name]:
             return requested
     choices = []
     for measure, hops in hops_by_measure.items():
-        choices.append(f"{measure} (@{', @'.join(hops)})" if hops else measure)
+        if hops:
+            choices.append(f"{measure} (@{', @'.join(hops)})")
+        else:
+            choices.append(measure)
     raise UsageError(f"--measure {requested}: no run can have this measure here; there are {', '.join(choices)}")
 
 
@@ -120,22 +136,27 @@ def _write_tables(
 ) -> None:
     """Write the leaderboard and all other tables of a batch, and its problems if `options` ask for them.
 
-    They appear together or not at all. Only the leaderboard has runs that follow another edition than the batch.
+    The files appear together or not at all. A run that follows another edition than the batch is in the leaderboard and
+    in the table of problems only, because the other tables compare answers that were judged by the same rules.
     """
     plan: Plan = prepared.plan
-    other_editions = {row.run for row in board.rows if row.edition and row.edition != plan.edition}
-    outcomes_of_edition = [outcome for outcome in outcomes if outcome.run not in other_editions]
-    overview = overview_of(outcomes_of_edition, board, prepared.evaluation)
-    document = document_of(overview, board, pages=plan.page is not None)
-    files: dict[str, Iterable[bytes]] = {**files_of(board, overview)}
-    files[PROBLEMS] = problem_lines(outcomes)
-    files["leaderboard.json"] = encoded([json_text(board)])
-    files["batch.json"] = encoded([json_text(document)])
+    runs_of_other_editions = set()
+    for row in board.rows:
+        if row.edition and row.edition != plan.edition:
+            runs_of_other_editions.add(row.run)
+    outcomes_of_edition = [outcome for outcome in outcomes if outcome.run not in runs_of_other_editions]
+    overview = overview_of_outcomes(outcomes_of_edition, board, prepared.evaluation)
+    document = overview_document(overview, board, pages=plan.page is not None)
+    content_by_name: dict[str, Iterable[bytes]] = {}
+    content_by_name.update(table_files(board, overview))
+    content_by_name[PROBLEMS] = problem_table_lines(outcomes)
+    content_by_name["leaderboard.json"] = encoded([json_text(board)])
+    content_by_name["batch.json"] = encoded([json_text(document)])
     if plan.page is not None:
-        files[INDEX] = encoded([plan.page(document)])
+        content_by_name[INDEX] = encoded([plan.page(document)])
     with outputs_together():
-        for name, blocks in files.items():
-            write_whole(os.path.join(options.out, name), blocks)
+        for name, content in content_by_name.items():
+            write_whole(os.path.join(options.out, name), content)
         if options.problems is not None:
             write_problem_report(options.problems, prepared.occurrences, outcomes)
 
@@ -153,14 +174,14 @@ class _Key(NamedTuple):
 class _Batch:
     """Scores the runs of a batch, and writes their files into the output folder.
 
-    `outcome_by_key` has the outcomes so far: those of an earlier batch, then that of each run when a worker has scored
-    it.
+    `outcome_by_key` has the outcomes that are known so far. It begins empty, receives the outcomes of an earlier batch
+    from `keep_earlier_outcomes`, and then the outcome of each run when a worker has scored it.
     """
 
     def __init__(
         self, prepared: Prepared, runs: Sequence[BatchRunFile], options: BatchOptions, remark: Callable[[str], None]
     ) -> None:
-        """Prepare to score `runs` against gold as `prepared`; `remark` prints a line."""
+        """Prepare to score `runs` against the gold in `prepared`; `remark` prints a line."""
         self._prepared = prepared
         self._plan: Plan = prepared.plan
         self._runs = runs
@@ -174,73 +195,69 @@ class _Batch:
         self.outcome_by_key: dict[_Key, Outcome] = {}
 
     def ordered_outcomes(self) -> tuple[Outcome, ...]:
-        """Return all outcomes in the order of the runs, for each run in the order of the policies."""
+        """Return all outcomes in the order of the runs, for each run in the order of the policies.
+
+        Call it when every run has an outcome under every policy.
+        """
         return tuple([self.outcome_by_key[key] for key in self._folder_by_key])
 
-    def find_jobs(self) -> list[Job]:
-        """Return the runs that must be scored. With `--resume`, outcomes of an earlier batch are first taken over."""
-        self._remark_other_results()
-        jobs = []
-        for run in self._runs:
-            digest = self._digest_for_resuming(run)
-            folder_by_policy: dict[str, str | None] = {}
-            for policy in self._plan.policy_names:
-                key = _Key(run.name, policy)
-                earlier_outcome = None if digest is None else self._earlier_outcome(run, digest, policy)
-                if earlier_outcome is not None:
-                    self.outcome_by_key[key] = earlier_outcome
-                elif self._options.ships:  # the worker may not see the folder
-                    folder_by_policy[policy] = None
-                else:
-                    folder_by_policy[policy] = os.path.abspath(self._folder_by_key[key])
-            if folder_by_policy:
-                jobs.append(Job(self._plan.task, run, folder_by_policy))
-        return jobs
-
-    def _remark_other_results(self) -> None:
+    def remark_other_results(self) -> None:
         """Print a remark if the output folder holds records of runs that are not in this batch."""
         out = self._options.out
         record_folders = set()
-        for folders_between in (["*"], ["*", "*"]):  # RUN/, or POLICY/RUN/
-            pattern = os.path.join(glob.escape(out), *folders_between, store.SIGNATURE)
-            record_folders.update([os.path.dirname(path) for path in glob.glob(pattern)])
+        for folder_pattern in ("*", os.path.join("*", "*")):  # RUN/, or POLICY/RUN/
+            record_pattern = os.path.join(glob.escape(out), folder_pattern, store.SIGNATURE)
+            for path in glob.glob(record_pattern):
+                record_folders.add(os.path.dirname(path))
         other_folders = sorted(record_folders.difference(self._folder_by_key.values()))
         if other_folders:
             names = join_first([os.path.relpath(folder, out) for folder in other_folders])
             self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
-    def _digest_for_resuming(self, run: BatchRunFile) -> InputDigest | None:
-        """Return the digest of a run's file, by which its earlier outcome is recognised; None without `--resume`.
+    def keep_earlier_outcomes(self) -> None:
+        """Take over the outcomes that an earlier batch has recorded in the output folder, so that `--resume` goes on.
 
-        It is also None for a file that cannot be read: the worker that reads it again reports the reason.
+        The outcome of a run is taken over if the batch scored the same file with the same gold and options.
         """
-        if self._options.resume:
-            with contextlib.suppress(InputError):
-                return run.file.digest(RUN)
-        return None
+        for run in self._runs:
+            try:
+                digest = run.file.digest(RUN)
+            except InputError:  # the worker that reads the file again reports the reason
+                continue
+            for policy in self._plan.policy_names:
+                outcome = self._earlier_outcome(run, digest, policy)
+                if outcome is not None:
+                    self.outcome_by_key[_Key(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
 
-        A run is scored again if its record or one of its files was changed, or if details of its problems or its pages
-        are wanted now and missing.
+        A run is scored again if its record or one of its files was changed, which a remark says, or if this batch wants
+        details of its problems or its page and they are missing. `digest` is the digest of the file of the run.
         """
         folder = self._folder_by_key[_Key(run.name, policy)]
         try:
             outcome = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
-        except store.UnfitError as error:
+        except store.ChangedFileError as error:
             self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
             return None
         if outcome is None:
             return None
-        lacks_problems = self._options.problems is not None and outcome.occurrences is None
-        lacks_pages = self._plan.page is not None and not any(is_page(file.name) for file in outcome.files)
-        if lacks_problems or lacks_pages:
+        if self._options.problems is not None and outcome.occurrences is None:
+            return None
+        has_page = any(is_page(file.name) for file in outcome.files)
+        if self._plan.page is not None and not has_page:
             return None
         return outcome
 
-    def run(self, jobs: Sequence[Job]) -> None:
-        """Score runs on this machine or on a Dask cluster, and store each outcome as soon as it is known."""
+    def score_remaining_runs(self) -> None:
+        """Score the runs that have no outcome yet, on this machine or on a Dask cluster.
+
+        Each outcome is stored as soon as it is known.
+        """
+        jobs = self._remaining_jobs()
+        if not jobs:
+            return
         progress = Progress(self._options.progress, self._options.every, len(jobs))
         try:
             if self._options.dask is None:
@@ -251,26 +268,45 @@ class _Batch:
             else:
                 scorer = Scorer(self._plan.for_remote_worker(ships=self._options.ships))
                 with dask_backend(scorer, self._options.dask) as backend:
-                    self._store_all(run_jobs(self._jobs_to_send(jobs), backend, progress))
+                    remote_jobs = self._jobs_for_remote_workers(jobs)
+                    self._store_all(run_jobs(remote_jobs, backend, progress))
         finally:  # no worker writes any more
             for job in jobs:
                 for policy in job.folder_by_policy:
                     store.clear_leftovers(self._folder_by_key[_Key(job.run.name, policy)])
 
-    def _jobs_to_send(self, jobs: Iterable[Job]) -> list[Job]:
-        """Return the jobs with inputs that workers on other machines can read.
+    def _remaining_jobs(self) -> list[Job]:
+        """Return a job for each run that has no outcome yet under some policy; the job names these policies."""
+        jobs = []
+        for run in self._runs:
+            folder_by_policy: dict[str, str | None] = {}
+            for policy in self._plan.policy_names:
+                key = _Key(run.name, policy)
+                if key in self.outcome_by_key:
+                    continue
+                if self._options.ships:  # the worker may not see the folder
+                    folder_by_policy[policy] = None
+                else:
+                    folder_by_policy[policy] = os.path.abspath(self._folder_by_key[key])
+            if folder_by_policy:
+                jobs.append(Job(self._plan.task, run, folder_by_policy))
+        return jobs
 
-        A job whose run cannot be read is left out; its failed outcomes are stored.
+    def _jobs_for_remote_workers(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs with files that workers on other machines can read.
+
+        A run whose file cannot be read gets no job; failed outcomes are stored for it at once.
         """
-        jobs_to_send = []
+        remote_jobs = []
         for job in jobs:
             try:
                 file = job.run.file.for_remote_worker(ships=self._options.ships)
             except CsScoreError as error:
-                self._store_all(job.fail(str(error)))
-            else:
-                jobs_to_send.append(replace(job, run=replace(job.run, file=file)))
-        return jobs_to_send
+                self._store_all(job.failed_outcomes(str(error)))
+                continue
+            remote_run = replace(job.run, file=file)
+            remote_jobs.append(replace(job, run=remote_run))
+        return remote_jobs
 
     def _store_all(self, results: Iterable[ScoredInBatch]) -> None:
         """Store the outcomes and files of runs as they are scored."""
@@ -304,7 +340,11 @@ class _Batch:
         self.outcome_by_key[key] = outcome
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
-        """Raise OutputError if a worker read another content of a shared input than this process."""
+        """Raise OutputError if the worker that scored a run read other bytes of gold than this process.
+
+        That happens if a file on the machine of the worker has the path of a file of this machine. A failed outcome
+        names no inputs, so it passes.
+        """
         if not outcome.origin:
             return
         inputs_of_worker = {(file.name, file.sha256) for file in outcome.origin.inputs}

@@ -43,16 +43,20 @@ class InputFile(Record):
 
     @classmethod
     def of(cls, source: Input) -> InputFile:
-        """Return an input that can be read any number of times; a pipe or an open file is read now and kept in memory.
+        """Return an input file that can be read any number of times.
 
-        Raises InputError if that fails.
+        A pipe or an open file is read now, and its bytes are kept. Raises InputError if it cannot be read.
         """
-        repeatable = rereadable(source)
-        content = repeatable.getvalue() if isinstance(repeatable, InMemory) else None
-        return cls(name_of(source), content=content)
+        repeatable_source = rereadable(source)
+        if isinstance(repeatable_source, InMemory):
+            return cls(name_of(source), content=repeatable_source.getvalue())
+        return cls(name_of(source))
 
     def open(self) -> Input:
-        """Return the path or the bytes of the file for the functions that read inputs. Raises InputError."""
+        """Return the input in the form in which readers of inputs take it: its path, or an object with its bytes.
+
+        Raises InputError if the bytes must be read now, and cannot be read.
+        """
         if self.content is None and self.path is None:
             return self.name
         return InMemory(self.name, self._read())
@@ -79,7 +83,10 @@ class InputFile(Record):
             raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
 
     def digest(self, role: str) -> InputDigest:
-        """Return the digest of the file, which is read for `role` (gold, run ...). Raises InputError."""
+        """Return the name and the SHA-256 of the file, with the `role` that it has in scoring (gold, run ...).
+
+        Raises InputError if it cannot be read.
+        """
         with open_source(self.open()) as source:
             return source.digest(role)
 
@@ -128,31 +135,41 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
     after a tab, and for a file with two editions.
     """
-    listed_words = [_ListedWord(word, "") for word in words]
+    # Collect the words, then the files that they name, each file once.
+    listed_words = [_ListedWord(word, edition="") for word in words]
     if list_file is not None:
         listed_words += _read_list(list_file)
     remarks = []
-    word_by_absolute_path: dict[str, _ListedWord] = {}
+    file_by_absolute_path: dict[str, _ListedWord] = {}
     for word, edition in listed_words:
         for path in _files_of_word(word, run_endings):
-            first = word_by_absolute_path.setdefault(os.path.abspath(path), _ListedWord(path, edition))
-            if first.edition != edition:
-                editions = f"{edition or 'the default'} and {first.edition or 'the default'}"
+            absolute_path = os.path.abspath(path)
+            earlier = file_by_absolute_path.get(absolute_path)
+            if earlier is None:
+                file_by_absolute_path[absolute_path] = _ListedWord(path, edition)
+                continue
+            if earlier.edition != edition:
+                editions = f"{edition or 'the default'} and {earlier.edition or 'the default'}"
                 raise UsageError(f"{path} is to follow {editions}")
-            if first.word != path:
-                remarks.append(f"{path} is {first.word} again; it is scored once")
-    if not word_by_absolute_path:
+            if earlier.word != path:
+                remarks.append(f"{path} is {earlier.word} again; it is scored once")
+    if not file_by_absolute_path:
         raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
-    name_by_path = _name_runs([path for path, _ in word_by_absolute_path.values()])
+    # Give each file a name that no other run has.
+    name_by_path = _name_runs([path for path, _ in file_by_absolute_path.values()])
     remarks += _remarks_on_names(name_by_path)
     runs = []
-    for path, edition in word_by_absolute_path.values():
-        runs.append(BatchRunFile(name_by_path[path], InputFile(path), edition))
+    for path, edition in file_by_absolute_path.values():
+        runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
     return FoundRuns(runs, remarks)
 
 
 def _read_list(list_file: str) -> Iterator[_ListedWord]:
-    """Yield the words of a list of runs. Raises InputError for a file that cannot be read, UsageError for a setting."""
+    """Yield the words in a list of runs, each with its edition; blank lines and comments are left out.
+
+    The line `run.tab<TAB>follow=2016` gives the word `run.tab` with the edition `2016`. Raises InputError if the file
+    cannot be read, UsageError if another text than `follow=EDITION` comes after a tab or the edition is unknown.
+    """
     with open_source(list_file) as source:
         data = source.read_bytes().removeprefix(BOM_UTF8)
     for line_number, line in enumerate(data.split(b"\n"), 1):
@@ -162,20 +179,24 @@ def _read_list(list_file: str) -> Iterator[_ListedWord]:
             raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
         if not word or word.startswith("#"):
             continue
-        edition = edition_of(setting.removeprefix(_EDITION_SETTING)).name if tab else ""
+        edition = ""
+        if tab:
+            edition = edition_of(setting.removeprefix(_EDITION_SETTING)).name
         yield _ListedWord(word, edition)
 
 
 def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
-    """Return the files that a word names: the files of a folder, all matches of a pattern, or the file itself.
+    """Return the paths of the files that a word names: those in a folder, all matches of a pattern, or the file itself.
 
-    Raises InputError if a folder or a pattern has none.
+    Of a folder only the files that end like one of `run_endings` are taken: `(".tab.txt",)`. Raises InputError if there
+    is none in a folder, or if a pattern matches none.
     """
     if os.path.isdir(word):
         names = [name for name in os.listdir(word) if plain_name(name).endswith(tuple(run_endings))]
         if not names:
-            endings = " or ".join([f"*{ending}" for ending in run_endings])
-            raise InputError(f"no file {endings} in it", file=word, remedy=f"name the files: {os.path.join(word, '*')}")
+            patterns = " or ".join([f"*{ending}" for ending in run_endings])
+            all_files = os.path.join(word, "*")
+            raise InputError(f"no file {patterns} in it", file=word, remedy=f"name the files: {all_files}")
         return [file_in_folder(os.path.join(word, name)) for name in sorted(names)]
     if glob.has_magic(word) and not os.path.exists(word):
         paths = [path for path in glob.glob(word, recursive=True) if not os.path.isdir(path)]
@@ -192,17 +213,19 @@ _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl",
 
 
 def _name_runs(paths: Sequence[str]) -> dict[str, str]:
-    """Return a name for each path, so that no two are alike and none is that of another file of the batch.
+    """Return a name for the run in each file, by the path of the file; each name can be that of a folder of the batch.
 
-    It is the name of the file, with as many folders before it as distinguish it: `runs/a/out.tab` and `runs/b/out.tab`
-    are `a-out` and `b-out`. If that does not help, it has a number behind it: `out-2`.
+    No two names are alike, and none is reserved for a file of the batch, such as `leaderboard.tsv`. A name is the name
+    of the file without its ending, after as many folders as distinguish it from others: `runs/a/out.tab` and
+    `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number follows: `out-2`.
     """
     name_by_path = _names_with_folders(paths)
     count_by_name = Counter(name_by_path.values())
-    for path in _paths_with_unfit_names(name_by_path):
+    for path in _paths_with_unusable_names(name_by_path):
         name = name_by_path[path]
+        # The last of several files with the same name keeps it, since the others have numbers by then.
         if count_by_name[name] > 1 or name in RESERVED_NAMES:
-            numbered_name = _numbered(name, count_by_name)
+            numbered_name = _numbered_name(name, count_by_name)
             name_by_path[path] = numbered_name
             count_by_name[name] -= 1
             count_by_name[numbered_name] += 1
@@ -210,28 +233,41 @@ def _name_runs(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
-    """Return the name of each path with one folder more before it until it is fit, or there are no more folders."""
-    depth_by_path = dict.fromkeys(paths, 1)
-    while True:
-        name_by_path = {path: _short_name(path, depth_by_path[path]) for path in paths}
-        has_changed = False
-        for path in _paths_with_unfit_names(name_by_path):
-            depth = depth_by_path[path] + 1
-            if _short_name(path, depth) != name_by_path[path]:
-                depth_by_path[path] = depth
-                has_changed = True
-        if not has_changed:
-            return name_by_path
+    """Return a name for each path, made of the file and of the fewest folders above it that make the name usable.
+
+    A name is usable if no other path has it and it is not reserved. The names of `runs/a/out.tab` and `runs/b/out.tab`
+    are `a-out` and `b-out`. A path keeps an unusable name if all folders above it do not make the name usable.
+    """
+    name_by_path = {path: _short_name(path, 0) for path in paths}
+    folder_count_by_path = dict.fromkeys(paths, 0)
+    paths_to_rename = _paths_with_unusable_names(name_by_path)
+    # Put one folder more before each unusable name, until all names are usable or no path has any folders left.
+    while paths_to_rename:
+        renamed_paths = []
+        for path in paths_to_rename:
+            longer_name = _short_name(path, folder_count_by_path[path] + 1)
+            if longer_name != name_by_path[path]:
+                name_by_path[path] = longer_name
+                folder_count_by_path[path] += 1
+                renamed_paths.append(path)
+        if not renamed_paths:
+            break
+        paths_to_rename = _paths_with_unusable_names(name_by_path)
+    return name_by_path
 
 
-def _paths_with_unfit_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return the paths whose name is not unique, or is that of another file of the batch."""
+def _paths_with_unusable_names(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return the paths with a name that another path has, too, or that is reserved for another file of the batch."""
     count_by_name = Counter(name_by_path.values())
-    return [path for path, name in name_by_path.items() if count_by_name[name] > 1 or name in RESERVED_NAMES]
+    paths = []
+    for path, name in name_by_path.items():
+        if count_by_name[name] > 1 or name in RESERVED_NAMES:
+            paths.append(path)
+    return paths
 
 
-def _numbered(name: str, taken_names: Mapping[str, int]) -> str:
-    """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet."""
+def _numbered_name(name: str, taken_names: Mapping[str, int]) -> str:
+    """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet: `out-2`."""
     for number in itertools.count(2):
         candidate = f"{name}-{number}"
         if candidate not in taken_names:
@@ -239,25 +275,32 @@ def _numbered(name: str, taken_names: Mapping[str, int]) -> str:
     raise AssertionError
 
 
-def _short_name(path: str, depth: int) -> str:
-    """Return the last `depth` parts of a path as one word without the ending: `"x/runs/a.tab.txt", 2` -> `"runs-a"`."""
+def _short_name(path: str, folder_count: int) -> str:
+    """Return the name of a file without its ending, after the names of the `folder_count` folders above it.
+
+    `"x/runs/a.tab.txt"` gives `"a"` without folders, and `"runs-a"` with one folder. If there are fewer folders, all
+    are taken. Standard input, `"-"`, is called `stdin`.
+    """
     if path == "-":
         return "stdin"
-    *folders, file = [part for part in os.path.abspath(path).split(os.sep) if part]
-    file = plain_name(file)
+    parts = [part for part in os.path.abspath(path).split(os.sep) if part]
+    file = plain_name(parts.pop())
     for ending in _ENDINGS:
         if file.endswith(ending) and len(file) > len(ending):
             file = file.removesuffix(ending)
             break
-    last_folders = folders[len(folders) - depth + 1 :]
-    return "-".join([*last_folders, file])
+    first_folder = max(0, len(parts) - folder_count)
+    return "-".join([*parts[first_folder:], file])
 
 
 def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return a remark for each name of several files, with the names that their runs have instead."""
+    """Return a remark for each name that several files share, with the names that their runs have instead.
+
+    The remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
+    """
     renamed_runs: dict[str, list[str]] = defaultdict(list)
     for path, name in name_by_path.items():
-        file_name = _short_name(path, 1)
+        file_name = _short_name(path, 0)
         if name != file_name:
             renamed_runs[file_name].append(f"{path} as {name}")
     remarks = []

@@ -35,10 +35,15 @@ _PAGE: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)
 
 
 def page_name(position: int, run_count: int) -> str:
-    """Return the name of the page of one of the run ids of a file: `out.html`, or `out.1.html`, `out.2.html` ..."""
-    return "out.html" if run_count == 1 else f"out.{position + 1}.html"
+    """Return the name of the page of a run: `out.html`, or `out.1.html`, `out.2.html` ... if its file holds several.
+
+    `position` is the place of the run among the `run_count` runs of the file, counted from 0.
+    """
+    if run_count == 1:
+        return "out.html"
+    return f"out.{position + 1}.html"
 
 
 def is_page(name: str) -> bool:
-    """Return whether a file of this name in the folder of a run is the page of a run id."""
+    """Return whether a file of this name in the folder of a run is a page: `out.html`, `out.2.html`."""
     return _PAGE.fullmatch(name) is not None

@@ -77,7 +77,7 @@ def locked(folder: str) -> Iterator[str | None]:
 
 
 def _acquire_lock(path: str) -> io.FileIO:
-    """Return the lock file, opened (made if missing) and locked for this process.
+    """Open the lock file at `path`, which is made if it is missing, lock it for this process, and return it.
 
     Waits a few seconds for a process that has died but whose workers still hold the lock. Raises UsageError if a living
     process holds it, OutputError if the file cannot be made.
@@ -87,29 +87,32 @@ def _acquire_lock(path: str) -> io.FileIO:
         lock_file = _open_lock_file(path)
         try:
             fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still_at(path, lock_file):
-                return lock_file
-        except OSError:  # another process holds it
+        except OSError:  # another process holds the lock
             owner = _read_owner(lock_file)
+            lock_file.close()
             has_living_owner = owner is not None and owner.may_be_alive()
             if has_living_owner or time.monotonic() > deadline:
-                lock_file.close()
                 raise _folder_in_use(path, owner) from None
             time.sleep(_RETRY_SECONDS)
-        lock_file.close()
+            continue
+        if _is_still_at(path, lock_file):
+            return lock_file
+        lock_file.close()  # its owner has removed it, so that another process may make and lock a new one
 
 
 def _open_lock_file(path: str) -> io.FileIO:
-    """Open the lock file for reading and writing, made if missing.
+    """Open the lock file at `path` for reading and writing, and return it; it is made if it is missing.
 
-    Raises UsageError if its path is that of something else (a link, a pipe, a file with a second name), which would be
+    Raises UsageError if something else is at this path (a link, a pipe, a file with a second name), which would be
     overwritten. Raises OutputError if the file cannot be made.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with contextlib.suppress(FileNotFoundError):
             status = os.lstat(path)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            is_plain_file = stat.S_ISREG(status.st_mode)
+            has_second_name = status.st_nlink > 1
+            if not is_plain_file or has_second_name:
                 raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
         return io.FileIO(os.open(path, flags, 0o666), "r+")
     except OSError as error:
@@ -117,10 +120,10 @@ def _open_lock_file(path: str) -> io.FileIO:
 
 
 def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
-    """Return whether the open lock file is still at its path; its owner may have removed it before it was locked."""
+    """Return whether the open lock file is still at `path`; an earlier owner may have removed it meanwhile."""
     try:
         return os.path.samestat(os.fstat(lock_file.fileno()), os.lstat(path))
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

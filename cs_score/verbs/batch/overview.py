@@ -73,7 +73,8 @@ class Findings(Record):
         lines = self.rows.split(";") if ids else []
         row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
         rows = [row_by_line[line] for line in lines]
-        if len(rows) != len(ids) or any(len(row) != len(self.columns) for row in rows):
+        has_whole_rows = all(len(row) == len(self.columns) for row in rows)
+        if len(rows) != len(ids) or not has_whole_rows:
             raise ValueError("another number of rows or columns")
         return UnitTable(ids, self.columns, rows)
 
@@ -82,8 +83,8 @@ class Findings(Record):
         return int(self.found, 16)
 
     def check(self) -> None:
-        """Raise InputError or ValueError if the texts cannot be read: a batch does not write such texts."""
-        self.table()  # both are read only because this raises the errors
+        """Read all texts. Raises InputError or ValueError for a text that a batch does not write."""
+        self.table()
         self.found_bits()
 
 
@@ -119,11 +120,14 @@ def make_findings(
 
 
 def pack_bits(numbers: Iterable[int], size: int) -> int:
-    """Return the whole number in which exactly the bits `numbers` are set, all below `size`: `[0, 2]` gives 5."""
-    digits = bytearray(b"0") * (size + 1)  # an integer would be copied for each bit that is set
+    """Return the whole number in which exactly the bits `numbers` are set, all below `size`: `[0, 2]` gives 0b101 (5).
+
+    The number is written as text in base 2 first, because setting bits in a number copies it for each bit.
+    """
+    digits = bytearray(b"0") * (size + 1)
     for number in numbers:
-        digits[size - number] = ord("1")
-    return int(digits, 2)
+        digits[size - number] = ord("1")  # bit 0 is the last digit
+    return int(digits, base=2)
 
 
 # ---- The targets of Cold Start
@@ -162,7 +166,10 @@ class TargetIndex(Record, eq=False):
 
 
 def index_targets(gold: ColdStartGold) -> TargetIndex:
-    """Return the classes that the runs of an evaluation could find, indexed by class and by row."""
+    """Return the targets of a Cold Start evaluation, with indexes by class and by row.
+
+    A target is an equivalence class of the ground truth or, in a row whose slot takes one value, all its classes.
+    """
     targets: list[Target] = []
     number_by_class: dict[ClassKey, int] = {}
     numbers_by_row: dict[str, list[int]] = {}
@@ -175,13 +182,16 @@ def index_targets(gold: ColdStartGold) -> TargetIndex:
         classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
         for row, classes in classes_by_row.items():
             groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
-            numbers_by_row[row] = list(range(len(targets), len(targets) + len(groups)))
-            for group in groups:
-                for class_name in group:
-                    number_by_class[row, class_name] = len(targets)
-                example = example_by_class.get(group[0], "")
-                targets.append(Target("class", unit, row, group[0], example))
-    return TargetIndex(targets, number_by_class, numbers_by_row)
+            numbers_by_row[row] = []
+            for classes_of_target in groups:
+                number = len(targets)
+                numbers_by_row[row].append(number)
+                for class_name in classes_of_target:
+                    number_by_class[row, class_name] = number
+                name = classes_of_target[0]
+                example = example_by_class.get(name, "")
+                targets.append(Target(part="class", unit=unit, place=row, name=name, value=example))
+    return TargetIndex(targets=targets, number_by_class=number_by_class, numbers_by_row=numbers_by_row)
 
 
 def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
@@ -194,9 +204,10 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
 
 
 def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
-    """Return the names of the classes below each row of a query's ground truth.
+    """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
-    Rows deeper in the tree than `deepest_row` are not scored and left out.
+    A row is about the query itself, or about a class of which the query asks further questions. Rows deeper in
+    the tree than `deepest_row` are not scored and left out.
     """
     classes_by_row: dict[str, list[str]] = {}
     for row in tree.inner_nodes:
@@ -219,7 +230,10 @@ def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str
 
 
 def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
-    """Return the findings of a scored Cold Start run, with the statistics of its units that `measures` need."""
+    """Return the findings of a scored Cold Start run: which targets it found, and its right and wrong answers.
+
+    They also have the statistics of its units that `measures` need. `index` has the targets of gold.
+    """
     found_numbers: set[int] = set()
     right_ids: set[str] = set()
     wrong_ids: set[str] = set()
@@ -231,11 +245,12 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
             if RIGHT not in labels:
                 continue
             right_ids.add(response.follow_on.id)
+            # A policy may count an answer as right that has no assessment or belongs to no class.
             assessment = unit.matched.get(response.index)
-            class_name = "" if assessment is None else assessment.value_class
-            number = index.number_by_class.get((row, class_name))
-            if number is not None:  # policies may count answers that belong to no class
-                found_numbers.add(number)
+            if assessment is not None:
+                number = index.number_by_class.get((row, assessment.value_class))
+                if number is not None:
+                    found_numbers.add(number)
     # The same answer may be right in one line and wrong in another; it counts as right.
     wrong_ids -= right_ids
     found_bits = pack_bits(found_numbers, len(index.targets))
@@ -251,19 +266,20 @@ def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
 
 
 def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int) -> dict[str, float]:
-    """Return the scores, by measure, of a run that has one right answer for each target in `found_bits` and no others.
+    """Return the scores, by measure, of a run that gives one right answer for each found target and no other answer.
 
-    Measures of rankings are left out: nobody knows with what confidence the answers would be given.
+    Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because nobody knows with what
+    confidence the answers would be given.
     """
+    marks = mark_targets(found_bits, len(index.targets))
     rows = []
     for row, numbers in index.numbers_by_row.items():
-        found_count = 0
-        for number in numbers:
-            if found_bits >> number & 1:  # bit `number` is set
-                found_count += 1
+        marks_of_row = [marks[number] for number in numbers]
+        found_count = marks_of_row.count(FOUND)
         counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
-    tables = add_ldc_tables(averaged_table(in_printing_order(rows)), gold.table)
+    table = averaged_table(in_printing_order(rows))
+    tables = add_ldc_tables(table, gold.table)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 
@@ -372,20 +388,21 @@ def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
 
 
 def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[str, int]) -> list[SharedAnswers]:
-    """Return how many answers every pair of runs shares, in each part of gold.
+    """Return for every pair of runs how many answers both have, and how many at least one of them has.
 
-    `bits_by_run` has the answers of each run as bits of a whole number, by the position of the run. `mask_by_part` has
-    the bits of the answers that belong to each part. Parts are never added up: a sentence can be right only if its
-    abstract is right, so that a sum over both would count the same agreement twice.
+    They are counted in each part of gold by itself. `bits_by_run` has the answers of each run as bits of a whole
+    number, by the position of the run. `mask_by_part` has the bits of the answers that belong to each part. Parts are
+    never added up: a sentence can be right only if its abstract is right, so that a sum over both would count the same
+    agreement twice.
     """
     shared_answers = []
-    for (a, bits_a), (b, bits_b) in combinations(bits_by_run.items(), 2):
-        shared_bits = bits_a & bits_b
-        either_bits = bits_a | bits_b
+    for a, b in combinations(bits_by_run, 2):
+        shared_bits = bits_by_run[a] & bits_by_run[b]
+        either_bits = bits_by_run[a] | bits_by_run[b]
         for part, mask in mask_by_part.items():
             shared_count = (shared_bits & mask).bit_count()
             either_count = (either_bits & mask).bit_count()
-            shared_answers.append(SharedAnswers(a, b, shared_count, either_count, part))
+            shared_answers.append(SharedAnswers(a=a, b=b, shared=shared_count, either=either_count, part=part))
     return shared_answers
 
 
@@ -412,27 +429,35 @@ def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
 
 
 def shares_found_together(finder_counts: Sequence[int], run_count: int, part: str = "") -> list[FoundTogether]:
-    """Return for k = 1, 2 ... `run_count` the share of targets that k runs find together, and that k runs all find.
+    """Return for k = 1, 2 ... `run_count` the share of the targets of a part that k runs find.
 
-    `finder_counts` has for each target the number of runs that found it. Of n runs let m have found a target: then
-    C(n - m, k) / C(n, k) of all choices of k runs miss it. So the mean share that k runs find is 1 minus the mean of
-    these fractions over the targets. Without targets the list is empty.
+    `recall` is the mean, over all choices of k of the runs, of the share that at least one of them finds; `agreed` is
+    the share that at least k runs find. `finder_counts` has for each target the number of runs that found it: with
+    `[2, 1]` and two runs, one run finds 3/4 of the targets in the mean, and both together find all. Without targets the
+    list is empty.
+
+    Let m of n runs have found a target. Then C(n - m, k) / C(n, k) of all choices of k runs miss it, and the recall is
+    1 minus the mean of these fractions over the targets.
     """
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    target_count_by_finders = Counter(finder_counts)
-    # C(n - m, k) / C(n, k) for each m; it is 1 for k = 0, and the fraction for k - 1 times a factor for k.
-    missed_by_finders = dict.fromkeys(target_count_by_finders, 1.0)
+    target_count_by_finders = sorted(Counter(finder_counts).items())
+    # The fraction C(n - m, k) / C(n, k) for each m. It is 1 for k = 0, and each further k multiplies it by a factor.
+    missed_fraction_by_finders = dict.fromkeys(finder_counts, 1.0)
     shares = []
     for k in range(1, run_count + 1):
-        for finders in missed_by_finders:
-            missed_by_finders[finders] *= max(0, run_count - finders - k + 1) / (run_count - k + 1)
+        runs_to_choose_from = run_count - k + 1
+        for finders in missed_fraction_by_finders:
+            missing_runs_to_choose_from = max(0, runs_to_choose_from - finders)
+            missed_fraction_by_finders[finders] *= missing_runs_to_choose_from / runs_to_choose_from
         found_count = sum(
-            (1 - missed_by_finders[finders]) * targets for finders, targets in sorted(target_count_by_finders.items())
+            (1 - missed_fraction_by_finders[finders]) * count for finders, count in target_count_by_finders
         )
-        agreed_count = sum(targets for finders, targets in target_count_by_finders.items() if finders >= k)
-        shares.append(FoundTogether(part, k, recall=found_count / target_count, agreed=agreed_count / target_count))
+        agreed_count = sum(count for finders, count in target_count_by_finders if finders >= k)
+        recall = found_count / target_count
+        agreed = agreed_count / target_count
+        shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
     return shares
 
 
@@ -449,9 +474,10 @@ class System(Record):
 class Evaluation(Record):
     """What gold determines for an overview.
 
-    `unit` is what a unit is called, `measure` the measure that is shown for each unit, `targets` the things to be
-    found. `union_scores` returns the scores of a run that finds the targets of some bits and does nothing wrong; none
-    where they cannot be computed. With `target_measures` the targets are the units, once for each of these measures.
+    `unit` is the name of a unit (query, claim ...), `measure` the measure that is shown for each unit, `targets` the
+    things to be found. `union_scores` takes the targets as bits of a whole number, and returns the scores of a run that
+    finds exactly these targets and does nothing wrong; it returns none if they cannot be computed. If there are
+    `target_measures`, the targets are the units, once for each of these measures.
     """
 
     mode: str
@@ -522,21 +548,22 @@ def make_overview(
     targets = evaluation.targets
     units: list[Unit] = []
     for policy, results in results_by_policy.items():
+        # Summarize the answers of all systems under this policy.
         tables = _read_tables(results)
         if not units:  # all policies have the same units, and the same resamples of them
             units = units_of_runs(table.ids for table in tables if table is not None)
             targets = _targets_of(evaluation, units)
         policy_results = PolicyResults(policy, results, tables)
         policies.append(_summarize_policy(policy_results, evaluation, units, targets))
-
+        # Collect the scores that rank the systems under this policy, and their values in resamples.
         scores_by_measure = _scores_to_rank(results, measures)
         for measure, scores in scores_by_measure.items():
             scores_by_ranking[RunRanking(measure, policy)] = scores
         if resampling is not None and scores_by_measure:
             formula = measure_formula(evaluation.mode, list(scores_by_measure))
-            resampled = resample_scores(tables, units, formula, resampling)
-            for measure, resampled_by_measure in zip(scores_by_measure, resampled):
-                resampled_by_ranking[RunRanking(measure, policy)] = resampled_by_measure
+            resampled_scores = resample_scores(tables, units, formula, resampling)
+            for measure, resampled_scores_of_measure in zip(scores_by_measure, resampled_scores):
+                resampled_by_ranking[RunRanking(measure, policy)] = resampled_scores_of_measure
 
     level = 0.0 if resampling is None else resampling.level
     return Overview(
@@ -594,7 +621,10 @@ def _scored_positions(scores: Sequence[float | None]) -> frozenset[int]:
 
 
 class PolicyResults(Record):
-    """The results of all systems under one policy, and the statistics of their units; None where not scored."""
+    """The results of all systems under one policy, and the statistics of their units.
+
+    Both are None for a system that was not scored.
+    """
 
     policy: str
     results: Sequence[SystemResult | None]
@@ -616,28 +646,34 @@ UnitValues: TypeAlias = Mapping[Unit, Values]
 def _summarize_policy(
     policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit], targets: Sequence[Target]
 ) -> PolicyOverview:
-    """Return the overview of all systems under one policy."""
+    """Return the overview of all systems under one policy: the scores of their units, and what they found.
+
+    `units` are the units of all systems, `targets` what gold wants found.
+    """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
+    # Collect the right and the wrong answers of each system that was scored. In evidence tasks they belong to parts of
+    # gold, one part for each measure.
     if evaluation.target_measures:
         mask_by_part = masks_by_measure(len(units), evaluation.target_measures)
         answers_by_system = _answers_by_units(policy_results.results, values_of_systems, units, len(mask_by_part))
     else:
         mask_by_part = {"": -1}  # all bits
         answers_by_system = _answers_by_ids(policy_results.results)
-
+    # Count the systems that found each target.
     marks_of_systems: list[str | None] = [None] * len(policy_results.results)
     for position, answers in answers_by_system.items():
         marks_of_systems[position] = mark_targets(answers.found, len(targets))
-    finder_counts = count_finders([marks for marks in marks_of_systems if marks is not None], len(targets))
-
+    marks_of_scored_systems = [marks for marks in marks_of_systems if marks is not None]
+    finder_counts = count_finders(marks_of_scored_systems, len(targets))
+    # Sum up how hard the targets of each part are to find.
     difficulties: list[Difficulty] = []
     shares: list[FoundTogether] = []
     for part, numbers in _target_numbers_by_part(targets).items():
         difficulties.append(_difficulty(policy, part, numbers, finder_counts, marks_of_systems))
-        counts_of_part = [finder_counts[number] for number in numbers]
-        shares += shares_found_together(counts_of_part, len(answers_by_system), part)
-
+        finder_counts_of_part = [finder_counts[number] for number in numbers]
+        shares += shares_found_together(finder_counts_of_part, len(answers_by_system), part)
+    # Compare the answers of every two systems.
     right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
     wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
     right_answers = count_shared_answers(right_by_system, mask_by_part)
@@ -660,16 +696,20 @@ def _summarize_policy(
 
 
 def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
-    """Return the values of each system in each of its units; empty for a system that was not scored.
+    """Return for each system the values of its units, a value by each measure; none for a system that was not scored.
 
-    The first value of a unit is by the measure that is shown for units, which is the first of the target measures.
+    `tables` have the statistics of the units. The first value of a unit is by the measure that tables show for each
+    unit, which is the first of the target measures.
     """
-    formula = measure_formula(evaluation.mode, evaluation.target_measures or (evaluation.measure,))
+    measures = evaluation.target_measures or (evaluation.measure,)
+    formula = measure_formula(evaluation.mode, measures)
     values_by_row: dict[tuple[float, ...], Values] = {}  # many units of all systems have the same statistics
     values_of_systems: list[UnitValues] = []
     for table in tables:
-        values = {} if table is None else formula.values(table, values_by_row)
-        values_of_systems.append(values)
+        if table is None:
+            values_of_systems.append({})
+        else:
+            values_of_systems.append(formula.values(table, values_by_row))
     return values_of_systems
 
 
@@ -692,12 +732,22 @@ def _answers_by_units(
 
 def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerBits]:
     """Return the answers of each scored system, by its position, from the ids of answers in its findings."""
-    findings_by_system = {position: result.findings for position, result in enumerate(results) if result is not None}
-    right_bits = answers_as_bits([_ANSWER_ID.findall(findings.right) for findings in findings_by_system.values()])
-    wrong_bits = answers_as_bits([_ANSWER_ID.findall(findings.wrong) for findings in findings_by_system.values()])
+    positions = []
+    found_bits = []
+    ids_of_right_answers = []
+    ids_of_wrong_answers = []
+    for position, result in enumerate(results):
+        if result is not None:
+            positions.append(position)
+            found_bits.append(result.findings.found_bits())
+            ids_of_right_answers.append(_ANSWER_ID.findall(result.findings.right))
+            ids_of_wrong_answers.append(_ANSWER_ID.findall(result.findings.wrong))
+    # A bit means the same answer in all systems, so that answers of two systems can be compared.
+    right_bits = answers_as_bits(ids_of_right_answers)
+    wrong_bits = answers_as_bits(ids_of_wrong_answers)
     answers_by_system = {}
-    for (position, findings), right, wrong in zip(findings_by_system.items(), right_bits, wrong_bits):
-        answers_by_system[position] = AnswerBits(findings.found_bits(), right, wrong)
+    for position, found, right, wrong in zip(positions, found_bits, right_bits, wrong_bits):
+        answers_by_system[position] = AnswerBits(found, right, wrong)
     return answers_by_system
 
 
@@ -714,27 +764,32 @@ def _difficulty(
 ) -> Difficulty:
     """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
 
-    `numbers` are the targets of the part; `finder_counts` has the number of finders of every target.
+    `numbers` are the numbers of the targets of the part. `finder_counts` has for every target of gold the number of
+    systems that found it, `marks_of_systems` for every system which targets it found.
     """
-    targets_by_finders = Counter(finder_counts[number] for number in numbers)
+    target_count_by_finders = Counter(finder_counts[number] for number in numbers)
     scored_count = sum(marks is not None for marks in marks_of_systems)
-    found_by = [targets_by_finders[finders] for finders in range(scored_count + 1)]
-
+    found_by = [target_count_by_finders[finders] for finders in range(scored_count + 1)]
     numbers_found_once = [number for number in numbers if finder_counts[number] == 1]
     found_alone = []
     for marks in marks_of_systems:
-        count = 0
-        if marks is not None:
-            count = sum(marks[number] == FOUND for number in numbers_found_once)
-        found_alone.append(count)
-    return Difficulty(policy, part, total=len(numbers), found_by=tuple(found_by), only=tuple(found_alone))
+        if marks is None:
+            found_alone.append(0)
+        else:
+            found_alone.append(sum(marks[number] == FOUND for number in numbers_found_once))
+    return Difficulty(policy=policy, part=part, total=len(numbers), found_by=tuple(found_by), only=tuple(found_alone))
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
-    """Return the score of each system in each unit; None where the system lacks the unit."""
+    """Return the scores of each unit in all systems, by the first measure; None for a system without the unit."""
     unit_scores = []
     for unit in units:
-        scores = [values[unit][0] if unit in values else None for values in values_of_systems]
+        scores: list[float | None] = []
+        for values_by_unit in values_of_systems:
+            if unit in values_by_unit:
+                scores.append(values_by_unit[unit][0])
+            else:
+                scores.append(None)
         unit_id, _ = unit
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
     return unit_scores
@@ -761,7 +816,7 @@ def _score_union(evaluation: Evaluation, answers_by_system: Mapping[int, AnswerB
 # ---- Units as targets
 
 _RIGHT_VALUE: Final = 1 - 1e-12
-"""The least value that is 1 but for rounding."""
+"""The least value of a unit that counts as 1, since rounding may make a value slightly less than 1."""
 
 
 def masks_by_measure(unit_count: int, measures: Sequence[str]) -> dict[str, int]:
@@ -780,7 +835,8 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
     """Return which units a system has right by each measure, and which it has wrong; right units count as found.
 
     A unit is right if its value is 1. It is also right if its value is None (0/0), since nothing there is wrong. A unit
-    that the system does not have is neither right nor wrong.
+    that the system does not have is neither right nor wrong. The bits have the order that `masks_by_measure` explains:
+    all units by the first measure, then all units by the second one ...
     """
     right_numbers = []
     wrong_numbers = []
@@ -792,6 +848,7 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
                 wrong_numbers.append(number)
             else:
                 right_numbers.append(number)
-    size = len(units) * measure_count
-    right = pack_bits(right_numbers, size)
-    return AnswerBits(found=right, right=right, wrong=pack_bits(wrong_numbers, size))
+    bit_count = len(units) * measure_count
+    right = pack_bits(right_numbers, bit_count)
+    wrong = pack_bits(wrong_numbers, bit_count)
+    return AnswerBits(found=right, right=right, wrong=wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
@@ -45,16 +46,19 @@ from cs_score.verbs.batch.layout import page_name
 from cs_score.verbs.batch.overview import FoundTogether, Overlap, UnitScores
 
 _MOST_DRAWN: Final = 50
-"""Runs whose scores a chart shows."""
+"""How many runs a chart of scores shows."""
 
 _MOST_RANKINGS: Final = 40
+"""How many rankings a chart compares with that of the leaderboard."""
+
 _MOST_CELLS: Final = 60
-"""Units, and runs, of a heat map."""
+"""How many units, and how many runs, a heat map shows."""
 
 _MOST_PAIRED: Final = 40
-"""Runs whose agreement a chart shows."""
+"""How many runs a chart of agreement shows."""
 
 _MOST_BARS: Final = 24
+"""How many bars a chart of difficulty shows beside that of the answers that no run found."""
 
 
 class BatchPage(PageMaker):
@@ -91,36 +95,45 @@ class BatchPage(PageMaker):
         yield from _contradictions_of_batch(self.document)
 
     def _policy_text(self, policy: str) -> str:
-        """Return the ending of a title that names the policy, ` (sf)`; empty if there is only one policy."""
-        return f" ({policy})" if len(self.document.policies) > 1 else ""
+        """Return the end of a title that names the policy, ` (sf)`; it is empty if there is only one policy."""
+        if len(self.document.policies) <= 1:
+            return ""
+        return f" ({policy})"
 
     def _address_of_run(self, policy: str, position: int, unit: str | None = None) -> str:
-        """Return the address of a run's page from the folder of the batch, `sf/run/out.html`; at a unit if given."""
+        """Return the address of the page of a run, from the folder of the batch: `sf/run/out.html`.
+
+        `position` is the position of the run in the document. If a `unit` is given, the address leads to the table of
+        units on that page, and leaves only this unit in it: `run/out.html#units.only=unit%3AQ1`.
+        """
         document = self.document
         name = document.runs[position].run
-        positions_of_file = [other for other, system in enumerate(document.runs) if system.run == name]
-        file_name = page_name(positions_of_file.index(position), len(positions_of_file))
-        parts = [name, file_name]
+        positions_in_file = [other for other, system in enumerate(document.runs) if system.run == name]
+        file_name = page_name(positions_in_file.index(position), len(positions_in_file))
+        path = [name, file_name]
         if len(document.policies) > 1:
-            parts.insert(0, policy)
-        address = "/".join([quote(part, safe="", errors="surrogateescape") for part in parts])
+            path.insert(0, policy)
+        address = "/".join([quote(part, safe="", errors="surrogateescape") for part in path])
         if unit is None:
             return address
-        column = "ldc" if document.unit == "LDC query" else "unit"  # of the table of units on that page
-        return f"{address}#units.only={quote(f'{column}:{cell(unit)}', safe='')}"
+        column_of_units = "ldc" if document.unit == "LDC query" else "unit"
+        row_selection = quote(f"{column_of_units}:{cell(unit)}", safe="")
+        return f"{address}#units.only={row_selection}"
 
     # ---- Leaderboard
 
     def _leaderboard(self) -> Section:
-        """Return the section of the leaderboard: charts of scores, and the table, whose runs lead to their pages."""
+        """Return the section of the leaderboard: charts of scores, and a table with links to the pages of the runs."""
         rows = []
         for row in self.document.leaderboard:
+            cells = asdict(row)
+            cells.update(_low_and_high(row.interval))
+            cells["p_baseline"] = row.p_baseline or None
             position = self.position_by_run.get((row.run, row.run_id))
-            name: object = row.run
-            if position is not None and self.document.pages and row.score is not None:
-                name = link_to_file(row.run, self._address_of_run(row.policy, position))
-            p_baseline = row.p_baseline or None
-            rows.append({**asdict(row), "run": name, **_low_and_high(row.interval), "p_baseline": p_baseline})
+            has_page = self.document.pages and row.score is not None
+            if position is not None and has_page:
+                cells["run"] = link_to_file(row.run, self._address_of_run(row.policy, position))
+            rows.append(cells)
         headings = dict.fromkeys(("rank", "policy", "run", "run_id", "score", "low", "high", "tier"), "")
         headings["p_above"] = "p against the run above"
         headings["p_baseline"] = "p against the baseline"
@@ -143,35 +156,45 @@ class BatchPage(PageMaker):
         return " ".join(sentences)
 
     def interval_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each policy: the scores of its runs with their intervals."""
+        """Yield a chart for each policy: the scores of the best runs, with intervals and tiers if there are any."""
         document = self.document
+        if document.bootstrap is None:
+            title = "Scores"
+            row_title = "run"
+        else:
+            title = "Scores with intervals"
+            row_title = "run (tier)"
         for policy_number, policy in enumerate(document.policies):
-            rows = [row for row in document.leaderboard if row.policy == policy and row.score is not None]
-            drawn_rows = []
-            for row in rows[:_MOST_DRAWN]:
+            rows = []
+            for row in document.leaderboard:
+                if row.policy != policy or row.score is None:
+                    continue
                 position = self.position_by_run.get((row.run, row.run_id))
                 label = row.run if position is None else self.labels[position]
                 if row.tier is not None:
                     label += f" ({row.tier})"
-                drawn_rows.append(Dots(label, {"score": row.score or 0.0}, limits(row.interval, "score")))
-            if not drawn_rows:
+                rows.append(Dots(label, {"score": row.score}, limits(row.interval, "score")))
+            if not rows:
                 continue
-            about = f"The first {_MOST_DRAWN} of {len(rows)} runs. " if len(rows) > _MOST_DRAWN else ""
-            has_intervals = document.bootstrap is not None
-            title = "Scores with intervals" if has_intervals else "Scores"
+            about = ""
+            if len(rows) > _MOST_DRAWN:
+                about = f"The first {_MOST_DRAWN} of {len(rows)} runs. "
             caption = Caption(
                 name=f"leaderboard-{policy_number}",
                 title=title + self._policy_text(policy),
                 across=document.measure,
-                upwards="run (tier)" if has_intervals else "run",
+                upwards=row_title,
                 of=policy,
             )
-            yield dots(caption, drawn_rows, introduction=about)
+            yield dots(caption, rows[:_MOST_DRAWN], introduction=about)
 
     # ---- Heat map
 
     def _heatmap(self) -> Section:
-        """Return the section of all units by all runs; cells of the table lead to the page of the run at the unit."""
+        """Return the section with the scores of all units in all runs: charts, and a table with a row for each unit.
+
+        A cell of the table is a link to the unit on the page of the run.
+        """
         document = self.document
         rows = [self._heatmap_row(scores) for scores in document.queries]
         about = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
@@ -187,36 +210,47 @@ class BatchPage(PageMaker):
         return Section("heatmap", "Heat map", [about, charts_side_by_side(self.heatmap_charts()), *unit_tables])
 
     def _heatmap_row(self, scores: UnitScores) -> dict[str, Any]:
-        """Return the cells of a unit: its mean, and its score in each run, coloured by the score."""
+        """Return the cells of a unit: its mean, and its score in each run, coloured by the score.
+
+        The cell of the run at position 0 has the key `r0`.
+        """
         cells: dict[str, Any] = {"unit": scores.unit, "policy": scores.policy, "mean": _mean(scores.scores)}
         for position, score in enumerate(scores.scores):
+            key = f"r{position}"
             if score is None:
-                cells[f"r{position}"] = Cell(None)
-                continue
-            address = ""
-            if self.document.pages:
+                cells[key] = Cell(None)
+            elif self.document.pages:
                 address = self._address_of_run(scores.policy, position, scores.unit)
-            cells[f"r{position}"] = link_to_file(score, address, shade(score))
+                cells[key] = link_to_file(score, address, shade(score))
+            else:
+                cells[key] = link_to_file(score, "", shade(score))
         return cells
 
     def heatmap_charts(self) -> Iterator[Drawing]:
-        """Yield a chart of units by runs for each policy; of many units it shows those in which runs differ most."""
+        """Yield a chart of units by runs for each policy.
+
+        If there are too many units for a chart, it shows those in which the scores of runs differ the most.
+        """
         document = self.document
         for policy_number, policy in enumerate(document.policies):
-            unit_rows = [row for row in document.queries if row.policy == policy]
-            by_spread = sorted(unit_rows, key=lambda row: -_spread(row.scores))
-            most_different = by_spread[:_MOST_CELLS]
-            drawn_rows = [GridRow(row.unit, row.scores[:_MOST_CELLS]) for row in unit_rows if row in most_different]
-            if not drawn_rows or not self.labels:
-                continue
+            units = [row for row in document.queries if row.policy == policy]
+            units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
+            drawn_units = units_by_spread[:_MOST_CELLS]
+            rows = []
             texts = []
-            for row in drawn_rows:
-                mean = _mean(row.values)
+            for unit in units:  # in the order of the batch
+                if unit not in drawn_units:
+                    continue
+                drawn_scores = unit.scores[:_MOST_CELLS]
+                rows.append(GridRow(unit.unit, drawn_scores))
+                mean = _mean(drawn_scores)
                 if mean is not None:
-                    texts.append(f"{row.label}: mean {mean:.4f}")
+                    texts.append(f"{unit.unit}: mean {mean:.4f}")
+            if not rows or not self.labels:
+                continue
             about = f"{'; '.join(texts)}."
-            if len(unit_rows) > _MOST_CELLS:
-                about += f" The {_MOST_CELLS} of {len(unit_rows)} in which runs differ the most."
+            if len(units) > _MOST_CELLS:
+                about += f" The {_MOST_CELLS} of {len(units)} in which runs differ the most."
             if len(self.labels) > _MOST_CELLS:
                 about += f" The first {_MOST_CELLS} of {len(self.labels)} runs."
             caption = Caption(
@@ -226,12 +260,15 @@ class BatchPage(PageMaker):
                 upwards=document.unit,
                 of=policy,
             )
-            yield grid(caption, about, drawn_rows, self.labels[:_MOST_CELLS])
+            yield grid(caption, about, rows, self.labels[:_MOST_CELLS])
 
     # ---- What runs find together
 
     def _difficulty(self) -> Section:
-        """Return the section of how many answers so many runs have found, and how many only one has."""
+        """Return the section that says how hard answers are to find.
+
+        It counts the answers that no run, one run, two runs ... have found, and the answers that a run alone has found.
+        """
         found_rows = []
         only_rows = []
         for row in self.document.answers:
@@ -251,9 +288,10 @@ class BatchPage(PageMaker):
     def difficulty_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: how many answers no run, one run, two ... have found."""
         for row in self.document.answers:
-            drawn_bars = [
-                Bar(group.label, 0.0, group.answer_count, str(group.answer_count)) for group in _binned(row.found_by)
-            ]
+            rows = []
+            for answer_bin in _bins(row.found_by):
+                count = answer_bin.answer_count
+                rows.append(Bar(label=answer_bin.label, start=0.0, end=count, note=str(count)))
             noun = _plural(row.part)
             policy_number = self.document.policies.index(row.policy)
             caption = Caption(
@@ -263,7 +301,7 @@ class BatchPage(PageMaker):
                 upwards="found by runs",
                 of=_policy_and_part(row.policy, row.part),
             )
-            yield bars(caption, drawn_bars, introduction="found by so many runs: ")
+            yield bars(caption, rows, introduction="found by so many runs: ")
 
     def _agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
@@ -271,8 +309,11 @@ class BatchPage(PageMaker):
         union_rows = []
         for row in self.document.agreement:
             for pair in row.pairs:
-                runs = {"a": self.labels[pair.a], "b": self.labels[pair.b]}
-                pair_rows.append({**asdict(pair), "policy": row.policy, **runs})
+                cells = asdict(pair)
+                cells["policy"] = row.policy
+                cells["a"] = self.labels[pair.a]
+                cells["b"] = self.labels[pair.b]
+                pair_rows.append(cells)
             for measure, score in row.union.scores.items():
                 union_rows.append({"policy": row.policy, "measure": measure, "score": score})
         about = (
@@ -289,8 +330,8 @@ class BatchPage(PageMaker):
         return Section("agreement", "Agreement", blocks)
 
     def agreement_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each policy and part of gold: runs by runs, the overlap of their right answers."""
-        if len(self.labels[:_MOST_PAIRED]) < 2:
+        """Yield a chart of runs by runs for each policy and part of gold: the agreement of their right answers."""
+        if len(self.labels) < 2:
             return
         for policy_number, agreement in enumerate(self.document.agreement):
             parts = dict.fromkeys([pair.part for pair in agreement.pairs]) or ("",)
@@ -311,7 +352,10 @@ class BatchPage(PageMaker):
                 yield self._agreement_chart(caption, pairs)
 
     def _agreement_chart(self, caption: Caption, pairs: Sequence[Overlap]) -> Drawing:
-        """Return the chart of the overlap of pairs of runs; a run agrees fully with itself."""
+        """Return the chart of the agreement of the right answers of `pairs` of runs, as a grid of runs by runs.
+
+        The cells of a run with itself are 1.
+        """
         labels = self.labels[:_MOST_PAIRED]
         overlap_by_pair: dict[tuple[int, int], float | None] = {}
         for position in range(len(labels)):
@@ -329,7 +373,7 @@ class BatchPage(PageMaker):
         return grid(caption, f"{'; '.join(texts)}.", rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each policy and part of gold: the recall of more and more runs together, and agreement."""
+        """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
         for policy_number, agreement in enumerate(self.document.agreement):
             for part in dict.fromkeys([shares.part for shares in agreement.systems]):
                 shares_of_part = [shares for shares in agreement.systems if shares.part == part]
@@ -345,11 +389,17 @@ class BatchPage(PageMaker):
     # ---- Rank stability
 
     def _stability(self) -> Section:
-        """Return the section of the correlation of every two rankings, and of who comes first in each."""
+        """Return the section on how certain rankings are.
+
+        It has the correlation of every two rankings, and how often each run comes first in a ranking.
+        """
         pair_rows = []
         for pair in self.document.stability.pairs:
-            rankings = {"a": _ranking_text(pair.a), "b": _ranking_text(pair.b)}
-            pair_rows.append({**_low_and_high(pair.interval), **rankings, "tau": pair.tau})
+            cells = _low_and_high(pair.interval)
+            cells["a"] = _ranking_text(pair.a)
+            cells["b"] = _ranking_text(pair.b)
+            cells["tau"] = pair.tau
+            pair_rows.append(cells)
         first_rows = []
         for ranking in self.document.stability.first:
             for position, share in enumerate(ranking.shares):
@@ -375,18 +425,33 @@ class BatchPage(PageMaker):
         return Section("stability", "Rank stability", blocks)
 
     def stability_charts(self) -> Iterator[Drawing]:
-        """Yield a chart of the correlation of the ranking by the measure of the leaderboard with each other ranking."""
+        """Yield a chart that compares the ranking of the leaderboard with each other ranking of the same runs.
+
+        Rankings are by other measures or under other policies. There is no chart if there is only one ranking.
+        """
         main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
         rows = []
         for pair in self.document.stability.pairs:
-            if main_ranking in (pair.a, pair.b) and pair.tau is not None:
-                other_ranking = pair.b if pair.a == main_ranking else pair.a
-                rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
+            if pair.tau is None:
+                continue
+            if pair.a == main_ranking:
+                other_ranking = pair.b
+            elif pair.b == main_ranking:
+                other_ranking = pair.a
+            else:
+                continue
+            rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
         if not rows:
             return
-        title = f"Rankings against that by {_ranking_text(main_ranking)}"
-        caption = Caption("stability", title, "Kendall's tau-b (-1 to 1)", "ranking")
-        yield dots(caption, rows[:_MOST_RANKINGS], x_scale=Scale(*DOT_PLACES, -1.0, 1.0, 0.5))
+        caption = Caption(
+            name="stability",
+            title=f"Rankings against that by {_ranking_text(main_ranking)}",
+            across="Kendall's tau-b (-1 to 1)",
+            upwards="ranking",
+        )
+        start, end = DOT_PLACES
+        correlations = Scale(start, end, low=-1.0, high=1.0, step=0.5)
+        yield dots(caption, rows[:_MOST_RANKINGS], x_scale=correlations)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -399,7 +464,12 @@ class BatchPage(PageMaker):
 
 
 def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundTogether]) -> Drawing:
-    """Return the chart of the shares of answers that any of so many runs finds, and that at least so many find."""
+    """Return the chart of the shares of the answers that one, two, three ... runs find.
+
+    One curve is the share that at least one of so many runs finds, in the mean over all choices of runs. The other is
+    the share that at least so many of all runs find. `shares_by_run_count` has the points of both curves, the first for
+    one run.
+    """
     curves: dict[str, list[tuple[float, float]]] = {"found by any": [], "found by so many at least": []}
     texts = []
     for shares in shares_by_run_count:
@@ -415,74 +485,95 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
 
 
 def _low_and_high(interval: RankingLimits | None) -> dict[str, Any]:
-    """Return the limits of an interval as cells `low` and `high`; none without an interval."""
-    return {} if interval is None else asdict(interval)
+    """Return the limits of an interval as cells with the keys `low` and `high`; no cells without an interval."""
+    if interval is None:
+        return {}
+    return asdict(interval)
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
-    """Return the mean of the scores that there are, or None."""
+    """Return the mean of the scores that are not None, or None if there are none."""
     defined_scores = [score for score in scores if score is not None]
-    return sum(defined_scores) / len(defined_scores) if defined_scores else None
+    if not defined_scores:
+        return None
+    return sum(defined_scores) / len(defined_scores)
 
 
 def _spread(scores: Sequence[float | None]) -> float:
-    """Return the distance of the highest from the lowest of the scores; -1 if there are none."""
+    """Return the distance of the highest from the lowest of the scores that are not None; -1 if there are none."""
     defined_scores = [score for score in scores if score is not None]
-    return max(defined_scores) - min(defined_scores) if defined_scores else -1.0
+    if not defined_scores:
+        return -1.0
+    return max(defined_scores) - min(defined_scores)
 
 
 class _Bin(NamedTuple):
-    """How many answers were found by some numbers of runs: `3 to 4`."""
+    """How many answers were found by a number of runs within some limits; the label is `no run`, `3` or `3 to 4`."""
 
     label: str
     answer_count: int
 
 
-def _binned(counts: Sequence[int]) -> Iterator[_Bin]:
-    """Yield the counts of answers by the number of runs that found them; of many numbers, several together."""
-    yield _Bin("no run", counts[0])
-    width = -(-len(counts) // _MOST_BARS)
-    for first in range(1, len(counts), width):
-        last = min(first + width, len(counts)) - 1
+def _bins(answer_counts: Sequence[int]) -> Iterator[_Bin]:
+    """Yield how many answers were found by no run, by one run, by two ... in at most some two dozen bins.
+
+    `answer_counts[k]` is the number of answers that exactly k runs found. If there are many runs, a bin takes several
+    numbers of runs together: `1 to 3`, `4 to 6` ...
+    """
+    yield _Bin("no run", answer_counts[0])
+    most_runs = len(answer_counts) - 1
+    bin_width = math.ceil(len(answer_counts) / _MOST_BARS)
+    for first in range(1, most_runs + 1, bin_width):
+        last = min(first + bin_width - 1, most_runs)
         label = str(first) if first == last else f"{first} to {last}"
-        yield _Bin(label, sum(counts[first : last + 1]))
+        yield _Bin(label, sum(answer_counts[first : last + 1]))
 
 
 def _plural(part: str) -> str:
     """Return the plural of a part of gold: `class` -> `classes`."""
-    return f"{part}es" if part.endswith("s") else f"{part}s"
+    if part.endswith("s"):
+        return f"{part}es"
+    return f"{part}s"
 
 
 def _policy_and_part(policy: str, part: str) -> str:
-    """Return the text that distinguishes charts of the same kind: policy and part of gold, if they are not empty."""
+    """Return the text that distinguishes a chart from others of its kind, its policy and part of gold: `sf class`.
+
+    Either may be empty.
+    """
     return f"{policy} {part}".strip()
 
 
 def _ranking_text(ranking: RunRanking) -> str:
     """Return the measure of a ranking, with its policy if it has one: `SF-AP (sf)`."""
-    return f"{ranking.measure} ({ranking.policy})" if ranking.policy else str(ranking.measure)
+    if not ranking.policy:
+        return ranking.measure
+    return f"{ranking.measure} ({ranking.policy})"
 
 
 # ---- Contradictions
 
 
 def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the places of a batch that do not fit its runs or its policies."""
+    """Yield the places of a batch that do not fit its runs or its policies, so that no page can be made of it."""
     yield from _lists_of_wrong_length(batch)
-    positions: list[int] = []
+    # Runs are named by their positions.
+    positions_of_runs: list[int] = []
     for agreement in batch.agreement:
         for pair in agreement.pairs:
-            positions += [pair.a, pair.b]
+            positions_of_runs += [pair.a, pair.b]
     for ranking in batch.stability.first:
-        positions += ranking.runs
-    last_position = max(positions, default=-1)
+        positions_of_runs += ranking.runs
+    last_position = max(positions_of_runs, default=-1)
     if last_position >= len(batch.runs):
         yield Contradiction("", f"there is no run {last_position}")
-    for member in ("leaderboard", "queries", "answers", "agreement"):
-        for position, row in enumerate(getattr(batch, member)):
+    # All rows belong to a policy.
+    for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
+        for position, row in enumerate(getattr(batch, name_of_list)):
             if row.policy not in batch.policies:
-                yield Contradiction(f"/{member}/{position}/policy", "is no policy of the batch")
-    if not batch.policies or not all(row.found_by for row in batch.answers):
+                yield Contradiction(f"/{name_of_list}/{position}/policy", "is no policy of the batch")
+    lacks_counts = any(not row.found_by for row in batch.answers)
+    if not batch.policies or lacks_counts:
         yield Contradiction("", "there are no policies, or no numbers of runs")
 
 

@@ -23,14 +23,18 @@ RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
 
 
 class ScoredInBatch(Record):
-    """The outcome of a run under a policy, and those of its files that are not yet written."""
+    """The outcome of a run under a policy, and its files as far as they are not written yet."""
 
     outcome: Outcome
     files: RunFiles = ()
 
 
 def outcome_of(task: str, run: BatchRunFile, policy: str, state: State = FAILED, **fields: Any) -> Outcome:
-    """Return the outcome of a run, a failed one unless `state` is given; `fields` are further fields of the record."""
+    """Return the record of the outcome of a run under a policy.
+
+    The run has failed unless another `state` is given. `fields` are further fields of `Outcome`, such as `failure` or
+    `runs`.
+    """
     return Outcome(task=task, run=run.name, file=run.file.name, policy=policy, state=state, **fields)
 
 
@@ -74,7 +78,7 @@ class Plan(Record, kw_only=True):
 
     @abstractmethod
     def prepare(self) -> Prepared:
-        """Read and index gold. Raises CsScoreError if that fails; no run can be scored then."""
+        """Read and index gold, and return it. Raises CsScoreError if that fails; no run can be scored then."""
 
     @property
     @abstractmethod
@@ -82,11 +86,11 @@ class Plan(Record, kw_only=True):
         """The files that all runs share."""
 
     def measures(self) -> list[str]:
-        """Return the measures that the options allow, the headline measure first."""
+        """Return the names of the measures that can rank runs under these options, the headline measure first."""
         return [str(measure) for measure in rankable(self.task)]
 
     def headline(self) -> Sequence[str]:
-        """Return the measures that readable leaderboards show."""
+        """Return the names of the few measures that readable leaderboards show, the most important first."""
         return headline(self.task)
 
     @property
@@ -109,7 +113,11 @@ class Plan(Record, kw_only=True):
 
 
 def _with_remote_inputs(value: Any, *, ships: bool) -> Any:
-    """Return the value of a field of a plan, with each input in it, also in a collection, made for a remote worker."""
+    """Return the value of a field of a plan in which all inputs can be read by a worker on another machine.
+
+    Inputs inside tuples and dictionaries are replaced, too; values without inputs are returned as they are. Raises
+    InputError if an input is shipped and cannot be read.
+    """
     if isinstance(value, tuple):
         return tuple([_with_remote_inputs(item, ships=ships) for item in value])
     if isinstance(value, dict):
@@ -136,7 +144,10 @@ class Prepared:
         """The properties of gold that the tables over all runs need."""
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        """Return the measures that runs can have, the headline measure first, each with the hops that it exists for."""
+        """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
+
+        Cold Start has `{"SF-F1": ["0", "1"], ...}`, where `SF-F1@1` can be asked for. Other tasks have no hops.
+        """
         return dict.fromkeys(self.plan.measures(), ())
 
     @abstractmethod
@@ -148,10 +159,17 @@ class Prepared:
 
     @abstractmethod
     def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        """Return the inputs and options from which the scores and files of a run are made; `digest` is its file's."""
+        """Return the inputs and options from which the scores and files of a run under a policy are made.
+
+        `digest` is the digest of the file of the run.
+        """
 
     def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
-        """Return an origin together with the resampling and the `choices` on which the files of a run depend."""
+        """Return the origin of a run's scores, extended by everything else on which the files of the run depend.
+
+        That is the resampling of the batch, of `unit` (queries, claims ...), and the `choices`, which are further
+        fields of `RunOrigin`.
+        """
         resampling = self.plan.resampling
         if resampling is not None:
             resampling = replace(resampling, unit=unit)

@@ -21,7 +21,11 @@ class Progress:
         total: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with none of `total` runs finished. `show` is the function that prints a line; None: print none."""
+        """Begin with none of `total` runs finished.
+
+        `show` is the function that prints a line; if it is None, nothing is printed. `clock` returns the time in
+        seconds.
+        """
         self._show = show
         self._seconds_between_lines = seconds_between_lines
         self._total = total
@@ -32,32 +36,37 @@ class Progress:
         self._latest_run = ""
 
     def starts(self, run: str) -> None:
-        """Note that a run was handed to a worker."""
+        """Note that the run called `run` was handed to a worker, and show the line if it is due."""
         self._latest_run = run
-        self.tick()
+        self.show_if_due()
 
     def finished(self) -> None:
-        """Count one more finished run."""
+        """Count one more finished run, and show the line if it is due."""
         self._finished_count += 1
-        self.tick()
+        self.show_if_due()
 
-    def tick(self) -> None:
-        """Show the line if `seconds_between_lines` have passed since the last one."""
+    def show_if_due(self) -> None:
+        """Show the line if `seconds_between_lines` have passed since it was last shown."""
         if self._show is None:
             return
         now = self._clock()
-        if now - self._last_line_time >= self._seconds_between_lines:
-            self._last_line_time = now
-            self._show(self.line(now))
+        if now - self._last_line_time < self._seconds_between_lines:
+            return
+        self._last_line_time = now
+        self._show(self.line(now))
 
     def line(self, now: float) -> str:
-        """Return the line: finished runs, their rate, the time left, and the run that was started last."""
-        seconds = now - self._start_time
-        rate = self._finished_count / seconds if seconds > 0 else 0.0
+        """Return the line at the time `now`: finished runs, their rate, the time left, and the run started last.
+
+        Rate and time left are missing until the first run is finished: `0/40 runs, run1`.
+        """
         parts = [f"{self._finished_count}/{self._total} runs"]
-        if rate:
-            parts.append(_rate_text(rate))
-            seconds_left = round((self._total - self._finished_count) / rate)
+        seconds = now - self._start_time
+        if self._finished_count > 0 and seconds > 0:
+            runs_per_second = self._finished_count / seconds
+            unfinished_count = self._total - self._finished_count
+            seconds_left = round(unfinished_count / runs_per_second)
+            parts.append(_rate_text(runs_per_second))
             parts.append(f"{_duration_text(seconds_left)} left")
         if self._latest_run:
             parts.append(self._latest_run)
@@ -65,7 +74,7 @@ class Progress:
 
 
 def _rate_text(runs_per_second: float) -> str:
-    """Return a rate per second or, if it is below one run a second, per minute: `30.0 runs/min`."""
+    """Return a rate per second, or per minute if it is below one run a second: `2.5 runs/s`, `30.0 runs/min`."""
     if runs_per_second >= 1:
         return f"{runs_per_second:.1f} runs/s"
     return f"{runs_per_second * 60:.1f} runs/min"

@@ -63,6 +63,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target
     does not belong to the batch.
     """
+    # The files that the batch writes: tables over all runs, the files of each run, and the report of problems.
     problem_outputs = tuple(OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in FILES]
     paths += _list_files(options.out, _is_leftover)
@@ -71,28 +72,37 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
             folder = folder_of_run(options.out, plan, run.name, policy)
             _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
             paths += _list_files(folder, _is_run_file)
-            paths += _places_shared_with_run(problem_outputs, folder)
+            paths += _problem_reports_in_run_folder(problem_outputs, folder)
     distinct_paths = dict.fromkeys(paths)
     outputs = _planned_outputs(distinct_paths, writes_index=plan.page is not None)
-    inputs = [name_of(member) for file in plan.inputs for member in expand_folder(file.name)]
+    # The files that it reads. A folder is given as the files in it.
+    inputs = []
+    for file in plan.inputs:
+        for file_in_input in expand_folder(file.name):
+            inputs.append(name_of(file_in_input))
     if options.runs_from is not None:
         inputs.append(options.runs_from)
-    inputs += [run.file.name for run in runs]
+    for run in runs:
+        inputs.append(run.file.name)
     return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
 
 
 def _refuse_links(folder: str, *, has_policies: bool) -> None:
-    """Raise UsageError if the folder of a run is a link, or the folder of its policy above it."""
-    places = [os.path.dirname(folder), folder] if has_policies else [folder]
-    for place in places:
-        if os.path.islink(place):
-            raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
+    """Raise UsageError if the folder of a run is a link, or if the folder of its policy, which contains it, is one."""
+    folders = [folder]
+    if has_policies:
+        folders.insert(0, os.path.dirname(folder))
+    for path in folders:
+        if os.path.islink(path):
+            raise UsageError(f"{path} is a link, where -o makes a folder; remove it, or take another -o")
 
 
-def _places_shared_with_run(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
-    """Return the paths of files of problems that do not exist yet and have the path of a file of a run.
+def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
+    """Return the paths at which `--problems` would make a file that has the name of a file of a run.
 
-    `--problems OUT/run/out.json` is such a path. It enters the plan twice, so that the check of the plan refuses it.
+    `--problems OUT/run/out.json` is such a path if `OUT/run` is the `folder` of a run. The path enters the plan twice
+    then, as a file of the run and as a report of problems, so that the check of the plan refuses it. A file that exists
+    already is left out, because the plan has all existing files of the folder anyway.
     """
     paths = []
     for output in problem_outputs:
@@ -104,18 +114,22 @@ def _places_shared_with_run(problem_outputs: Iterable[PlannedOutput], folder: st
 
 
 def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[PlannedOutput]:
-    """Return how each file of a batch is treated if it exists already.
+    """Return for each path of a batch how a file that exists there already is treated.
 
-    Tables of the batch replace only tables of an earlier batch, files of a run replace any file. An `index.html` of an
-    earlier batch is removed if this batch writes none: it would show other scores.
+    Tables of the batch replace only tables of an earlier batch, which are recognised by their beginning. Files of a run
+    replace any file. An `index.html` of an earlier batch is removed if this batch does not write one (`writes_index`),
+    because it would show other scores.
     """
     outputs = []
     for path in paths:
         name = os.path.basename(path)
         beginning = BEGINNINGS.get(name)
-        existing = Existing.KNOWN if beginning else Existing.REPLACED
-        output = PlannedOutput("-o", path, existing, beginning)
-        if name != INDEX or writes_index:
+        if beginning is None:
+            output = PlannedOutput("-o", path, Existing.REPLACED)
+        else:
+            output = PlannedOutput("-o", path, Existing.KNOWN, beginning)
+        is_stale_index = name == INDEX and not writes_index
+        if not is_stale_index:
             outputs.append(output)
         elif output.is_recognised():
             outputs.append(replace(output, existing=Existing.CLEARED))
@@ -126,42 +140,41 @@ def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[Planne
 
 
 def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
-    """Write the files of a run into its folder, in place of those of an earlier scoring; return the outcome with them.
+    """Write the files of a run into its folder, and return its outcome with their names, sizes and digests.
 
-    The record of the run is written last. A failed run gets none, so that `--resume` tries it again. Raises OutputError
-    if the folder cannot be written.
+    The files of an earlier scoring are removed first. The record of the run is written last. A failed run gets no
+    record, so that `--resume` tries it again. Raises OutputError if the folder cannot be written.
     """
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from None
     clear(folder)
-    outcome = replace(outcome, files=written_files(files, folder))
+    written_files = []
+    for name, blocks in files:
+        digest = _FileDigest(name)
+        with whole_file(os.path.join(folder, name)) as file:
+            for block in blocks:
+                digest.update(block)
+                file.write(block)
+        written_files.append(digest.written_file())
+    outcome = replace(outcome, files=tuple(written_files))
     if outcome.state == FAILED:
         return outcome
-    outcome = replace(outcome, digest=digest_of(to_builtins(outcome)))
+    outcome = replace(outcome, digest=digest_of_record(to_builtins(outcome)))
     write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
     return outcome
 
 
-def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFile, ...]:
-    """Write files into a folder, and return the name, size and digest of each.
-
-    Without a folder nothing is written, and the values that would be recorded are returned.
-    """
-    written = []
+def digest_files(files: RunFiles) -> tuple[WrittenFile, ...]:
+    """Return the name, size and digest that the files of a run would have if they were written. Nothing is written."""
+    written_files = []
     for name, blocks in files:
         digest = _FileDigest(name)
-        if folder is None:
-            for block in blocks:
-                digest.update(block)
-        else:
-            with whole_file(os.path.join(folder, name)) as file:
-                for block in blocks:
-                    digest.update(block)
-                    file.write(block)
-        written.append(digest.written())
-    return tuple(written)
+        for block in blocks:
+            digest.update(block)
+        written_files.append(digest.written_file())
+    return tuple(written_files)
 
 
 class _FileDigest:
@@ -171,52 +184,59 @@ class _FileDigest:
     """
 
     def __init__(self, name: str) -> None:
-        """Begin with an empty file called `name`; the first line of a file `.params` may hold a time."""
+        """Begin with an empty file called `name`."""
         self._name = name
         self._size = 0
         self._sha256 = hashlib.sha256()
-        self._unfinished_line: bytes | None = b"" if name.endswith(".params") else None
+        self._is_in_first_line = name.endswith(".params")
+        self._first_line = b""
 
     def update(self, block: bytes) -> None:
-        """Add the next block of the file."""
+        """Add the next block of the file.
+
+        The first line of a file `.params` is collected until its end is known, and left out if it is a time.
+        """
         self._size += len(block)
-        if self._unfinished_line is None:
+        if not self._is_in_first_line:
             self._sha256.update(block)
             return
-        line, line_feed, rest = (self._unfinished_line + block).partition(b"\n")
+        part_of_line, line_feed, rest = block.partition(b"\n")
+        self._first_line += part_of_line
         if not line_feed:
-            self._unfinished_line = line
             return
-        self._unfinished_line = None
-        if not _TIME_LINE.fullmatch(line):
-            self._sha256.update(line)
-        self._sha256.update(line_feed + rest)
+        self._is_in_first_line = False
+        if not _TIME_LINE.fullmatch(self._first_line):
+            self._sha256.update(self._first_line)
+        self._sha256.update(line_feed)
+        self._sha256.update(rest)
 
-    def written(self) -> WrittenFile:
+    def written_file(self) -> WrittenFile:
         """Return the name, size and digest of the file. Call it once, after the last block."""
-        if self._unfinished_line is not None:
-            self._sha256.update(self._unfinished_line)
-        return WrittenFile(self._name, self._size, self._sha256.hexdigest())
+        if self._is_in_first_line:  # the file ended before its first line did
+            self._sha256.update(self._first_line)
+        return WrittenFile(name=self._name, size=self._size, sha256=self._sha256.hexdigest())
 
 
 # ---- Reading the files of a run
 
 
-class UnfitError(Exception):
+class ChangedFileError(Exception):
     """A file of an earlier batch was changed since it was written; the text of the error is the path of the file."""
 
 
 def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
     """Return the recorded outcome of a run that an earlier batch scored from the inputs and options of `origin`.
 
-    Returns None if the folder has no record, or the record was made from other inputs or options. Raises UnfitError if
-    the record or one of the files that it lists was changed.
+    Returns None if the folder has no record, or the record was made from other inputs or options. Raises
+    ChangedFileError if the record or one of the files that it lists was changed.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
         return None
     outcome = _read_record(path)
-    if not outcome.origin or _comparable(outcome.origin) != _comparable(origin):
+    if not outcome.origin:
+        return None
+    if _origin_without_input_names(outcome.origin) != _origin_without_input_names(origin):
         return None
     for file in outcome.files:
         check_file(os.path.join(folder, file.name), file)
@@ -224,39 +244,41 @@ def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
 
 
 def _read_record(path: str) -> Outcome:
-    """Return the outcome in the record of a run. Raises UnfitError if it is not a record as a batch wrote it."""
+    """Return the outcome in the record of a run. Raises ChangedFileError if it is not a record as a batch wrote it."""
     try:
         with _open_plain_file(path) as file:
             value = document_in(file.read(_LARGEST_RECORD), path)
         outcome = record_in(value, Outcome, path)
-        is_whole = bool(outcome.origin) and outcome.digest == digest_of(value)
+        if not outcome.origin or outcome.digest != digest_of_record(value):
+            raise ChangedFileError(path)
         for run in outcome.runs:
-            if run.findings:
-                run.findings.check()
-            else:
-                is_whole = False
+            if not run.findings:
+                raise ChangedFileError(path)
+            run.findings.check()
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
-        raise UnfitError(path) from None
-    if not is_whole:
-        raise UnfitError(path)
+        raise ChangedFileError(path) from None
     return outcome
 
 
-def _comparable(origin: RunOrigin) -> object:
-    """Return an origin as JSON values in which inputs count by their digests alone, not by their names.
+def _origin_without_input_names(origin: RunOrigin) -> object:
+    """Return the origin of a run's scores as values that are equal if the scores were made in the same way.
 
-    An option that names an input, such as a list of queries, has the digest of that input, too.
+    Two batches may read the same inputs from different paths. So the inputs are listed by role and digest without their
+    names, and an option that names an input, such as a list of queries, has the digest of that input in its place.
     """
     digest_by_name = {file.name: file.sha256 for file in origin.inputs}
     options = {}
-    for name, value in origin.options.items():
-        options[name] = digest_by_name.get(value, value) if isinstance(value, str) else value
-    inputs = [(file.role, file.sha256) for file in origin.inputs]
-    values = {**to_builtins(origin), "options": options, "inputs": inputs}
+    for option, value in origin.options.items():
+        is_input_name = isinstance(value, str) and value in digest_by_name
+        options[option] = digest_by_name[value] if is_input_name else value
+    values = to_builtins(origin)
+    values["options"] = options
+    values["inputs"] = [(file.role, file.sha256) for file in origin.inputs]
+    # An origin that was read from JSON has lists where one of this process has tuples; JSON makes both lists.
     return json.loads(json.dumps(values))
 
 
-def digest_of(record: Mapping[str, object]) -> str:
+def digest_of_record(record: Mapping[str, object]) -> str:
     """Return the SHA-256 of a record without its own entry `digest`; a change of the record changes it.
 
     Raises ValueError if the record holds a number that JSON does not know (infinity, NaN).
@@ -266,13 +288,13 @@ def digest_of(record: Mapping[str, object]) -> str:
 
 
 def check_file(path: str, written: WrittenFile) -> None:
-    """Raise UnfitError if the file at `path` does not have the size and the digest that were recorded."""
+    """Raise ChangedFileError if the file at `path` does not have the size and the digest that were recorded."""
     try:
-        is_same = _has_digest(path, written)
+        is_unchanged = _has_digest(path, written)
     except (OSError, ValueError):
-        is_same = False
-    if not is_same:
-        raise UnfitError(path)
+        is_unchanged = False
+    if not is_unchanged:
+        raise ChangedFileError(path)
 
 
 def _has_digest(path: str, written: WrittenFile) -> bool:
@@ -285,7 +307,7 @@ def _has_digest(path: str, written: WrittenFile) -> bool:
         while block:
             digest.update(block)
             block = file.read(_BLOCK_BYTES)
-        return digest.written() == written
+        return digest.written_file() == written
 
 
 def _open_plain_file(path: str) -> io.BufferedReader:
@@ -305,9 +327,8 @@ def clear(folder: str) -> None:
 
     Without its record a run counts as not scored, even if this process is killed before all files are gone.
     """
-    paths = _list_files(folder, _is_run_file)
-    paths.sort(key=lambda path: os.path.basename(path) != SIGNATURE)
-    _remove_files(paths)
+    _remove_files([os.path.join(folder, SIGNATURE)])
+    _remove_files(_list_files(folder, _is_run_file))
 
 
 def clear_leftovers(folder: str) -> None:
@@ -323,7 +344,10 @@ def _remove_files(paths: Iterable[str]) -> None:
 
 
 def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str]:
-    """Return the sorted paths of the files, links and pipes in a folder with wanted names; none without a folder."""
+    """Return the sorted paths of all entries of a folder that have a wanted name and are no folders themselves.
+
+    The list is empty if the folder does not exist or cannot be read.
+    """
     paths = []
     try:
         with os.scandir(folder) as entries:

@@ -14,55 +14,67 @@ from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_e
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Note
 from cs_score.tables.layout import Layout, Table, columns, tsv
-from cs_score.verbs.batch import documents
-from cs_score.verbs.batch import overview as many
-from cs_score.verbs.batch.documents import LeaderboardDocument, LeaderboardRow, Outcome
+from cs_score.verbs.batch.documents import BatchOverview, LeaderboardDocument, LeaderboardRow, Outcome, RankedRow
 from cs_score.verbs.batch.leaderboard import WRITERS, distinct_labels
+from cs_score.verbs.batch.overview import (
+    FOUND,
+    Difficulty,
+    Evaluation,
+    Overview,
+    System,
+    SystemResult,
+    UnitScores,
+    make_overview,
+)
 
 # ---- The overview of all runs
 
 
-def overview_of(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: many.Evaluation) -> many.Overview:
-    """Return the overview of the runs of one edition: the answers of each run, and how much they agree.
+def overview_of_outcomes(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: Evaluation) -> Overview:
+    """Return the overview of the runs of one edition: the answers of each run, and how much the runs agree.
 
-    Rankings in it are by the headline measures of the leaderboard.
+    Rankings in it are by the headline measures of the leaderboard `board`. `evaluation` has the properties of gold.
     """
-    systems: dict[many.System, None] = {}
-    result_by_key: dict[tuple[str, many.System], many.SystemResult] = {}
+    # A system is a run id of a run. It has one result under each policy.
+    systems: dict[System, None] = {}
+    result_by_key: dict[tuple[str, System], SystemResult] = {}
     for outcome in outcomes:
         for run in outcome.runs:
-            system = many.System(outcome.run, run.run_id)
+            system = System(outcome.run, run.run_id)
             systems[system] = None
             if run.findings:
-                result_by_key[outcome.policy, system] = many.SystemResult(run.scores, run.findings)
+                result_by_key[outcome.policy, system] = SystemResult(run.scores, run.findings)
     results_by_policy = {}
-    for policy in dict.fromkeys([outcome.policy for outcome in outcomes]):
-        results_by_policy[policy] = [result_by_key.get((policy, system)) for system in systems]
+    for outcome in outcomes:
+        policy = outcome.policy
+        if policy not in results_by_policy:
+            results_by_policy[policy] = [result_by_key.get((policy, system)) for system in systems]
     resampling = None
     for row in board.rows:
-        if row.intervals:
+        if row.intervals:  # all rows with intervals have the same settings
             resampling = row.intervals.resampling
             break
-    return many.make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
+    return make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
 
 
-def document_of(overview: many.Overview, board: LeaderboardDocument, *, pages: bool) -> documents.BatchOverview:
+def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: bool) -> BatchOverview:
     """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
     evaluation = overview.evaluation
+    # Collect the notes of all rows, and the lists of all policies.
     notes: list[Note] = []
     for row in board.rows:
         if row.intervals:
             notes += row.intervals.notes
     notes += board.notes
-    units: list[many.UnitScores] = []
-    answers: list[many.Difficulty] = []
+    units: list[UnitScores] = []
+    answers: list[Difficulty] = []
     for policy_overview in overview.policies:
         units += policy_overview.unit_scores
         answers += policy_overview.difficulties
     resampling = overview.resampling
     if resampling is not None:
         resampling = replace(resampling, unit=evaluation.unit)
-    return documents.BatchOverview(
+    return BatchOverview(
         task=evaluation.mode,
         measure=board.measure,
         unit=evaluation.unit,
@@ -82,12 +94,13 @@ def document_of(overview: many.Overview, board: LeaderboardDocument, *, pages: b
     )
 
 
-def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
-    """Return a row of the leaderboard for `batch.json`, which has only the score by `measure`."""
+def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
+    """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score."""
     interval = None
     if row.intervals and measure in row.scores:
-        interval = RankingLimits(*row.limits(measure))
-    return documents.RankedRow(
+        low, high = row.limits(measure)
+        interval = RankingLimits(low, high)
+    return RankedRow(
         policy=row.policy,
         rank=row.rank,
         run=row.run,
@@ -104,26 +117,33 @@ def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
 # ---- Tables of the overview
 
 
-def _answers_table(overview: many.Overview) -> Table:
-    """Return the table `answers.tsv`: a row for each policy and each target, which gold wants found.
+def _answers_table(overview: Overview) -> Table:
+    """Return the table `answers.tsv`, which says for each answer that gold asks for which runs gave it.
 
-    A row says how many runs found it, which run if only one did, and then for every run 1 or 0: found or not. The cell
-    of a run that was not scored is empty.
+    It has a row for each policy and each target (in Cold Start an equivalence class of the ground truth, in other tasks
+    a unit by a measure). The row names the target, counts the runs that found it, and names the run that alone found
+    it, if there is one. The last columns, one for each run, hold 1 if the run found the target and 0 if it did not; the
+    cell of a run that was not scored is empty.
     """
     labels = distinct_labels(overview.systems)
     rows: list[tuple[Any, ...]] = []
     for policy_overview in overview.policies:
-        marks_of_systems = policy_overview.marks_of_systems
         for position, target in enumerate(overview.targets):
-            count = policy_overview.finder_counts[position]
-            marks = ["" if system_marks is None else system_marks[position] for system_marks in marks_of_systems]
-            only_finder = labels[marks.index(many.FOUND)] if count == 1 else ""
-            names = (target.part, target.unit, target.place, target.name, target.value)
-            rows.append((policy_overview.policy, *names, count, only_finder, *marks))
+            marks = []
+            for marks_of_run in policy_overview.marks_of_systems:
+                marks.append("" if marks_of_run is None else marks_of_run[position])
+            finder_count = policy_overview.finder_counts[position]
+            only_finder = ""
+            if finder_count == 1:
+                only_finder = labels[marks.index(FOUND)]
+            row: list[Any] = [policy_overview.policy, target.part, target.unit, target.place, target.name, target.value]
+            row += [finder_count, only_finder]
+            row += marks
+            rows.append(tuple(row))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
-    layout = Layout("answers", "", columns(*keys), lambda rows: rows)
-    return Table(layout, rows, len(rows))
+    layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
+    return Table(layout, rows, total=len(rows))
 
 
 _AGREEMENT_COLUMNS: Final = columns(
@@ -148,11 +168,12 @@ _AGREEMENT_COLUMNS: Final = columns(
 )
 
 
-def _agreement_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `agreement.tsv` for each policy.
+def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `agreement.tsv`, policy by policy, each row as a dictionary by the keys of the columns.
 
-    First the pairs of runs with the answers that they share, then what one, two ... runs find together, then the scores
-    of all right answers of all runs together.
+    The rows of a policy are of three kinds, which the column `what` tells apart: `pair` for two runs and the numbers of
+    answers that they share, `systems` for the share of the answers that one, two ... runs find together, and `union`
+    for a score of all right answers of all runs together.
     """
     for policy_overview in overview.policies:
         policy = policy_overview.policy
@@ -197,11 +218,12 @@ _STABILITY_COLUMNS: Final = columns(
 )
 
 
-def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `stability.tsv`.
+def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `stability.tsv`, each as a dictionary by the keys of the columns.
 
-    First a row for each run of each ranking, with the share of resamples in which it is first, then one for each pair
-    of rankings with their correlation.
+    A ranking orders the runs by a measure under a policy. Rows of the kind `run` come first: for each ranking and each
+    run, the share of resamples in which the run is first. Rows of the kind `pair` follow: for each pair of rankings,
+    their correlation (Kendall's tau-b) with its limits.
     """
     for ranking in overview.stability.first:
         for position, share in enumerate(ranking.shares):
@@ -217,6 +239,11 @@ def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
             }
     for pair in overview.stability.pairs:
         shared_runs = overview.ranked[pair.a] & overview.ranked[pair.b]
+        low = None
+        high = None
+        if pair.interval is not None:
+            low = pair.interval.low
+            high = pair.interval.high
         yield {
             "what": "pair",
             "measure": pair.a.measure,
@@ -225,59 +252,90 @@ def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
             "other_policy": pair.b.policy,
             "runs": len(shared_runs),
             "tau_b": pair.tau,
-            "tau_b:low": None if pair.interval is None else pair.interval.low,
-            "tau_b:high": None if pair.interval is None else pair.interval.high,
+            "tau_b:low": low,
+            "tau_b:high": high,
         }
 
 
-TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
+TABLES: Final[Mapping[str, Callable[[Overview], Table]]] = {
     "answers.tsv": _answers_table,
-    "agreement.tsv": Layout("agreement", "", _AGREEMENT_COLUMNS, _agreement_rows).table,
-    "stability.tsv": Layout("stability", "", _STABILITY_COLUMNS, _stability_rows).table,
+    "agreement.tsv": Layout(name="agreement", title="", columns=_AGREEMENT_COLUMNS, rows=_agreement_rows).table,
+    "stability.tsv": Layout(name="stability", title="", columns=_STABILITY_COLUMNS, rows=_stability_rows).table,
 }
 """The functions that make the tables of an overview, by the name of the file."""
 
 
-def files_of(board: LeaderboardDocument, overview: many.Overview) -> dict[str, Iterator[bytes]]:
-    """Return the content of the tables of a batch by the name of the file; JSON and problems are not among them."""
-    blocks_by_name: dict[str, Iterator[bytes]] = {}
-    for ending, text_of in WRITERS.items():
+def table_files(board: LeaderboardDocument, overview: Overview) -> dict[str, Iterator[bytes]]:
+    """Return the content of each table of a batch, by the name of its file.
+
+    These are the leaderboard as TSV, Markdown and LaTeX, and the tables of the overview. The leaderboard as JSON and
+    the table of problems are not among them.
+    """
+    content_by_name: dict[str, Iterator[bytes]] = {}
+    for ending, make_text in WRITERS.items():
         if ending != "json":
-            blocks_by_name[f"leaderboard.{ending}"] = encoded([text_of(board)])
-    for name, table_of in TABLES.items():
-        blocks_by_name[name] = tsv(table_of(overview))
-    return blocks_by_name
+            content_by_name[f"leaderboard.{ending}"] = encoded([make_text(board)])
+    for name, make_table in TABLES.items():
+        content_by_name[name] = tsv(make_table(overview))
+    return content_by_name
 
 
 # ---- Problems
 
 
 def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
-    """Yield the rows of `problems.tsv`: for each run its problems, its remarks, and why it failed if it did."""
+    """Yield the rows of `problems.tsv`, each as a dictionary by the keys of the columns.
+
+    The rows of a run are its problems, then its remarks, then the reason of its failure if it failed.
+    """
     for outcome in outcomes:
-        run = {"run": outcome.run, "policy": outcome.policy}
         for problem in outcome.problems:
-            yield {**run, **problem._asdict(), "message": problem.message.strip()}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": problem.severity,
+                "code": problem.code,
+                "file": problem.file,
+                "line": problem.line,
+                "message": problem.message.strip(),
+            }
         for remark in outcome.remarks:
-            yield {**run, "severity": "NOTE", "code": "REMARK", "message": remark}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "NOTE",
+                "code": "REMARK",
+                "message": remark,
+            }
         if outcome.failure is not None:
-            yield {**run, "severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "ERROR",
+                "code": "FATAL",
+                "file": outcome.file,
+                "message": outcome.failure,
+            }
 
 
 _PROBLEM_LAYOUT: Final = Layout(
-    "problems", "", columns("run", "policy", "severity", "code", "file", "line", "message"), _problem_rows
+    name="problems",
+    title="",
+    columns=columns("run", "policy", "severity", "code", "file", "line", "message"),
+    rows=_problem_rows,
 )
 
 
-def problem_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
-    """Return the lines of `problems.tsv`, the header first."""
+def problem_table_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
+    """Return the lines of `problems.tsv` with the problems of all runs; the first line is the header."""
     return list(tsv(_PROBLEM_LAYOUT.table(outcomes)))
 
 
 def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
-    """Write a report of the problems of gold and of all runs, with their details, each problem once.
+    """Write the report of `--problems` into the file `path`: the problems of gold and of all runs with their details.
 
-    Of a run whose worker died only the reason of the failure is known. Raises OutputError if it cannot be written.
+    Each problem is reported once. If a run has no list of problems because its worker died, the reason of its failure
+    is reported instead. Raises OutputError if the file cannot be written.
     """
     problems = list(gold_problems)
     for outcome in outcomes:

@@ -45,11 +45,13 @@ class Job(Record):
     run: BatchRunFile
     folder_by_policy: dict[str, str | None]
 
-    def fail(self, reason: str) -> list[ScoredInBatch]:
-        """Return a failed outcome of the run under each of its policies."""
-        return [
-            ScoredInBatch(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folder_by_policy
-        ]
+    def failed_outcomes(self, reason: str) -> list[ScoredInBatch]:
+        """Return a failed outcome of the run under each of its policies; `reason` says why it failed."""
+        results = []
+        for policy in self.folder_by_policy:
+            outcome = outcome_of(self.task, self.run, policy, failure=reason)
+            results.append(ScoredInBatch(outcome))
+        return results
 
 
 class Scorer:
@@ -77,17 +79,18 @@ class Scorer:
             with paused_collector():
                 return self._score(job)
         except CsScoreError as error:  # gold as this worker reads it, or a full disk
-            return job.fail(str(error))
+            return job.failed_outcomes(str(error))
         except Exception as error:  # a defect of cs-score fails one run, not the batch
             place = traceback.extract_tb(error.__traceback__)[-1]
-            module = place.filename.rpartition("/")[2]
+            module = os.path.basename(place.filename)
             text = f"{type(error).__name__}: {error} ({module} line {place.lineno})"
-            return job.fail(f"defect of cs-score: {text}; please report it")
+            return job.failed_outcomes(f"defect of cs-score: {text}; please report it")
 
     def _score(self, job: Job) -> list[ScoredInBatch]:
-        """Score a run, and write its files or return them with the outcome if the job names no folder.
+        """Score a run under its policies, and return an outcome for each policy.
 
-        Raises CsScoreError if gold cannot be read or a file cannot be written.
+        The files of the run are written into the folder that the job names. If it names none, they are returned with
+        the outcome. Raises CsScoreError if gold cannot be read or a file cannot be written.
         """
         with self._preparation_lock:
             if self._prepared is None:
@@ -95,39 +98,42 @@ class Scorer:
         results = []
         for scored in self._prepared.score(job.run, list(job.folder_by_policy)):
             folder = job.folder_by_policy[scored.outcome.policy]
-            if folder is None:
-                files = [(name, [b"".join(blocks)]) for name, blocks in scored.files]
-                results.append(ScoredInBatch(scored.outcome, files))
-            else:
+            if folder is not None:
                 outcome = store.write_run(folder, scored.outcome, scored.files)
                 results.append(ScoredInBatch(outcome))
+                continue
+            files = []
+            for name, blocks in scored.files:
+                content = b"".join(blocks)
+                files.append((name, [content]))
+            results.append(ScoredInBatch(scored.outcome, files))
         return results
 
 
 # ---- All runs
 
-Scores: TypeAlias = Future[list[ScoredInBatch]]
-"""The future outcomes of a run under its policies, with its files if the worker does not write them."""
+OutcomesFuture: TypeAlias = Future[list[ScoredInBatch]]
+"""The future of a job: the outcomes of its run, with the files of the run if the worker does not write them."""
 
 
 class Backend:
     """The processes that score runs.
 
-    `width` is the number of runs that are handed out at the same time. `death_errors` are the exceptions of a future
-    whose worker died. With `retries` the backend itself tries such a run again before it reports the error.
+    `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions of
+    a future whose worker died. If the backend `retries`, it tries such a job again itself before it reports the error.
     """
 
-    width: int
+    most_jobs_at_once: int
     death_errors: tuple[type[BaseException], ...] = ()
     retries: bool = False
 
     @abstractmethod
-    def submit(self, job: Job) -> Scores:
-        """Hand a run to a worker, and return the future of its outcomes."""
+    def submit(self, job: Job) -> OutcomesFuture:
+        """Hand a job to a worker, and return the future of its outcomes."""
 
     @abstractmethod
-    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
-        """Wait until one of the futures is done, at most `seconds`. Return all futures that are done."""
+    def wait(self, running: Collection[OutcomesFuture], seconds: float) -> Collection[OutcomesFuture]:
+        """Wait at most `seconds` until one of the `running` futures is done, and return all that are done."""
 
 
 def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[ScoredInBatch]:
@@ -137,50 +143,56 @@ def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Itera
     suffice for one large run but not for two. If the worker dies again, the run has failed.
     """
     crashed_jobs: list[Job] = []
-    for job, future in _completed_jobs(jobs, backend, backend.width, progress):
+    for job, future in _complete_jobs(jobs, backend, backend.most_jobs_at_once, progress):
         if not backend.retries and _has_crashed(future, backend):
             crashed_jobs.append(job)
             continue
         progress.finished()
         yield from _outcomes(job, future, backend)
-    for job, future in _completed_jobs(crashed_jobs, backend, 1, progress):
+    for job, future in _complete_jobs(crashed_jobs, backend, 1, progress):
         progress.finished()
         yield from _outcomes(job, future, backend)
 
 
-def _completed_jobs(
-    jobs: Sequence[Job], backend: Backend, width: int, progress: Progress
-) -> Iterator[tuple[Job, Scores]]:
-    """Hand jobs to the workers, `width` at a time, and yield each job with its future when that is done."""
-    waiting = deque(jobs)
-    job_by_future: dict[Scores, Job] = {}
-    while waiting or job_by_future:
-        while waiting and len(job_by_future) < width:
-            job = waiting.popleft()
+def _complete_jobs(
+    jobs: Sequence[Job], backend: Backend, most_jobs_at_once: int, progress: Progress
+) -> Iterator[tuple[Job, OutcomesFuture]]:
+    """Hand jobs to the workers, and yield each job with its future as soon as the future is done.
+
+    Never more than `most_jobs_at_once` are in the hands of the workers.
+    """
+    waiting_jobs = deque(jobs)
+    job_by_future: dict[OutcomesFuture, Job] = {}
+    while waiting_jobs or job_by_future:
+        while waiting_jobs and len(job_by_future) < most_jobs_at_once:
+            job = waiting_jobs.popleft()
             progress.starts(job.run.name)
-            job_by_future[backend.submit(job)] = job
-        completed = backend.wait(job_by_future, _TICK_SECONDS)
-        progress.tick()
-        for future in completed:
+            future = backend.submit(job)
+            job_by_future[future] = job
+        done_futures = backend.wait(job_by_future, _TICK_SECONDS)
+        progress.show_if_due()
+        for future in done_futures:
             yield job_by_future.pop(future), future
 
 
-def _has_crashed(future: Scores, backend: Backend) -> bool:
-    """Return whether the worker of a future died."""
-    return not future.cancelled() and isinstance(future.exception(), backend.death_errors)
+def _has_crashed(future: OutcomesFuture, backend: Backend) -> bool:
+    """Return whether a future, which is done, has no outcomes because its worker died."""
+    if future.cancelled():
+        return False
+    return isinstance(future.exception(), backend.death_errors)
 
 
-def _outcomes(job: Job, future: Scores, backend: Backend) -> list[ScoredInBatch]:
-    """Return the outcomes of a job whose future is done; failed ones if the future has an exception."""
+def _outcomes(job: Job, future: OutcomesFuture, backend: Backend) -> list[ScoredInBatch]:
+    """Return the outcomes of a job whose future is done. They are failed outcomes if the future has an exception."""
     try:
         return future.result()
     except CancelledError:
-        return job.fail("the executor gave the run up: the connection to it was lost")
+        return job.failed_outcomes("the executor gave the run up: the connection to it was lost")
     except backend.death_errors as error:
         name = type(error).__name__
-        return job.fail(f"the worker died at it each time it was tried (out of memory?): {name}")
+        return job.failed_outcomes(f"the worker died at it each time it was tried (out of memory?): {name}")
     except Exception as error:
-        return job.fail(f"the executor could not run it: {type(error).__name__}: {error}")
+        return job.failed_outcomes(f"the executor could not run it: {type(error).__name__}: {error}")
 
 
 # ---- Processes of this machine
@@ -191,14 +203,20 @@ class _LocalBackend(Backend):
 
     death_errors = (WorkerDiedError,)
 
-    def __init__(self, pool: ProcessPool[Job, list[ScoredInBatch]], width: int) -> None:
-        self.width = width
+    def __init__(self, pool: ProcessPool[Job, list[ScoredInBatch]], most_jobs_at_once: int) -> None:
+        """Hand jobs to the processes of `pool`."""
+        self.most_jobs_at_once = most_jobs_at_once
         self._pool = pool
 
-    def submit(self, job: Job) -> Scores:
+    def submit(self, job: Job) -> OutcomesFuture:
+        """Hand a job to a process of the pool, and return the future of its outcomes."""
         return self._pool.submit(job)
 
-    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
+    def wait(self, running: Collection[OutcomesFuture], seconds: float) -> Collection[OutcomesFuture]:
+        """Wait at most `seconds` until a job is done, and return all futures that are done.
+
+        The pool itself knows which futures are `running`.
+        """
         return self._pool.wait(seconds)
 
 
@@ -217,17 +235,24 @@ class _DaskBackend(Backend):
 
     retries = True
 
-    def __init__(self, executor: Any, batch_id: str, width: int, death_error: type[BaseException]) -> None:
-        self.width = width
+    def __init__(self, executor: Any, batch_id: str, most_jobs_at_once: int, death_error: type[BaseException]) -> None:
+        """Hand jobs to a Dask `executor`.
+
+        `batch_id` is the name of the plugin with the scorer. `death_error` is the exception of a future whose worker
+        died.
+        """
+        self.most_jobs_at_once = most_jobs_at_once
         self.death_errors = (death_error,)
         self._executor = executor
         self._batch_id = batch_id
 
-    def submit(self, job: Job) -> Scores:
-        future: Scores = self._executor.submit(_score_on_dask, self._batch_id, job)
+    def submit(self, job: Job) -> OutcomesFuture:
+        """Hand a job to a worker of the cluster, and return the future of its outcomes."""
+        future: OutcomesFuture = self._executor.submit(_score_on_dask, self._batch_id, job)
         return future
 
-    def wait(self, running: Collection[Scores], seconds: float) -> Collection[Scores]:
+    def wait(self, running: Collection[OutcomesFuture], seconds: float) -> Collection[OutcomesFuture]:
+        """Wait at most `seconds` until one of the `running` futures is done, and return all that are done."""
         return wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done
 
 
@@ -256,7 +281,7 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
             yield _DaskBackend(
                 executor,
                 batch_id,
-                width=2 * max(1, thread_count),  # so that no worker waits for its next run
+                most_jobs_at_once=2 * max(1, thread_count),  # so that no worker waits for its next job
                 death_error=distributed.scheduler.KilledWorker,
             )
         finally:
@@ -266,7 +291,10 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
 
 
 def _connect(distributed: Any, address: str) -> Any:
-    """Return a client of the Dask scheduler at `address`. Raises InputError if none answers."""
+    """Return a client of the Dask scheduler at `address`; `distributed` is the package of Dask.
+
+    Raises InputError if no scheduler answers.
+    """
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # whatever the transport raises
@@ -325,6 +353,8 @@ def _version_of_worker() -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """Return the last line of an error's text, or its class if it has no text."""
+    """Return the last line of an error's text, or the name of its class if it has no text."""
     lines = str(error).strip().splitlines()
-    return lines[-1] if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    return lines[-1]

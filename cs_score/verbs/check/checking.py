@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.rankings import measure_formula
-from cs_score.analysis.recorded import any_scores_in
+from cs_score.analysis.recorded import read_scores
 from cs_score.base.display import number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -49,14 +49,18 @@ class Limit(Record):
 
 
 def read_limit(option: str, text: str) -> Limit:
-    """Return the limit that a text such as `SF-AP=0.4` means. Raises UsageError, with `option`, for other texts."""
-    measure, equals, number = text.rpartition("=")
-    if not (measure and equals and is_decimal_number(number)):
+    """Return the limit that a text such as `SF-AP=0.4` means.
+
+    Raises UsageError for another text, and for a number above 1; the message names the `option` that has the text.
+    """
+    measure, _, number = text.rpartition("=")
+    if not measure or not is_decimal_number(number):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
     value = Decimal(number)
-    if value > 1:
-        suggestion = f": did you mean {value / 100:.2f}?" if value <= 100 else ""
-        raise UsageError(f"{option} {text}: scores lie between 0 and 1{suggestion}")
+    if value > 100:
+        raise UsageError(f"{option} {text}: scores lie between 0 and 1")
+    if value > 1:  # the number may be a percentage
+        raise UsageError(f"{option} {text}: scores lie between 0 and 1: did you mean {value / 100:.2f}?")
     return Limit(measure.strip(), value)
 
 
@@ -81,33 +85,36 @@ def scores_of_result(result: Result | ScoredPredictions) -> Measured:
             run_ids = ", ".join([run.run_id for run in result.runs])
             problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
             raise InputError(problem, remedy="choose it with --run ID")
-        (run,) = result.runs
+        run = result.runs[0]
         table = unit_table(run, run.measures)
         units = Units(table.ids, table.columns, table.rows, unit_name(result))
-        return Measured(run.run_id, result.origin, run.scores, units, run.undefined)
+        return Measured(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
-    return Measured(result.origin.task, result.origin, result.scores, units)
+    return Measured(name=result.origin.task, origin=result.origin, scores=result.scores, units=units)
 
 
 def read_baseline(path: str, run_id: str) -> Measured:
-    """Return the scores that an earlier call has stored; if it stored several runs, those of the run `run_id`.
+    """Return the scores that an earlier call has stored; if it stored several runs, the scores of the run `run_id`.
 
     `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
     else.
     """
-    file = os.path.join(path, _IN_FOLDER) if os.path.isdir(path) else path
-    if file != path and not os.path.exists(file):
-        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    file = path
+    if os.path.isdir(path):
+        file = os.path.join(path, _IN_FOLDER)
+        if not os.path.exists(file):
+            raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
     value = read_document(file, stdin_as_dash=False)
     kind = value.get("kind")
     if kind == "check":
         return _scores_of_check(record_in(value, Checked, file), file)
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
-    scores = any_scores_in(value, file)
+    scores = read_scores(value, file)
     if not isinstance(scores, RunScoresDocument):
-        return Measured(file, scores.origin, scores.scores, scores.units or None)
+        return Measured(name=file, origin=scores.origin, scores=scores.scores, units=scores.units or None)
+    # If a single run is stored, it is the baseline whatever its id is.
     runs = list(scores.runs)
     if len(runs) > 1:
         runs = [run for run in runs if run.run_id == run_id]
@@ -115,16 +122,18 @@ def read_baseline(path: str, run_id: str) -> Measured:
         stored_ids = ", ".join([run.run_id for run in scores.runs])
         raise InputError(f"no run {run_id}: there are {stored_ids}", file=file, place="runs")
     run = runs[0]
-    return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
+    return Measured(
+        name=file, origin=scores.origin, scores=run.scores, units=run.units or None, undefined=run.undefined or {}
+    )
 
 
 def _scores_of_check(checked: Checked, file: str) -> Measured:
-    """Return the scores that an earlier check has stored.
+    """Return the scores that an earlier check has stored in `file`.
 
-    It stores only the measures with limits, and no statistics of units.
+    A check stores the scores of the measures with limits only, and no statistics of units.
     """
-    scores = {check.measure: check.score for check in checked.checks if check.score is not None}
-    return Measured(file, checked.origin, scores, None)
+    score_by_measure = {check.measure: check.score for check in checked.checks if check.score is not None}
+    return Measured(name=file, origin=checked.origin, scores=score_by_measure, units=None)
 
 
 _IN_FOLDER: Final = "out.json"
@@ -226,17 +235,19 @@ class Gate(Record):
     any_baseline: bool = False
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
-        """Compare a run with the limits. Return a document with a check of each limit.
+        """Return the judgement on a run: a document with a check of each limit, and whether the run has passed.
 
-        Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
-        compared.
+        `baseline` is needed if there are limits for drops. Raises UsageError for a limit of a measure that the run does
+        not have, InputError for a baseline that cannot be compared.
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
         drop_by_measure = _limit_by_measure(self.drops, measures)
         checks = []
+        # Compare the run with minimum scores.
         for measure, minimum in minimum_by_measure.items():
             checks.append(_check_minimum(measure, run, minimum))
+        # Compare it with the baseline.
         notes: tuple[Note, ...] = ()
         if baseline is not None:
             if not self.any_baseline:
@@ -248,15 +259,18 @@ class Gate(Record):
             test_by_measure, notes = self._test_differences(defined_measures, run, baseline)
             for measure, limit in drop_by_measure.items():
                 checks.append(_check_drop(measure, run, baseline, limit, test_by_measure.get(measure)))
-        measures_of_checks = {check.measure for check in checks}
-        measure = measures_of_checks.pop() if len(measures_of_checks) == 1 else ANY_MEASURE
-        origin = replace(run.origin, measure=measure)
+        # The signature names the measure if all limits are about the same one.
+        measures_of_checks = list(dict.fromkeys([check.measure for check in checks]))
+        measure_of_signature = ANY_MEASURE
+        if len(measures_of_checks) == 1:
+            measure_of_signature = measures_of_checks[0]
+        origin = replace(run.origin, measure=measure_of_signature)
         baseline_of_document = None
         if baseline is not None:
-            baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
+            baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure_of_signature)))
         return Checked(
             task=origin.task,
-            measure=measure,
+            measure=measure_of_signature,
             signature=str(origin.signature),
             origin=origin,
             passed=all(check.passed for check in checks),
@@ -268,10 +282,10 @@ class Gate(Record):
     def _test_differences(
         self, measures: Sequence[str], run: Measured, baseline: Measured
     ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
-        """Test the difference between run and baseline under each measure. Return the tests by measure, and notes.
+        """Test the difference between run and baseline under each measure, and return the tests by measure, and notes.
 
-        Both are empty if no tests are wanted (`significance`) or if there are no measures. Raises InputError if the
-        baseline has no statistics of its units, or was scored on other units.
+        Both are empty if the gate has no settings of a test (`significance`), or if there are no measures. Raises
+        InputError if the baseline has no statistics of its units, or was scored on other units.
         """
         settings = self.significance
         if settings is None or not measures:
@@ -282,30 +296,34 @@ class Gate(Record):
                 file=baseline.name,
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
+        # Compare the run with the baseline, unit by unit.
         formula = measure_formula(run.origin.task, measures)
         table_by_name = {}
         for name, units_of_system in (("the run", run.units), ("the baseline", baseline.units)):
             rows = formula.rows(units_of_system, units_of(units_of_system.ids))
             table_by_name[name] = UnitTable(units_of_system.ids, formula.columns, rows)
+        settings_with_unit = replace(settings, unit=run.units.unit)
         try:
-            comparison = compare_tables(
-                table_by_name, measures, formula.formula, replace(settings, unit=run.units.unit)
-            )
+            comparison = compare_tables(table_by_name, measures, formula.formula, settings_with_unit)
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        aim = Aim(alpha=settings.level)
+        # Units in the same cluster count as one.
         unit_count = comparison.primary.family.clusters or comparison.units
         noun = run.units.unit if unit_count == comparison.units else "cluster"
+        aim = Aim(alpha=settings.level)
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
-            (pair,) = comparison_of_measure.pairs
+            [pair] = comparison_of_measure.pairs
             design = design_of(pair)
+            detectable_drop = None
+            if design is not None and unit_count >= 2:
+                detectable_drop = design.detectable_difference(unit_count, aim)
             test_by_measure[comparison_of_measure.measure] = _Test(
                 p=pair.p,
                 level=settings.level,
-                tests=len(measures),
-                units=number_with_noun(unit_count, noun),
-                detectable=None if design is None or unit_count < 2 else design.detectable_difference(unit_count, aim),
+                test_count=len(measures),
+                units_text=number_with_noun(unit_count, noun),
+                detectable_drop=detectable_drop,
                 has_differences=design is not None,
             )
         # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
@@ -365,34 +383,35 @@ def headline_remark(run: Measured, baseline: Measured) -> str | None:
 class _Test(NamedTuple):
     """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
 
-    `units` is a text such as `"40 queries"`. `detectable` is the smallest drop that so many units detect with a
-    probability of 0.8; None if they detect none, or if no unit differs between run and baseline (`has_differences`).
+    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that so many units detect with
+    a probability of 0.8. It is None if they detect none, or if no unit differs between run and baseline
+    (`has_differences`).
     """
 
     p: float
     level: float
-    tests: int
-    units: str
-    detectable: float | None
+    test_count: int
+    units_text: str
+    detectable_drop: float | None
     has_differences: bool
 
     @property
-    def reach(self) -> str:
+    def power_text(self) -> str:
         """A clause about the drop that the test can detect: `40 queries show a drop of 0.0312 with probability 0.8`."""
         if not self.has_differences:
-            return f"the scores do not differ from unit to unit on {self.units}"
-        if self.detectable is None:
-            return f"no drop could be significant on {self.units}"
-        return f"{self.units} show a drop of {self.detectable:.4f} with probability 0.8"
+            return f"the scores do not differ from unit to unit on {self.units_text}"
+        if self.detectable_drop is None:
+            return f"no drop could be significant on {self.units_text}"
+        return f"{self.units_text} show a drop of {self.detectable_drop:.4f} with probability 0.8"
 
 
-def _notes_on_several_tests(tests: int, level: float) -> tuple[Note, ...]:
-    """Return a note if several drops are tested without correction; none otherwise."""
-    if tests < 2:
+def _notes_on_several_tests(test_count: int, level: float) -> tuple[Note, ...]:
+    """Return a note if several drops are tested without a correction of p-values; no note otherwise."""
+    if test_count < 2:
         return ()
     text = (
-        f"{tests} drops are tested, each by itself at the level of {level:g}: the more there are, the likelier is a "
-        "false alarm"
+        f"{test_count} drops are tested, each by itself at the level of {level:g}: the more there are, the likelier is "
+        "a false alarm"
     )
     return (Note("SEVERAL_TESTS", text),)
 
@@ -405,9 +424,10 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
     """Return the error for a limit of a measure that has no score in the baseline."""
     if measure in baseline.undefined:
         return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
-    stored = ", ".join(list(baseline.scores)[:_MOST_NAMED]) or "no score"
+    stored_measures = list(baseline.scores)
+    stored_text = ", ".join(stored_measures[:_MOST_NAMED]) or "no score"
     remedy = f"store it with score --measure {measure}, or make the baseline with score -o FOLDER"
-    return InputError(f"it has no {measure}; it has {stored}", file=baseline.name, remedy=remedy)
+    return InputError(f"it has no {measure}; it has {stored_text}", file=baseline.name, remedy=remedy)
 
 
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
@@ -417,32 +437,40 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     not pass by another measure. If the baseline stores chosen scores without the headline measure, they are the other
     measures that are shown first, or else all measures. A measure may be undefined for the run.
     """
-    common_measures = [measure for measure in (*run.scores, *run.undefined) if measure in baseline.scores]
+    measures_of_run = [*run.scores, *run.undefined]
+    common_measures = [measure for measure in measures_of_run if measure in baseline.scores]
     return headlines_among([run.origin.task], common_measures, baseline.scores)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
     """Raise InputError if the baseline was computed for another task, from other gold or with other options."""
-    ours = run.origin.signature
-    theirs = baseline.origin.signature
+    run_signature = run.origin.signature
+    baseline_signature = baseline.origin.signature
     if run.origin.task != baseline.origin.task:
         problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
-    elif ours.gold != theirs.gold:
-        problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
-    elif ours.settings != theirs.settings:
-        problem = f"it was scored with other options ({_options_in(str(theirs))}, now {_options_in(str(ours))})"
+    elif run_signature.gold != baseline_signature.gold:
+        problem = f"it was scored against other gold (gold:{baseline_signature.gold}, now gold:{run_signature.gold})"
+    elif run_signature.settings != baseline_signature.settings:
+        baseline_options = _options_in_signature(str(baseline_signature))
+        run_options = _options_in_signature(str(run_signature))
+        problem = f"it was scored with other options ({baseline_options}, now {run_options})"
     else:
         return
     raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
 
 
-def _options_in(signature: str) -> str:
-    """Return the part of a signature with the options of scoring, which is between the measure and the gold."""
-    return signature.partition("|")[2].partition("|gold:")[0]
+def _options_in_signature(signature: str) -> str:
+    """Return the part of a signature with the options of scoring.
+
+    It is between the measure and the gold: `SF-AP|policy:sf|gold:1f0c5aae33d1|...` gives `policy:sf`.
+    """
+    _, _, after_measure = signature.partition("|")
+    options, _, _ = after_measure.partition("|gold:")
+    return options
 
 
-def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
-    """Return the failed check of a limit whose measure has no value for the run, for the given reason."""
+def _check_without_score(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
+    """Return the failed check of a limit whose measure has no value for the run; `reason` says why it has none."""
     if kind == "min":
         name = _name_of_minimum(measure, limit)
         requirement = f"at least {limit} is asked"
@@ -478,7 +506,7 @@ def _name_of_drop(measure: str, limit: Decimal) -> str:
 def _check_minimum(measure: str, run: Measured, limit: Decimal) -> Check:
     """Return the check of a minimum score of a run under a measure."""
     if measure in run.undefined:
-        return _without_value("min", measure, limit, run.undefined[measure])
+        return _check_without_score("min", measure, limit, run.undefined[measure])
     score = run.scores[measure]
     return Check(
         name=_name_of_minimum(measure, limit),
@@ -501,22 +529,27 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
     A drop beyond the limit passes as undecided if there is a `test` that does not call it significant.
     """
     if measure in run.undefined:
-        return _without_value("max-drop", measure, limit, run.undefined[measure])
+        return _check_without_score("max-drop", measure, limit, run.undefined[measure])
     score = run.scores[measure]
     baseline_score = baseline.scores[measure]
     drop = _to_decimal(baseline_score) - _to_decimal(score)
-    is_beyond = drop > limit + ROUNDING
-    is_excused = is_beyond and test is not None and test.p > test.level
-    if drop:
-        side = "below" if drop > 0 else "above"
-        position = f"{_number_text(abs(drop), limit)} {side}"
+    is_beyond_limit = drop > limit + ROUNDING
+    is_undecided = is_beyond_limit and test is not None and test.p > test.level
+    # Describe the difference in words.
+    if drop > 0:
+        position = f"{_number_text(drop, limit)} below"
+    elif drop < 0:
+        position = f"{_number_text(-drop, limit)} above"
     else:
         position = "equal to"
     message = f"{measure} is {score:.4f}, {position} the baseline's {baseline_score:.4f}"
     if test is not None:
-        number_of_tests = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
-        verdict = ", not significant" if is_excused else ""
-        message += f" (p = {test.p:.4f}{number_of_tests}{verdict}; {test.reach})"
+        details = f"p = {test.p:.4f}"
+        if test.test_count > 1:
+            details += f", one of {test.test_count} uncorrected tests"
+        if is_undecided:
+            details += ", not significant"
+        message += f" ({details}; {test.power_text})"
     return Check(
         name=_name_of_drop(measure, limit),
         kind="max-drop",
@@ -527,11 +560,11 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
         difference=float(-drop),
         drop=float(drop),
         p=None if test is None else test.p,
-        passed=not is_beyond or is_excused,
+        passed=not is_beyond_limit or is_undecided,
         message=f"{message}; at most {limit} below is allowed",
-        tests=None if test is None else test.tests,
-        detectable=None if test is None else test.detectable,
-        undecided=is_excused,
+        tests=None if test is None else test.test_count,
+        detectable=None if test is None else test.detectable_drop,
+        undecided=is_undecided,
     )
 
 
@@ -541,10 +574,16 @@ def _to_decimal(score: float) -> Decimal:
 
 
 def _number_text(number: float | Decimal, limit: Decimal) -> str:
-    """Return a number with four decimals, or with all of them if rounding would move it across the limit."""
-    short = f"{number:.4f}"
-    is_on_other_side = Decimal(short).compare(limit) != Decimal(number).compare(limit)
-    return str(number) if is_on_other_side else short
+    """Return a number with four decimals, or with all its decimals if rounding would move it across the limit.
+
+    With the limit 0.4, `0.39999` keeps its decimals, since `0.4000` would look as if the limit were kept.
+    """
+    rounded_text = f"{number:.4f}"
+    rounded_position = Decimal(rounded_text).compare(limit)  # -1 below the limit, 0 equal to it, 1 above it
+    exact_position = Decimal(number).compare(limit)
+    if rounded_position != exact_position:
+        return str(number)
+    return rounded_text
 
 
 # ---- Formats
@@ -558,58 +597,75 @@ _FLAGS: Final = ("undecided", "passed")
 
 
 def _cells_of_check(check: Check) -> dict[str, object]:
-    """Return the cells of a check by column, with flags as `true` and `false`."""
+    """Return the cells of a check by the key of the column; flags are `true` and `false`, not `True` and `False`."""
     cells: dict[str, object] = to_builtins(check)
     for name in _FLAGS:
         cells[name] = str(cells[name]).lower()
     return cells
 
 
-def _rows(checked: Checked) -> list[dict[str, object]]:
-    """Return a row of cells for each check, and for each change since a lock was written."""
+def _rows(judgement: Checked) -> list[dict[str, object]]:
+    """Return a row for each check, and for each change since a lock was written, as cells by the key of the column."""
     rows = []
-    for check in checked.checks:
-        rows.append({**_cells_of_check(check), "answered": checked.origin.answered_count_text})
-    for change in checked.changes:
+    for check in judgement.checks:
+        cells = _cells_of_check(check)
+        cells["answered"] = judgement.origin.answered_count_text
+        rows.append(cells)
+    for change in judgement.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
 
 
-CHECKS: Final = Layout(
-    "checks",
-    "Limits",
-    columns(*[name for name in Check.__struct_fields__ if name not in _FLAGS], *_FLAGS, "answered"),
-    _rows,
-)
+def _keys_of_columns() -> list[str]:
+    """Return the keys of the columns of the table of checks: the fields of a check, flags last, and `answered`."""
+    keys = [name for name in Check.__struct_fields__ if name not in _FLAGS]
+    keys += _FLAGS
+    keys.append("answered")
+    return keys
 
 
-def _label(check: Check) -> str:
-    """Return the first word of the line of a check: `FAIL`, `ok`, or `ok?` for an undecided check."""
+CHECKS: Final = Layout(name="checks", title="Limits", columns=columns(*_keys_of_columns()), rows=_rows)
+
+
+def _verdict_word(check: Check) -> str:
+    """Return the first word of the line of a check, with spaces up to four characters.
+
+    The word is `FAIL` for a limit that is not kept, `ok?` for an undecided limit, `ok` for other limits.
+    """
     if not check.passed:
         return "FAIL"
-    return "ok? " if check.undecided else "ok  "
+    if check.undecided:
+        return "ok? "
+    return "ok  "
 
 
-def checked_text(checked: Checked) -> str:
-    """Return the text for people: a line for each limit, how many limits are kept, and the signatures."""
-    sentences = [f"{_label(check)}  {check.message}" for check in checked.checks]
-    sentences += [f"FAIL  {change.message}" for change in checked.changes]
-    sentences += note_sentences(checked.notes)
+def checked_text(judgement: Checked) -> str:
+    """Return the judgement on a run as text: a line for each limit, how many limits are kept, and the signatures."""
+    # A sentence for each limit, for each change since the lock, and for each note.
+    sentences = [f"{_verdict_word(check)}  {check.message}" for check in judgement.checks]
+    sentences += [f"FAIL  {change.message}" for change in judgement.changes]
+    sentences += note_sentences(judgement.notes)
     lines: list[str] = []
     for sentence in sentences:
         lines += wrap_lines(one_line(sentence), " " * 6)
-    if checked.origin.answered_count_text is not None:
-        lines.append(f"scored on {checked.origin.answered_count_text}, those that were predicted")
-    lines += [_summary(checked), "", f"signature  {checked.signature}"]
-    if checked.baseline is not None:
-        lines.append(f"baseline   {checked.baseline.signature}")
-    if checked.lock:
-        lines.append(f"lock       {checked.lock.file}, SHA-256 {checked.lock.sha256}")
+    if judgement.origin.answered_count_text is not None:
+        lines.append(f"scored on {judgement.origin.answered_count_text}, those that were predicted")
+    lines.append(_summary(judgement))
+    # What identifies the scores, the baseline and the lock.
+    lines.append("")
+    lines.append(f"signature  {judgement.signature}")
+    if judgement.baseline is not None:
+        lines.append(f"baseline   {judgement.baseline.signature}")
+    if judgement.lock:
+        lines.append(f"lock       {judgement.lock.file}, SHA-256 {judgement.lock.sha256}")
     return "".join([f"{one_line(line)}\n" for line in lines])
 
 
 def checked_junit(checked: Checked) -> str:
-    """Return JUnit XML: a suite with a test case for each limit."""
+    """Return the judgement on a run as JUnit XML: a suite with a test case for each limit.
+
+    A change since the lock was written is a failed test case, too.
+    """
     properties = {"signature": checked.signature}
     if checked.origin.answered_count_text is not None:
         properties["answered"] = checked.origin.answered_count_text
@@ -618,7 +674,8 @@ def checked_junit(checked: Checked) -> str:
     if checked.lock:
         properties["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
     body = [" <properties>"]
-    body += [f'  <property name="{name}" value="{_escape_for_xml(value)}"/>' for name, value in properties.items()]
+    for name, value in properties.items():
+        body.append(f'  <property name="{name}" value="{_escape_for_xml(value)}"/>')
     body.append(" </properties>")
     for check in checked.checks:
         message = _escape_for_xml(check.message)
@@ -631,8 +688,9 @@ def checked_junit(checked: Checked) -> str:
     for change in checked.changes:
         message = _escape_for_xml(change.message)
         body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
-    failures = sum(not check.passed for check in checked.checks) + len(checked.changes)
-    return _suite(body, len(checked.checks) + len(checked.changes), failures=failures)
+    test_count = len(checked.checks) + len(checked.changes)
+    failure_count = sum(not check.passed for check in checked.checks) + len(checked.changes)
+    return _suite(body, test_count, failures=failure_count)
 
 
 def _case(name: str, element: str) -> list[str]:
@@ -659,9 +717,12 @@ def checked_annotations(checked: Checked) -> str:
     """
     lines = []
     for check in checked.checks:
-        if check.passed and not check.undecided:
+        if not check.passed:
+            level = "error"
+        elif check.undecided:
+            level = "warning"
+        else:
             continue
-        level = "warning" if check.passed else "error"
         title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
         lines.append(f"::{level} title={title}::{_escape_for_github(check.message)}")
     for change in checked.changes:
@@ -691,13 +752,14 @@ def _summary(checked: Checked) -> str:
     """Return a sentence with the number of limits that are kept, and of those among them that are undecided."""
     if checked.changes:
         return "The lock does not fit: the run was not scored, and no limit is kept."
-    number = len(checked.checks)
-    kept = sum(check.passed for check in checked.checks)
-    undecided = sum(check.undecided for check in checked.checks)
-    text = f"{kept} of {number} limit{'' if number == 1 else 's'} kept"
-    if not undecided:
+    limit_count = len(checked.checks)
+    kept_count = sum(check.passed for check in checked.checks)
+    undecided_count = sum(check.undecided for check in checked.checks)
+    noun = "limit" if limit_count == 1 else "limits"
+    text = f"{kept_count} of {limit_count} {noun} kept"
+    if not undecided_count:
         return f"{text}."
-    return f"{text}, {undecided} undecided: the drop is beyond the limit, and not significant."
+    return f"{text}, {undecided_count} undecided: the drop is beyond the limit, and not significant."
 
 
 def _escape_for_xml(text: str) -> str:

@@ -25,7 +25,10 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --wr
 
 
 def _gate_of(line: Line) -> checking.Gate:
-    """Return the limits that the options name. Raises UsageError for an option that needs another, missing one."""
+    """Return the limits that the options name.
+
+    Raises UsageError for an option that makes no sense without another one, and if there are no limits at all.
+    """
     baseline_option = line.first("--max-drop --significant --any-baseline")
     if baseline_option is not None and "--baseline" not in line:
         raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
@@ -37,8 +40,12 @@ def _gate_of(line: Line) -> checking.Gate:
         raise UsageError(checking.NOTHING_TO_CHECK)
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
     drops = [checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")]
-    resampling_of_test = resampling if "--significant" in line else None
-    return checking.Gate(tuple(minima), tuple(drops), resampling_of_test, "--any-baseline" in line)
+    return checking.Gate(
+        minima=tuple(minima),
+        drops=tuple(drops),
+        significance=resampling if "--significant" in line else None,
+        any_baseline="--any-baseline" in line,
+    )
 
 
 def _failure_text(format_: str, message: str) -> str:
@@ -88,15 +95,19 @@ def check(task: str, line: Line) -> int:
         return locking.write_lock(task, line)
     if "--lock" in line:
         return _check_lock(task, line)
+    # Score the run, and read the baseline.
     gate = _gate_of(line)
-    with score_inputs(task, line.with_changes(without=_TEST_OPTIONS.split())) as scored:
+    line_of_scoring = line.with_changes(without=_TEST_OPTIONS.split())
+    with score_inputs(task, line_of_scoring) as scored:
         run = checking.scores_of_result(scored.result)
     baseline = None
     baseline_path = line.get("--baseline")
     if baseline_path is not None:
         baseline = checking.read_baseline(baseline_path, run.name)
+    # Judge the run, and print the judgement.
     judgement = gate.judge(run, baseline)
-    if baseline is not None and not gate.minima and not gate.drops:
+    has_only_default_limits = not gate.minima and not gate.drops
+    if baseline is not None and has_only_default_limits:
         headline_remark = checking.headline_remark(run, baseline)
         if headline_remark is not None:
             remark(headline_remark)
@@ -120,6 +131,7 @@ def _check_lock(task: str, line: Line) -> int:
     else:
         with score_inputs(task, line) as scored:
             run = checking.scores_of_result(scored.result)
-        judgement = locks.add_lock_to_judgement(lock, checking.Gate(lock.limits).judge(run, None))
+        judgement_without_lock = checking.Gate(minima=lock.limits).judge(run, baseline=None)
+        judgement = locks.add_lock_to_judgement(lock, judgement_without_lock)
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT

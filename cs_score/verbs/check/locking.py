@@ -40,10 +40,12 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 
 
 def write_lock(task: str, line: Line) -> int:
-    """Write the file of --write-lock, and print its content: the smallest scores that a later run must have. Return 0.
+    """Write a lock into the file of --write-lock, print it, and return the exit status.
 
-    Raises UsageError if a run is among the files, if there is no limit, and if the file exists already.
+    The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
+    there is no limit, and if the file exists already.
     """
+    # Refuse options that need a run, and read the limits.
     unsuitable_option = line.first(
         "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
     )
@@ -54,20 +56,25 @@ def write_lock(task: str, line: Line) -> int:
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
     if not minima:
         raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
+    # Check that the file can be written, and then read gold, which may take long.
     path = line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
     line.plan(planned_outputs)
-    lock = locks.make_lock(conditions_of(task, line, refusal="--write-lock comes before there is a run"), minima)
+    conditions = conditions_of(task, line, refusal="--write-lock comes before there is a run")
+    lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])
-    print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
+    if line.format == "json":
+        print_text(json_text(lock))
+    else:
+        print_text(locks.lock_report(path, lock))
     return Status.DONE
 
 
 def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
-    """Return the conditions under which runs are scored: the options of scoring, and the hashes of gold.
+    """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
-    If there must be no run, `refusal` says so: UsageError is raised for a run among the files, and its message begins
-    with this text. Raises InputError if gold cannot be read.
+    If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
+    such a run and for missing gold, InputError if gold cannot be read.
     """
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
@@ -85,9 +92,12 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
 
 
 def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
-    """Return the conditions for Cold Start runs: the options, and the hashes of queries and assessments."""
+    """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
+
+    `refusal` and errors are the same as for `conditions_of`.
+    """
     runs = Runs(line)
-    if "-" in (*runs.queries, *runs.files):
+    if "-" in [*runs.queries, *runs.files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_per_run
     options.check()
@@ -108,5 +118,6 @@ def refuse_other_limits(line: Line) -> None:
     unsuitable_option = line.first("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:
         raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
-    if "-" in (*line.words, line.get("--gold")):
+    files = [*line.words, line.get("--gold")]
+    if "-" in files:
         raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

@@ -53,27 +53,39 @@ class LockFile(Record):
 
 
 def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
-    """Return the lock that fixes minimum scores and the conditions of scoring: options, and inputs without a run.
+    """Return the lock that fixes minimum scores and the conditions of scoring for a run that does not exist yet.
 
-    Raises UsageError for a limit on a measure that the task lacks.
+    `conditions` are the options of scoring and the inputs of gold. `minima` are the least scores, by the name of a
+    measure such as `sf-ap` or `SF-AP@0`, or by a pattern such as `*F1`. Raises UsageError for a limit on a measure that
+    the task lacks.
     """
     measures_of_task = names(conditions.task)
     limits = []
     for limit in minima:
-        name, at_sign, hop = limit.measure.partition("@")  # "SF-AP@0"
-        matches = select_names(measures_of_task, [name])
-        if len(matches) == 1:
-            name = matches[0]  # in the letter case of the table of measures
-        limits.append(LockedLimit(f"{name}{at_sign}{hop}", float(limit.value)))
-    measure = limits[0].measure if len(limits) == 1 else ANY_MEASURE
+        name, at_sign, hop = limit.measure.partition("@")
+        matching_measures = select_names(measures_of_task, [name])
+        if len(matching_measures) == 1:
+            # Lock the measure under its own name, whatever letter case the user typed. A pattern stays as it is.
+            name = matching_measures[0]
+        limits.append(LockedLimit(measure=f"{name}{at_sign}{hop}", minimum=float(limit.value)))
+    # The signature names the measure if only one is locked.
+    measure = ANY_MEASURE
+    if len(limits) == 1:
+        measure = limits[0].measure
     origin = replace(conditions, measure=measure)
     return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=tuple(limits))
 
 
 def lock_report(path: str, lock: Lock) -> str:
-    """Return the text that is printed after a lock was written: its limits, signature, and the SHA-256 to publish."""
+    """Return the text that is printed after a lock was written into the file `path`.
+
+    It has the limits, the signature, and the SHA-256 of the file, which can be published.
+    """
+    digest = digest_of_text(json_text(lock))
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
-    lines += ["", f"signature  {lock.signature}", f"lock       {path}, SHA-256 {digest_of_text(json_text(lock))}"]
+    lines.append("")
+    lines.append(f"signature  {lock.signature}")
+    lines.append(f"lock       {path}, SHA-256 {digest}")
     return "".join([f"{line}\n" for line in lines])
 
 
@@ -83,7 +95,7 @@ def digest_of_text(text: str) -> str:
 
 
 def read_lock(path: str) -> LockFile:
-    """Read a lock. Raises InputError if the file is missing, or was not written by `check --write-lock`."""
+    """Return the lock in a file. Raises InputError if the file is missing, or `check --write-lock` did not write it."""
     with open_source(path) as source:
         data = source.read_bytes()
         name = source.name
@@ -91,61 +103,70 @@ def read_lock(path: str) -> LockFile:
     if value.get("kind") != "lock":
         remedy = "write one with cs-score check --write-lock FILE.json, before there is a run"
         raise InputError("no lock of cs-score", file=name, remedy=remedy)
-    return LockFile(name, hashlib.sha256(data).hexdigest(), record_in(value, Lock, name))
+    return LockFile(name=name, sha256=hashlib.sha256(data).hexdigest(), lock=record_in(value, Lock, name))
 
 
 def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
     """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
-    `conditions` are the present ones, without a run. `minima` are limits that the user typed in addition to the lock;
-    if there are none, those of the lock are meant.
+    `conditions` are the present options and inputs of gold. `minima` are limits that the user typed in addition to the
+    lock; if there are none, the limits of the lock hold.
     """
     locked = lock.lock.origin
     if locked.task != conditions.task:
         return (LockChange("task", locked.task, conditions.task),)
     changes = []
     for role in ROLES:
-        if role != RUN and _contents(locked.inputs, role) != _contents(conditions.inputs, role):
-            changes.append(LockChange(role, _files(locked.inputs, role), _files(conditions.inputs, role)))
+        if role == RUN:
+            continue
+        if _digests_of_role(locked.inputs, role) != _digests_of_role(conditions.inputs, role):
+            locked_files = _files_text(locked.inputs, role)
+            present_files = _files_text(conditions.inputs, role)
+            changes.append(LockChange(role, locked_files, present_files))
     if locked.settings != conditions.settings:
-        changes.append(
-            LockChange(
-                "policy or options", "|".join(locked.settings) or "none", "|".join(conditions.settings) or "none"
-            )
-        )
+        locked_settings = "|".join(locked.settings) or "none"
+        present_settings = "|".join(conditions.settings) or "none"
+        changes.append(LockChange("policy or options", locked_settings, present_settings))
     if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
-        changes.append(LockChange("limits", _limit_texts(lock.limits), _limit_texts(minima)))
+        changes.append(LockChange("limits", _limits_text(lock.limits), _limits_text(minima)))
     return tuple(changes)
 
 
-def _contents(inputs: Iterable[InputDigest], role: str) -> list[str]:
+def _digests_of_role(inputs: Iterable[InputDigest], role: str) -> list[str]:
     """Return the SHA-256 of all inputs with a role, sorted, so that names and order of the files do not matter."""
     return sorted([file.sha256 for file in inputs if file.role == role])
 
 
-def _files(inputs: Iterable[InputDigest], role: str) -> str:
-    """Return the files with a role and the first digits of their SHA-256, such as `pool.tab (SHA-256 1f0c5aae33d1)`."""
+def _files_text(inputs: Iterable[InputDigest], role: str) -> str:
+    """Return the files with a role and the first digits of their SHA-256: `pool.tab (SHA-256 1f0c5aae33d1)`.
+
+    Returns `none` if there are no such files.
+    """
     texts = [f"{file.name} (SHA-256 {file.sha256[:SHOWN_DIGITS]})" for file in inputs if file.role == role]
     return ", ".join(texts) or "none"
 
 
 def _limits_by_measure(limits: Sequence[Limit]) -> dict[str, Decimal]:
-    """Return the limits by measure in lower case; the last limit of a measure counts."""
+    """Return the least scores by the name of the measure in lower case; the last limit of a measure counts."""
     return {limit.measure.casefold(): limit.value for limit in limits}
 
 
-def _limit_texts(limits: Sequence[Limit]) -> str:
+def _limits_text(limits: Sequence[Limit]) -> str:
     """Return limits in words: `SF-AP at least 0.4, SF-F1 at least 0.3`."""
     return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
 
 
 def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
-    """Return the judgement if conditions have changed since the lock: the run was not scored, and has not passed."""
+    """Return the judgement on a run if conditions have changed since the lock was written.
+
+    The run has not passed, and has no checks, because it was not scored.
+    """
+    origin = replace(conditions, measure=ANY_MEASURE)
     return Checked(
-        task=conditions.task,
+        task=origin.task,
         measure=ANY_MEASURE,
-        signature=str(replace(conditions, measure=ANY_MEASURE).signature),
-        origin=replace(conditions, measure=ANY_MEASURE),
+        signature=str(origin.signature),
+        origin=origin,
         passed=False,
         checks=(),
         lock=LockState(lock.name, lock.sha256, changes),
@@ -153,14 +174,15 @@ def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChan
 
 
 def add_lock_to_judgement(lock: LockFile, judgement: Checked) -> Checked:
-    """Return a judgement with the name and hash of the lock that has its limits.
+    """Return a judgement on a run with the name and SHA-256 of the lock whose limits were checked.
 
     If another version of cs-score wrote the lock, a note says so.
     """
-    notes = judgement.notes
+    notes = list(judgement.notes)
     locked_version = lock.lock.origin.version
-    version = judgement.origin.version
-    if locked_version != version:
-        text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {version}"
-        notes = (*notes, Note("OTHER_VERSION", text))
-    return replace(judgement, notes=notes, lock=LockState(lock.name, lock.sha256, ()))
+    present_version = judgement.origin.version
+    if locked_version != present_version:
+        text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {present_version}"
+        notes.append(Note("OTHER_VERSION", text))
+    lock_state = LockState(file=lock.name, sha256=lock.sha256, changes=())
+    return replace(judgement, notes=tuple(notes), lock=lock_state)

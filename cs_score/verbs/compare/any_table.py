@@ -46,9 +46,9 @@ class AnyTable(Record):
     """The scores that tables have of systems. It has the methods of a task by which `compare` compares systems.
 
     `table_by_system` has for each system its units, with a numerator and a denominator for each of the `measure_names`.
-    With `has_measure_column` the numbers are taken for those of a task, whose differences are tested by randomisation.
-    `summary_row_count` is the number of rows called `all`, which were left out. `averaged_unit_count` is the number of
-    units of which some system has several samples, which were averaged.
+    If a table has a column `measure` (`has_measure_column`), its numbers are taken for the scores of a task, whose
+    differences are tested by randomisation. `summary_row_count` is the number of rows called `all`, which were left
+    out. `averaged_unit_count` is the number of units with several samples in some system, which were averaged.
     """
 
     measure_names: tuple[str, ...]
@@ -69,7 +69,10 @@ class AnyTable(Record):
         return self.measure_names
 
     def headline_of(self, results: object) -> str | None:
-        """Return None: the measure to show first is chosen by the registry of measures, from the names of them all."""
+        """Return None, because a table has no headline measure.
+
+        The registry of measures chooses the measure to show first from the names of all measures.
+        """
         return None
 
     def undefined_measures(self, result: str) -> Mapping[str, str]:
@@ -95,8 +98,17 @@ class AnyTable(Record):
 def _divide_sums(
     numerator_positions: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]
 ) -> list[Any]:
-    """Return the sum of numerators at each position, divided by the sum of denominators, which is the next one."""
-    return [divide(sums[position], sums[position + 1]) for position in numerator_positions]
+    """Return scores from the sums of the columns of a system's table: numerator sums over denominator sums.
+
+    `numerator_positions` has the position of each measure's numerator in `sums`; its denominator is the next sum.
+    `divide` divides two sums, and decides what 0/0 is.
+    """
+    scores = []
+    for position in numerator_positions:
+        numerator = sums[position]
+        denominator = sums[position + 1]
+        scores.append(divide(numerator, denominator))
+    return scores
 
 
 # ---- Reading
@@ -149,7 +161,7 @@ class _TableReader:
         has_samples = is_of_samples(table)
         if "measure" in table.columns:
             self.has_measure_column = True
-        for line, key, fraction in _cells_of(table, system, has_samples=has_samples):
+        for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
             if key.unit == _SUMMARY_ROW:
                 self.summary_lines.add((table.file, line))
             elif has_samples:
@@ -162,24 +174,33 @@ class _TableReader:
             self._add_clusters(clusters_of_table(table), table.file)
 
     def _add_clusters(self, clusters: Clusters, file: str) -> None:
-        """Add the cluster of each unit of a table. Raises InputError if an earlier table has another for a unit."""
+        """Add the cluster of each unit of a table, which was read from `file`.
+
+        Raises InputError if an earlier table has another cluster for the same unit.
+        """
         if self.clusters is UNSET:
             self.clusters = clusters
             return
-        earlier_clusters = self.clusters.clusters
+        cluster_by_unit = dict(self.clusters.clusters)
         for unit, cluster in clusters.clusters.items():
-            if earlier_clusters.get(unit, cluster) != cluster:
+            earlier_cluster = cluster_by_unit.get(unit, cluster)
+            if earlier_cluster != cluster:
                 raise InputError("has other clusters than the file before", file=file)
-        self.clusters = replace(clusters, clusters={**earlier_clusters, **clusters.clusters})
+            cluster_by_unit[unit] = cluster
+        self.clusters = replace(clusters, clusters=cluster_by_unit)
 
     def average_samples(self) -> int:
-        """Enter the mean of each unit's samples as its score. Return the number of units with several samples."""
-        replicated_units: set[str] = set()
+        """Enter the mean of each unit's samples as the score of the unit.
+
+        Returns the number of units of which some system has several samples.
+        """
+        units_with_several_samples: set[str] = set()
         for key, scores in self.scores_by_key.items():
-            self.fraction_by_key[key] = _Fraction(math.fsum(scores) / len(scores), 1.0)
+            mean = math.fsum(scores) / len(scores)
+            self.fraction_by_key[key] = _Fraction(numerator=mean, denominator=1.0)
             if len(scores) > 1:
-                replicated_units.add(key.unit)
-        return len(replicated_units)
+                units_with_several_samples.add(key.unit)
+        return len(units_with_several_samples)
 
 
 def _repeated_unit_error(key: _CellKey, table: Delimited, line: int) -> InputError:
@@ -199,20 +220,24 @@ def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingPro
     Raises InputError with the line for text instead of a number, missing cells, numbers that are too large or too
     small, and a unit that occurs twice.
     """
+    # Read all tables.
     reader = _TableReader()
     digests: list[InputDigest] = []
     for file, system in zip(files, system_names(files)):
-        reader.add(read_exported(file, own_names), system)
+        table = read_exported(file, own_names)
+        reader.add(table, system)
         with open_source(file) as source:
             digests.append(source.digest(GOLD))
     averaged_unit_count = reader.average_samples()
     fraction_by_key = reader.fraction_by_key
     if not fraction_by_key:
         raise InputError("has no unit", file=str(files[0]))
+    # List measures, units and systems in the order in which the tables name them.
     measures = tuple(dict.fromkeys([key.measure for key in fraction_by_key]))
     units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
+    systems = tuple(dict.fromkeys([key.system for key in fraction_by_key]))
     table_by_system: dict[str, UnitTable] = {}
-    for system in dict.fromkeys([key.system for key in fraction_by_key]):
+    for system in systems:
         table_by_system[system] = _table_of_system(fraction_by_key, system, measures, units)
     return AnyTable(
         measure_names=measures,
@@ -259,40 +284,45 @@ def _table_of_system(
 # ---- The forms of tables
 
 
-def _cells_of(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_Cell]:
-    """Return the numbers of a table of any of the three forms; `has_samples` says that it has a row for each sample.
+def _read_cells(table: Delimited, system: str, *, has_samples: bool) -> Iterator[_Cell]:
+    """Return the numbers of a table, which may have any of three forms.
 
-    They belong to `system` unless the table names its systems.
+    If it `has_samples`, it has a row for each sample of a unit. Otherwise it has a numerator and a denominator in each
+    row, or a column for each system. The numbers belong to `system` unless the table names its systems.
     """
     if has_samples:
-        return _cells_of_samples(table, system)
-    if {"numerator", "denominator"} <= set(table.columns):
-        return _cells_of_long(table, system)
-    return _cells_of_wide(table)
+        return _read_samples(table, system)
+    if "numerator" in table.columns and "denominator" in table.columns:
+        return _read_fractions(table, system)
+    return _read_columns_of_systems(table)
 
 
-def _cells_of_samples(table: Delimited, system: str) -> Iterator[_Cell]:
+def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the number in each row of a table with a row for each sample of a unit.
 
     The numbers belong to `system` unless the table has a column with the system.
     """
     optional_columns = [name for name in ("system", "measure") if name in table.columns]
-    for line, (unit, score, *texts) in table.cells_of("unit", "score", *optional_columns):
+    for line, (unit, score_text, *texts) in table.cells_of("unit", "score", *optional_columns):
         text_by_column = dict(zip(optional_columns, texts))
-        key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
-        yield _Cell(line, key, _Fraction(_read_number(table, line, "score", score), 1.0))
+        key = _CellKey(
+            system=text_by_column.get("system", system), measure=text_by_column.get("measure", SCORE), unit=unit
+        )
+        score = _read_number(table, line, "score", score_text)
+        yield _Cell(line, key, _Fraction(numerator=score, denominator=1.0))
 
 
-def _cells_of_wide(table: Delimited) -> Iterator[_Cell]:
+def _read_columns_of_systems(table: Delimited) -> Iterator[_Cell]:
     """Yield the numbers of a table that has a row for each unit and a column for each system."""
     systems = [column for column in table.columns if column not in _UNIT_COLUMNS]
     for line, (unit, *texts) in table.cells_of("unit", *systems):
         for system, text in zip(systems, texts):
-            number = _read_number(table, line, system, text)
-            yield _Cell(line, _CellKey(system, SCORE, unit), _Fraction(number, 1.0))
+            key = _CellKey(system=system, measure=SCORE, unit=unit)
+            score = _read_number(table, line, system, text)
+            yield _Cell(line, key, _Fraction(numerator=score, denominator=1.0))
 
 
-def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
+def _read_fractions(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the number in each row of a table that has a numerator and a denominator in each row.
 
     The numbers belong to `system` unless the table has a column with the system. Raises InputError for a denominator
@@ -314,17 +344,24 @@ def _cells_of_long(table: Delimited, system: str) -> Iterator[_Cell]:
                 f"denominators are 0 or at least {_SMALLEST_DENOMINATOR:g}",
             )
         text_by_column = dict(zip(optional_columns, texts))
-        key = _CellKey(text_by_column.get("system", system), text_by_column.get("measure", SCORE), unit)
+        key = _CellKey(
+            system=text_by_column.get("system", system), measure=text_by_column.get("measure", SCORE), unit=unit
+        )
         yield _Cell(line, key, _Fraction(numerator, denominator))
 
 
 def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
-    """Return the number in a cell, whose `text` it is. Raises InputError for other texts and for too large numbers."""
+    """Return the number in a cell of a table from the `text` of the cell.
+
+    `line` and `column` say where the cell is. Raises InputError for a text that is no number, and for a number that is
+    too large.
+    """
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or "_" in text:  # Python would read 1_000 as a number
+    has_underscore = "_" in text  # Python reads 1_000 as a number
+    if not math.isfinite(number) or has_underscore:
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
     if abs(number) > _LARGEST_NUMBER:
         raise InputError(
@@ -342,18 +379,22 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> SystemComparison:
     """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
 
+    `resampling` has the settings of intervals and tests; without it as many resamples are drawn as significance needs.
     `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for a single system.
     """
-    if len(table.table_by_system) < 2:
-        [name] = table.table_by_system
-        raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
+    systems = list(table.table_by_system)
+    if len(systems) < 2:
+        raise UsageError(
+            f"a comparison needs at least two systems; there is {systems[0]} only: name another table, too"
+        )
     settings = resampling or Resampling(can_grow=True)
-    settings = replace(settings, clusters=settings.clusters or table.clusters)
+    if not settings.clusters:
+        settings = replace(settings, clusters=table.clusters)
     # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
-    result_by_system = {name: name for name in table.table_by_system}
+    result_by_system = {system: system for system in systems}
     comparison = compare(table, result_by_system, settings, has_signs=not table.has_measure_column, **choices)
-    notes = _notes_on_reading(table)
-    return replace(comparison, notes=(*comparison.notes, *notes))
+    notes = [*comparison.notes, *_notes_on_reading(table)]
+    return replace(comparison, notes=tuple(notes))
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:

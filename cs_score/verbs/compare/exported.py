@@ -58,9 +58,11 @@ def is_of_samples(table: Delimited) -> bool:
     Otherwise it has a row for each unit and a column for each system, or numerators and denominators.
     """
     columns = set(table.columns)
-    has_scores_of_units = "unit" in columns and "score" in columns
-    has_other_columns = not columns.issubset(COLUMNS)
-    return has_scores_of_units and not has_other_columns and "denominator" not in columns
+    if "unit" not in columns or "score" not in columns:
+        return False
+    if "denominator" in columns:
+        return False
+    return columns.issubset(COLUMNS)  # any other column would be a system
 
 
 # ---- Delimited tables
@@ -87,7 +89,10 @@ def _drop_other_columns(table: Delimited) -> Delimited:
     """Return a table with only the columns that we have a name for (`COLUMNS`)."""
     positions = [position for position, column in enumerate(table.columns) if column in COLUMNS]
     columns = tuple([table.columns[position] for position in positions])
-    rows = [(line, tuple([cells[position] for position in positions])) for line, cells in table.rows]
+    rows = []
+    for line, cells in table.rows:
+        kept_cells = tuple([cells[position] for position in positions])
+        rows.append((line, kept_cells))
     return replace(table, columns=columns, rows=rows)
 
 
@@ -101,7 +106,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     a row with another number of cells.
     """
     rows = [(1, table.columns), *table.rows]  # the first row was taken for a header
-    if len(table.columns) == 1:
+    if len(table.columns) == 1:  # spaces separate the cells
         rows = [(line, tuple(cells[0].split())) for line, cells in rows]
     if not _are_trec_rows(rows):
         return table
@@ -118,14 +123,20 @@ def _add_trec_header(table: Delimited) -> Delimited:
 
 
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
-    """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header."""
+    """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header.
+
+    Rows of TREC have three or four cells, of which the last is a number: `map  q1  0.5`.
+    """
     _, first_cells = rows[0]
     if len(first_cells) not in _TREC_COLUMNS or "unit" in first_cells:
         return False
-    if not any(cells and _is_number(cells[-1]) for _, cells in rows):
+    has_numbers = any(cells and _is_number(cells[-1]) for _, cells in rows)
+    if not has_numbers:
         return False
+    if _is_number(first_cells[-1]):
+        return True
     # trec_eval may write the name of the run first, `runid all NAME`, which has no number.
-    return _is_number(first_cells[-1]) or first_cells[1] == _SUMMARY_UNIT
+    return first_cells[1] == _SUMMARY_UNIT
 
 
 def _is_number(text: str) -> bool:
@@ -159,13 +170,14 @@ def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
     columns: list[str] = []
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line in _json_objects(data, file_name):
-        if not columns:
+        if not columns:  # this is the first line
             columns = _columns_of_line(line, own_names, file_name)
         cells = []
         for column in columns:
-            text = _member_text(line.members, own_names.get(column, column))
+            own_name = own_names.get(column, column)
+            text = _member_text(line.members, own_name)
             if text is None:
-                problem = f"no {own_names.get(column, column)}, which the lines before have"
+                problem = f"no {own_name}, which the lines before have"
                 raise InputError(problem, file=file_name, place=f"line {line.number}")
             cells.append(text)
         rows.append((line.number, tuple(cells)))
@@ -195,9 +207,11 @@ def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: s
     """
     columns = []
     for column in COLUMNS:
-        if _member_text(line.members, own_names.get(column, column)) is not None:
+        text = _member_text(line.members, own_names.get(column, column))
+        if text is not None:
             columns.append(column)
-    for column in ("unit", "score", *own_names):
+    required_columns = ["unit", "score", *own_names]
+    for column in required_columns:
         if column not in columns:
             own_name = own_names.get(column, column)
             member_names = ", ".join(line.members)
@@ -217,7 +231,9 @@ def _member_text(members: Mapping[str, Any], path: str) -> str | None:
         member = members[path]
     else:
         for name in path.split("."):
-            member = member.get(name) if isinstance(member, dict) else None
+            if not isinstance(member, dict):
+                return None
+            member = member.get(name)
     if isinstance(member, bool):
         return str(int(member))
     if member is None or isinstance(member, (dict, list)):

@@ -23,7 +23,7 @@ from cs_score.tables.layout import Cell
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 
 _MOST_SYSTEMS: Final = 50
-"""Systems that a chart shows."""
+"""How many systems a chart shows."""
 
 
 class ComparisonPage(PageMaker):
@@ -35,10 +35,14 @@ class ComparisonPage(PageMaker):
         """Return the page: the verdict, then a section for each measure, the primary one first."""
         document = self.document
         sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."])]
-        for measure in sorted(document.measures, key=lambda measure: measure.exploratory):
+        primary_measures = [measure for measure in document.measures if not measure.exploratory]
+        exploratory_measures = [measure for measure in document.measures if measure.exploratory]
+        for measure in primary_measures:
             sections.append(_measure_section(measure))
-            if not measure.exploratory and len(document.measures) > 1:
+            if exploratory_measures:
                 sections.append(self._other_verdicts())
+        for measure in exploratory_measures:
+            sections.append(_measure_section(measure))
         signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
         blocks: list[Block] = [*explanation(document), *note_sentences(document.notes), Code(signatures)]
         sections.append(Section("how", "How these numbers were found", blocks))
@@ -49,9 +53,16 @@ class ComparisonPage(PageMaker):
         rows = []
         for measure in self.document.measures:
             if measure.exploratory:
-                best = measure.systems[0]
-                name = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
-                rows.append({"measure": name, "verdict": measure.verdict, "best": best.name, "score": best.score})
+                best_system = measure.systems[0]
+                measure_link = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
+                rows.append(
+                    {
+                        "measure": measure_link,
+                        "best": best_system.name,
+                        "score": best_system.score,
+                        "verdict": measure.verdict,
+                    }
+                )
         headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
         verdict_tables = table_of_rows("verdicts", "Verdicts by measure", rows, headings)
         return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
@@ -65,7 +76,10 @@ class ComparisonPage(PageMaker):
 
 
 def _measure_section(measure: MeasureComparison) -> Section:
-    """Return the section of a measure: verdict, tests, scores and pairs; only the primary one is in the menu."""
+    """Return the section of a measure: verdict, tests, scores of the systems, and pairs of systems.
+
+    Only the section of the primary measure is in the menu of the page.
+    """
     blocks: list[Block] = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
     blocks.append(charts_side_by_side(_systems_chart(measure)))
     for layout in (SYSTEMS, PAIRS):
@@ -77,10 +91,16 @@ def _measure_section(measure: MeasureComparison) -> Section:
 
 def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
     """Yield the chart of the systems' scores under a measure, unless a score is below 0 or above 1."""
-    systems = measure.systems[:_MOST_SYSTEMS]
-    if not all(0 <= system.score <= 1 for system in systems):
-        return
-    rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
-    name = measure.measure
-    caption = Caption(f"systems-{slug(name)}", f"Scores with intervals, {name}", name, "system", of=name)
+    rows = []
+    for system in measure.systems[:_MOST_SYSTEMS]:
+        if not 0 <= system.score <= 1:
+            return
+        rows.append(Dots(system.name, {"score": system.score}, limits(system, "score")))
+    caption = Caption(
+        name=f"systems-{slug(measure.measure)}",
+        title=f"Scores with intervals, {measure.measure}",
+        across=measure.measure,
+        upwards="system",
+        of=measure.measure,
+    )
     yield dots(caption, rows)

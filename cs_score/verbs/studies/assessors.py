@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -125,8 +124,8 @@ JudgedAnswers: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
 class AssessedResults(Record):
     """The results of the same runs under two assessors, by the name of the run.
 
-    Where answers are judged one by one, `first_judgments` and `second_judgments` have those of either assessor;
-    `has_labels` says that the labels are shown side by side.
+    `first_judgments` and `second_judgments` have the judged answers of either assessor; they are empty in a task whose
+    answers are not judged one by one. `has_labels` says that the labels are shown side by side.
     """
 
     first: Mapping[str, Any]
@@ -141,39 +140,51 @@ def compare_assessors(
 ) -> AssessorComparison:
     """Return how far two assessors agree, and the scores and ranks of the runs under each of them.
 
-    `measure` is the headline measure unless given. Raises UsageError for a measure that the task does not have, and
-    InputError if the runs do not have the same units under both assessors.
+    If `measure` is None, the headline measure ranks the runs. `resampling` has the settings of intervals. Raises
+    UsageError for a measure that the task does not have, and InputError if the runs do not have the same units under
+    both assessors.
     """
-    measure = _ranking_measure(task, results, measure)
-    statistics_by_name = _statistics_by_name(task, results, measure)
+    ranking_measure = _ranking_measure(task, results, measure)
+    # Bring the units of all runs under both assessors into the same order.
+    statistics_by_name = _statistics_by_name(task, results, ranking_measure)
     tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
     units = align_systems(tables, common=results.has_labels)
+    # Resample the units, the same for both assessors.
     unit_name = next(iter(statistics_by_name.values())).unit
-    resampling = replace(resampling or Resampling(), unit=unit_name)
-    formula = task.formula([measure])
-    matrices = list(units.rows.values())  # those under the first assessor, then those under the second
+    settings = replace(resampling or Resampling(), unit=unit_name)
+    formula = task.formula([ranking_measure])
+    matrices = list(units.rows.values())
     run_count = len(results.first)
-    first_systems = ResampledSystems(matrices[:run_count], formula, resampling, units.ids)
-    second_systems = ResampledSystems(matrices[run_count:], formula, resampling, units.ids)
+    matrices_under_first = matrices[:run_count]
+    matrices_under_second = matrices[run_count:]
+    first_systems = ResampledSystems(matrices_under_first, formula, settings, units.ids)
+    second_systems = ResampledSystems(matrices_under_second, formula, settings, units.ids)
     runs = _assessed_runs(list(results.first), first_systems, second_systems)
+    # Compare the judgments of the same answers.
     first_judgments = results.first_judgments
     second_judgments = results.second_judgments
+    label_pairs: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing_answers: tuple[JudgedTwice, ...] | UnsetType = UNSET
+    if results.has_labels:
+        label_pairs = _label_pairs(first_judgments, second_judgments)
+        differing_answers = _answers_judged_differently(first_judgments, second_judgments)
+    signature_by_name = {}
+    for name, statistics in statistics_by_name.items():
+        signature_by_name[name] = str(statistics.origin.signature.of(ranking_measure))
     return AssessorComparison(
         task=task.name,
-        measure=measure,
+        measure=ranking_measure,
         resampling=first_systems.settings,
         units=len(units.ids),
         notes=(*_notes_of_sample(units), *first_systems.notes),
         agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, first_systems.settings)),
         only_first=len(first_judgments.keys() - second_judgments.keys()),
         only_second=len(second_judgments.keys() - first_judgments.keys()),
-        labels=_label_pairs(first_judgments, second_judgments) if results.has_labels else UNSET,
-        differing=_answers_judged_differently(first_judgments, second_judgments) if results.has_labels else UNSET,
+        labels=label_pairs,
+        differing=differing_answers,
         runs=tuple(runs),
         tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
-        signatures={
-            name: str(statistics.origin.signature.of(measure)) for name, statistics in statistics_by_name.items()
-        },
+        signatures=signature_by_name,
     )
 
 
@@ -186,7 +197,10 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
     given_measure = task.measure_of(measure)
     if given_measure is not None:
         return given_measure
-    return task.headline_of(results.first.values()) or str(default_measure_for_scores(task.name, measures))
+    headline_measure = task.headline_of(results.first.values())
+    if headline_measure is not None:
+        return headline_measure
+    return str(default_measure_for_scores(task.name, measures))
 
 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
@@ -217,7 +231,10 @@ def _notes_of_sample(units: AlignedUnits) -> list[Note]:
 def _assessed_runs(
     names: Sequence[str], first_systems: ResampledSystems, second_systems: ResampledSystems
 ) -> list[AssessedRun]:
-    """Return each run under both assessors, with the interval of its score over units and assessors."""
+    """Return the scores and ranks of each run under both assessors, with the interval over units and assessors.
+
+    `names` are the names of the runs, in the order that both resampled systems have.
+    """
     limits_of_runs = assessor_intervals(
         first_systems.rows, second_systems.rows, first_systems.formula, first_systems.settings
     )
@@ -231,72 +248,97 @@ def _assessed_runs(
 
 def _runs_under_assessor(systems: ResampledSystems) -> list[UnderAssessor]:
     """Return the score, rank and interval of each run under one assessor."""
-    scores = [systems.score(position, 0) for position in range(len(systems.points))]
+    scores = [systems.score(position, 0) for position in range(len(systems.points))]  # by the only measure
     ranks = ranks_of([score.point for score in scores])
-    return [UnderAssessor(score.point, rank, score.low, score.high) for score, rank in zip(scores, ranks)]
+    runs = []
+    for score, rank in zip(scores, ranks):
+        runs.append(UnderAssessor(score=score.point, rank=rank, low=score.low, high=score.high))
+    return runs
 
 
 # ---- Agreement
 
 
 def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
-    """Return the judgments of the answers of a Cold Start pool.
+    """Return how the answers of a Cold Start pool were judged, by the query and what the answer says.
 
     If the same answer was assessed several times, the last assessment counts.
     """
     judged_answers = {}
     for assessment in gold.links.assessments:
         query = assessment.query
+        # Answers to follow-on queries belong to the unit of their entry query. A pool may have queries that the query
+        # file lacks; each of them is a unit.
         entry_query = gold.table.by_id.get(query.base_id)
         unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
-        judged_answers[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
+        key = (query.full_id, assessment.answer)
+        judged_answers[key] = JudgedAnswer(slot=query.slots[0], unit=unit, judgment=assessment.judgment)
     return judged_answers
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
-    """Return the judgments in the gold standard of an evidence task's result; empty if its answers have no labels."""
-    judgments: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
-    return {key: JudgedAnswer(ALL_SLOTS, key[0], label) for key, label in judgments.items()}
+    """Return how the answers in the gold standard of an evidence task were judged, by the unit and the answer.
+
+    `result` is the result of scoring against this gold. The mapping is empty if answers of the task have no labels.
+    """
+    label_by_key: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
+    judged_answers = {}
+    for (unit, answer), label in label_by_key.items():
+        judged_answers[unit, answer] = JudgedAnswer(slot=ALL_SLOTS, unit=unit, judgment=label)
+    return judged_answers
 
 
 def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
     """Return how often the two assessors gave each pair of labels to the same answer, the most frequent pair first."""
-    counts = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
+    count_by_labels = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
     label_pairs = []
-    for (first_label, second_label), count in counts.most_common():
-        label_pairs.append(LabelPair(first_label, second_label, count))
+    for (first_label, second_label), count in count_by_labels.most_common():
+        label_pairs.append(LabelPair(first=first_label, second=second_label, count=count))
     return tuple(label_pairs)
 
 
 def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
     """Return the answers to which the two assessors have given different labels."""
-    differing = []
-    for key, answer in first.items():
-        if key not in second or second[key].judgment == answer.judgment:
+    differing_answers = []
+    for key, first_answer in first.items():
+        if key not in second:
+            continue
+        first_label = first_answer.judgment
+        second_label = second[key].judgment
+        if first_label == second_label:
             continue
         _, answer_key = key
         text = " ".join(answer_key) if isinstance(answer_key, tuple) else str(answer_key)
-        differing.append(JudgedTwice(unit=answer.unit, answer=text, first=answer.judgment, second=second[key].judgment))
-    return tuple(differing)
+        differing_answers.append(
+            JudgedTwice(unit=first_answer.unit, answer=text, first=first_label, second=second_label)
+        )
+    return tuple(differing_answers)
 
 
 def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[AssessorAgreement]:
-    """Return the agreement of two assessors over all slots, then in each slot, in alphabetical order.
+    """Return the agreement of two assessors over all slots together, then in each slot, in alphabetical order.
 
-    If the settings have clusters, the clusters are the units.
+    There is none if no answer was judged by both. If the settings have clusters, the clusters are the units.
     """
-    pairs_by_slot: dict[str, dict[str, list[Judgments]]] = {}
-    for key, answer in first.items():
+    pairs_by_unit_of_all_slots: dict[str, list[Judgments]] = {}
+    pairs_by_unit_by_slot: dict[str, dict[str, list[Judgments]]] = {}
+    for key, first_answer in first.items():
         if key not in second:
             continue
-        unit = answer.unit
+        unit = first_answer.unit
         if settings.clusters:
             unit = settings.clusters.clusters.get(unit, unit)
-        judgments = (answer.judgment, second[key].judgment)
-        for slot in {ALL_SLOTS, answer.slot}:  # in tasks without slots both are the same
-            pairs_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
-    slots = sorted(pairs_by_slot, key=lambda slot: (slot != ALL_SLOTS, slot))
-    return [_agreement(slot, pairs_by_slot[slot], settings) for slot in slots]
+        judgments = (first_answer.judgment, second[key].judgment)
+        pairs_by_unit_of_all_slots.setdefault(unit, []).append(judgments)
+        slot = first_answer.slot
+        if slot != ALL_SLOTS:  # in tasks without slots, all answers have this one
+            pairs_by_unit_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
+    if not pairs_by_unit_of_all_slots:
+        return []
+    agreements = [_agreement(ALL_SLOTS, pairs_by_unit_of_all_slots, settings)]
+    for slot, pairs_by_unit in sorted(pairs_by_unit_by_slot.items()):
+        agreements.append(_agreement(slot, pairs_by_unit, settings))
+    return agreements
 
 
 def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> AssessorAgreement:
@@ -304,10 +346,12 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings
 
     `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
     """
-    # In an order that does not depend on which assessor is called the first.
-    ordered_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
-    pairs = list(chain.from_iterable(ordered_pairs_by_unit.values()))
-    limits = kappa_limits(ordered_pairs_by_unit, settings)
+    # Sort the units, so that limits do not depend on which assessor is called the first.
+    sorted_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
+    pairs: list[Judgments] = []
+    for pairs_of_unit in sorted_pairs_by_unit.values():
+        pairs += pairs_of_unit
+    limits = kappa_limits(sorted_pairs_by_unit, settings)
     return AssessorAgreement(
         slot=slot,
         both=len(pairs),
@@ -315,7 +359,7 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings
         kappa=kappa(pairs),
         kappa_low=limits.low,
         kappa_high=limits.high,
-        units=len(ordered_pairs_by_unit),
+        units=len(sorted_pairs_by_unit),
     )
 
 
@@ -347,13 +391,13 @@ def _notes(assessors: AssessorComparison) -> Iterator[str]:
     settings = assessors.resampling
     resamples = f"{settings.resamples:,} resamples, seed {settings.seed}"
     if assessors.agreement:
-        units = assessors.agreement[0].units
+        unit_count = assessors.agreement[0].units
         yield (
             f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
             f"limits over the units ({settings.unit}) that these belong to, {resamples}."
         )
-        if units < FEW:
-            units_text = number_with_noun(units, "unit")
+        if unit_count < FEW:
+            units_text = number_with_noun(unit_count, "unit")
             yield (
                 f"Note: {units_text} with answers that both have judged: below {FEW} the limits of kappa are too "
                 "narrow."

@@ -88,19 +88,24 @@ def read_teams(file: Input, run_ids: Sequence[str]) -> dict[str, str]:
         file_name = source.name
         text = source.read_bytes().decode("utf-8", "replace")
     team_by_run: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        columns = line.split("\t") if "\t" in line else line.split()
-        columns = [column.strip() for column in columns]
-        if not line.strip() or (number == 1 and columns == _TEAMS_HEADER):
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        cells = line.split("\t") if "\t" in line else line.split()
+        cells = [cell.strip() for cell in cells]
+        is_header = number == 1 and cells == _TEAMS_HEADER
+        if is_header:
             continue
         place = f"line {number}"
-        if len(columns) != 2 or "" in columns:
+        if len(cells) != 2 or "" in cells:
             raise InputError("not a run and its team, with a tab between them", file=file_name, place=place)
-        run, team = columns
+        run, team = cells
         if run not in run_ids:
             raise InputError(f"no run is called {run}{did_you_mean(run, run_ids)}", file=file_name, place=place)
-        if team_by_run.setdefault(run, team) != team:
-            raise InputError(f"{run} is in {team_by_run[run]} already", file=file_name, place=place)
+        earlier_team = team_by_run.get(run, team)
+        if earlier_team != team:
+            raise InputError(f"{run} is in {earlier_team} already", file=file_name, place=place)
+        team_by_run[run] = team
     if not team_by_run:
         raise InputError("names no run", file=file_name)
     return {run: team_by_run.get(run, run) for run in run_ids}
@@ -129,60 +134,74 @@ def _contributions_of_teams(
 ) -> dict[str, Contribution]:
     """Return what would be missing from the pool without each team, by the name of the team.
 
-    `assessments` are the lines of the pool, `scored_by_run` has the scored runs by run id.
+    `assessments` are the lines of the pool. `scored_by_run` has the scored runs and `team_by_run` their teams, both by
+    run id.
     """
+    # Collect the answers of all runs of each team.
     answers_by_team: dict[str, set[PooledAnswer]] = {}
     for run, scored in scored_by_run.items():
         answers = {(response.query.full_id, response.answer) for response in scored.run.links.responses}
         answers_by_team.setdefault(team_by_run[run], set()).update(answers)
-    contributions = {}
+    # Find the answers that no other team gives.
+    contribution_by_team = {}
     for team, answers in answers_by_team.items():
         own_answers = set(answers)
         for other_team, other_answers in answers_by_team.items():
             if other_team != team:
                 own_answers -= other_answers
-        contributions[team] = _contribution(assessments, own_answers)
-    return contributions
+        contribution_by_team[team] = _contribution(assessments, own_answers)
+    return contribution_by_team
 
 
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
     """Return what would be missing from the pool without the answers that only one team gives (`own_answers`)."""
-    own_assessments = {
-        assessment for assessment in assessments if (assessment.query.full_id, assessment.answer) in own_answers
-    }
+    own_assessments = set()
+    for assessment in assessments:
+        if (assessment.query.full_id, assessment.answer) in own_answers:
+            own_assessments.add(assessment)
     removed_assessments = _with_orphans(own_assessments, assessments)
-    remaining_classes = {line.value_class for line in assessments if line not in removed_assessments}
-    accepted_classes = {line.value_class for line in removed_assessments if line.is_accepted}
-    removed_lines = [PoolLine(line.file, line.number) for line in assessments if line in removed_assessments]
+    # A class is lost if all assessments with it are removed, and one of them was accepted.
+    remaining_classes = set()
+    removed_classes = set()
+    removed_lines = []
+    for assessment in assessments:
+        if assessment not in removed_assessments:
+            remaining_classes.add(assessment.value_class)
+            continue
+        removed_lines.append(PoolLine(assessment.file, assessment.number))
+        if assessment.is_accepted:
+            removed_classes.add(assessment.value_class)
     return Contribution(
         assessment_count=len(own_assessments),
-        classes=frozenset(accepted_classes - remaining_classes),
+        classes=frozenset(removed_classes - remaining_classes),
         removed=tuple(removed_lines),
     )
 
 
 def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
-    """Return some assessments that are removed from a pool, and all assessments that are removed with them.
+    """Return all assessments that leave a pool if some assessments (`first_removed`) are removed from it.
 
-    The assessment of a second-hop answer is removed if no assessment of its first-hop answer remains. This is repeated
-    until nothing more is removed.
+    The assessment of a second-hop answer leaves the pool, too, if no assessment of its first-hop answer remains. This
+    is repeated until nothing more is removed. `assessments` are the lines of the pool.
     """
     all_removed = set(first_removed)
     while True:
+        # The targets of the remaining assessments are the queries about their answers.
         remaining_targets = {assessment.target for assessment in assessments if assessment not in all_removed}
-        count_before = len(all_removed)
+        orphans = set()
         for assessment in assessments:
             is_second_hop = assessment.query.level > 0
             if is_second_hop and assessment.query.short_id not in remaining_targets:
-                all_removed.add(assessment)
-        if len(all_removed) == count_before:
+                orphans.add(assessment)
+        if orphans <= all_removed:
             return all_removed
+        all_removed |= orphans
 
 
 def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> list[Input]:
     """Return the files of a pool, as files in memory, without some of their lines.
 
-    A file that would be empty is left out.
+    A file that would be empty is left out. Raises InputError for a file that cannot be read.
     """
     removed_places = {(line.file, line.line) for line in removed_lines}
     files: list[Input] = []
@@ -190,9 +209,12 @@ def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> l
         name = name_of(file)
         with open_source(file) as source:
             lines = source.read_bytes().split(b"\n")
-        remaining = [line for number, line in enumerate(lines, 1) if (name, number) not in removed_places]
-        if any(remaining):
-            files.append(InMemory(plain_name(name), b"\n".join(remaining)))
+        remaining_lines = []
+        for number, line in enumerate(lines, start=1):
+            if (name, number) not in removed_places:
+                remaining_lines.append(line)
+        if any(remaining_lines):
+            files.append(InMemory(plain_name(name), b"\n".join(remaining_lines)))
     return files
 
 
@@ -213,22 +235,27 @@ class PooledRuns(Record):
     def check(self) -> None:
         """Raise UsageError for fewer than two runs, and for runs that share an id."""
         run_ids = [run.run_id for run in self.runs]
-        if len(set(run_ids)) < max(2, len(run_ids)):
-            listed = ", ".join(run_ids) or "none"
-            raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {listed}")
+        has_shared_ids = len(set(run_ids)) < len(run_ids)
+        if len(run_ids) < 2 or has_shared_ids:
+            ids_text = ", ".join(run_ids) or "none"
+            raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {ids_text}")
 
     def score(self, gold: ColdStartGold, runs: Sequence[OneRun]) -> dict[str, AnalysedRun]:
         """Score some of the runs against a gold standard that has a pool, and return the results by run id.
 
         Raises InputError for a run that cannot be read.
         """
-        return {run.run_id: score_for_analysis(self.load(gold, run), gold.options.policy) for run in runs}
+        scored_by_run = {}
+        for run in runs:
+            loaded_run = self.load(gold, run)
+            scored_by_run[run.run_id] = score_for_analysis(loaded_run, gold.options.policy)
+        return scored_by_run
 
 
 def pool_bias(
     pooled_runs: PooledRuns, teams: Input | None = None, measure: str | None = None, progress: Progress = silent
 ) -> PoolBiasDocument:
-    """Score each run against the whole pool, and against the pool without what only the run's team contributed.
+    """Return how each run scores against the whole pool, and against the pool without what only its team contributed.
 
     `teams` is a file with the team of each run; without it each run is a team of its own. The runs are ranked by
     `measure`, by default the headline measure. `progress` shows how many teams have been left out so far.
@@ -238,36 +265,37 @@ def pool_bias(
     """
     pooled_runs.check()
     run_ids = [run.run_id for run in pooled_runs.runs]
-    team_by_run = {run_id: run_id for run_id in run_ids} if teams is None else read_teams(teams, run_ids)
-
+    team_by_run = {run_id: run_id for run_id in run_ids}
+    if teams is not None:
+        team_by_run = read_teams(teams, run_ids)
+    # Score all runs against the whole pool.
     gold = with_pool(pooled_runs.gold, pooled_runs.pool)
     scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
     ranking_measure = scored_by_run[run_ids[0]].measure(measure)
     score_by_run = _scores_by_run(scored_by_run, ranking_measure)
-
-    contributions = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
-    left_out_score_by_run = dict(score_by_run)  # the same for the runs of a team that contributed nothing of its own
-    contributing_teams = [team for team, contribution in contributions.items() if contribution.removed]
+    # Score the runs of each team against a smaller pool. A team that contributed nothing of its own leaves the pool as
+    # it is, so the scores of its runs stay.
+    contribution_by_team = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
+    contributing_teams = [team for team, contribution in contribution_by_team.items() if contribution.removed]
+    left_out_score_by_run = dict(score_by_run)
     for team in progress(contributing_teams, "leaving out"):
-        smaller_pool = _pool_without(pooled_runs.pool, contributions[team].removed)
         runs_of_team = [run for run in pooled_runs.runs if team_by_run[run.run_id] == team]
-        scored_again = pooled_runs.score(with_pool(pooled_runs.gold, smaller_pool), runs_of_team)
-        left_out_score_by_run.update(_scores_by_run(scored_again, ranking_measure))
-
+        runs_scored_again = _score_without_contribution(pooled_runs, runs_of_team, contribution_by_team[team])
+        left_out_score_by_run.update(_scores_by_run(runs_scored_again, ranking_measure))
+    # Put scores and ranks of both kinds together.
     ranks = ranks_of(list(score_by_run.values()))
     left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
     runs = []
-    for position, (run_id, scored) in enumerate(scored_by_run.items()):
-        team = team_by_run[run_id]
-        contribution = contributions[team]
+    for (run_id, scored), rank, left_out_rank in zip(scored_by_run.items(), ranks, left_out_ranks):
+        contribution = contribution_by_team[team_by_run[run_id]]
         scenarios_of_run = scenarios(scored, ranking_measure)
         runs.append(
             PooledRun(
                 run=run_id,
-                team=team,
+                team=team_by_run[run_id],
                 score=score_by_run[run_id],
-                rank=ranks[position],
-                left_out=LeftOut(left_out_score_by_run[run_id], left_out_ranks[position]),
+                rank=rank,
+                left_out=LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank),
                 unique=contribution.assessment_count,
                 unique_classes=len(contribution.classes),
                 pessimistic=scenarios_of_run.pessimistic,
@@ -285,11 +313,21 @@ def pool_bias(
     )
 
 
+def _score_without_contribution(
+    pooled_runs: PooledRuns, runs_of_team: Sequence[OneRun], contribution: Contribution
+) -> dict[str, AnalysedRun]:
+    """Score the runs of a team against the pool without the `contribution` of this team; return results by run id."""
+    smaller_pool = _pool_without(pooled_runs.pool, contribution.removed)
+    gold_without_team = with_pool(pooled_runs.gold, smaller_pool)
+    return pooled_runs.score(gold_without_team, runs_of_team)
+
+
 def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
     """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
-        score_by_run[run] = scored.result.measures[scored.measure(str(measure))]
+        measure_of_run = scored.measure(str(measure))
+        score_by_run[run] = scored.result.measures[measure_of_run]
     return score_by_run
 
 
@@ -300,17 +338,16 @@ _SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
 
 
 def _rows_of_runs(bias: PoolBiasDocument) -> Iterator[dict[str, Any]]:
-    """Yield the row of each run, the best run first."""
+    """Yield the row of each run as a dictionary by the keys of the columns, the best run first."""
     for run in sorted(bias.runs, key=lambda run: run.rank):
         scenario = run.scenarios[_SCENARIO_MEASURE]
-        yield {
-            **asdict(run),
-            "left_out": run.left_out.score,
-            "rank_left_out": run.left_out.rank,
-            "f1": scenario.score,
-            "f1_pessimistic": scenario.pessimistic,
-            "f1_optimistic": scenario.optimistic,
-        }
+        cells = asdict(run)
+        cells["left_out"] = run.left_out.score
+        cells["rank_left_out"] = run.left_out.rank
+        cells["f1"] = scenario.score
+        cells["f1_pessimistic"] = scenario.pessimistic
+        cells["f1_optimistic"] = scenario.optimistic
+        yield cells
 
 
 def _notes(bias: PoolBiasDocument) -> list[str]:

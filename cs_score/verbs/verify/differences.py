@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.documents import Json, member_place
@@ -33,33 +33,48 @@ class ValueDifference(Record):
 
 
 def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[ValueDifference]:
-    """Yield the values that differ between two JSON values, in the order of the computed one.
+    """Yield the values that differ between two JSON values, at any depth, in the order of the computed one.
 
     `name` is the place of the values in the whole document, such as `runs[TIDE_KB].scores`.
     """
     if isinstance(recorded, dict) and isinstance(computed, dict):
-        for key in computed:
-            if key in recorded:
-                yield from differences(recorded[key], computed[key], member_place(name, key))
-            else:
-                yield ValueDifference(member_place(name, key), "nothing", value_text(computed[key]))
-        for key in recorded:
-            if key not in computed:
-                yield ValueDifference(member_place(name, key), value_text(recorded[key]), "nothing")
+        yield from _object_differences(recorded, computed, name)
     elif isinstance(recorded, list) and isinstance(computed, list):
-        if len(recorded) != len(computed):
-            yield ValueDifference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
-            return
-        for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
-            yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
-    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):  # True == 1 in Python
-        yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
+        yield from _array_differences(recorded, computed, name)
+    else:
+        is_one_boolean = isinstance(recorded, bool) != isinstance(computed, bool)  # True equals 1 in Python
+        if recorded != computed or is_one_boolean:
+            yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
+
+
+def _object_differences(
+    recorded: Mapping[str, Json], computed: Mapping[str, Json], name: str
+) -> Iterator[ValueDifference]:
+    """Yield the values that differ between two JSON objects at the place `name`, also for members of only one."""
+    for key in computed:
+        if key in recorded:
+            yield from differences(recorded[key], computed[key], member_place(name, key))
+        else:
+            yield ValueDifference(member_place(name, key), "nothing", value_text(computed[key]))
+    for key in recorded:
+        if key not in computed:
+            yield ValueDifference(member_place(name, key), value_text(recorded[key]), "nothing")
+
+
+def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], name: str) -> Iterator[ValueDifference]:
+    """Yield the values that differ between two JSON arrays at the place `name`; if their lengths differ, only these."""
+    if len(recorded) != len(computed):
+        yield ValueDifference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+        return
+    for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
+        yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
 
 
 def _labels(entries: Sequence[Json]) -> list[str]:
-    """Return a label for each entry of an array: its name if all entries have distinct names, else its position.
+    """Return a label for each entry of an array, by which messages call it.
 
-    `[{"run_id": "a"}, {"run_id": "b"}]` -> `["a", "b"]`; `[0.5, 0.7]` -> `["0", "1"]`.
+    The label is the name of the entry if all entries have distinct names, and its position otherwise:
+    `[{"run_id": "a"}, {"run_id": "b"}]` gives `["a", "b"]`, and `[0.5, 0.7]` gives `["0", "1"]`.
     """
     for member in _NAMING_MEMBERS:
         names: list[str] = []
@@ -78,8 +93,9 @@ def count_numbers(value: Json) -> int:
         return sum([count_numbers(member) for member in value.values()])
     if isinstance(value, list):
         return sum([count_numbers(entry) for entry in value])
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return 1 if is_number else 0
+    if isinstance(value, bool):  # a boolean is an `int`, too
+        return 0
+    return 1 if isinstance(value, (int, float)) else 0
 
 
 def value_text(value: Json) -> str:
@@ -120,8 +136,8 @@ def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]
             continue
         recorded_cells = recorded_line.split("\t")
         computed_cells = computed_line.split("\t")
-        has_cells = len(recorded_cells) == len(computed_cells) == len(column_names) > 1
-        if not has_cells:
+        has_same_columns = len(recorded_cells) == len(computed_cells) == len(column_names)
+        if len(column_names) == 1 or not has_same_columns:
             yield _text_difference(f"line {number}", _TextPair(recorded_line, computed_line))
             continue
         for column, recorded_cell, computed_cell in zip(column_names, recorded_cells, computed_cells):
@@ -143,7 +159,7 @@ def _text_difference(name: str, texts: _TextPair) -> ValueDifference:
 
 
 def _cut_common_beginning(texts: _TextPair) -> _TextPair:
-    """Return two texts without most of the beginning that they share if it is long: `"...words, and the rest"`."""
+    """Return two texts without most of the beginning that they share, if it is long: `"...words, and the rest"`."""
     shared_length = 0
     for recorded_character, computed_character in zip(texts.recorded, texts.computed):
         if recorded_character != computed_character:

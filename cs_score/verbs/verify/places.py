@@ -28,19 +28,22 @@ class NotFoundError(CsScoreError):
     """An error that has a line for each input that is missing or changed, without the name of the record."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        """Report the lines."""
+        """Make the error from `lines`, one for each input: `run.tab (run) is missing; its SHA-256 was ...`."""
         self.lines = tuple([one_line(line) for line in lines])
         super().__init__("; ".join(self.lines))
 
 
 class FoundInput(Record, dict=True):
-    """A recorded input, and the path of a file with its content."""
+    """An input of a record, and the path of a file that has the content of the input."""
 
     recorded: InputDigest
     path: str
 
     def load(self) -> InputFile:
-        """Return the content under the name that the input had. Raises InputError if it cannot be read."""
+        """Return the input with the bytes of the file, under the name that the input had when it was recorded.
+
+        Raises InputError if the file cannot be read.
+        """
         return InputFile(self.recorded.name, content=self._content)
 
     @cached_property
@@ -58,9 +61,9 @@ class Places:
     """
 
     def __init__(self, files: Sequence[str], record_folder: str, *, is_forced: bool = False) -> None:
-        """Look for inputs among `files`, which are files and folders, and at their recorded paths.
+        """Prepare to look for inputs among `files`, which are files and folders, and at their recorded paths.
 
-        Recorded paths may be relative to the working folder or to `record_folder`. With `is_forced` the user allows
+        Recorded paths may be relative to the working folder or to `record_folder`. If `is_forced`, the user allows
         verifications that take long. Raises InputError for a name that is neither file nor folder.
         """
         self.is_forced = is_forced
@@ -69,8 +72,9 @@ class Places:
         for path in self._files:
             self._files_by_name.setdefault(os.path.basename(path), []).append(path)
         self._record_folder = record_folder
-        self._digest_by_file: dict[tuple[str, bool], str | None] = {}
-        self._file_by_digest: dict[bool, dict[str | None, str]] = {}
+        # The content of a file depends on whether it is read as it is stored (True) or decompressed (False).
+        self._digest_by_path: dict[tuple[str, bool], str | None] = {}
+        self._path_by_digest_of_reading: dict[bool, dict[str, str]] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
         """Return the file that was found for each input; the same one for an input that the record names repeatedly.
@@ -98,19 +102,22 @@ class Places:
         return found_inputs
 
     def _find_file(self, recorded: InputDigest) -> str | None:
-        """Return a file with the recorded content, or None.
+        """Return the path of a file with the recorded content, or None if there is none.
 
-        Files with the name of the input are tried first; then all files are compared by content.
+        Files with the name of the input are tried first, since reading a file takes time; then all other files.
         """
         candidates = list(self._files_by_name.get(os.path.basename(recorded.name), ()))
         candidates += self._original_files(recorded.name)
         for path in candidates:
             if self._digest(path, recorded.role) == recorded.sha256:
                 return path
-        return self._files_by_content(recorded.role).get(recorded.sha256)
+        return self._path_by_digest(recorded.role).get(recorded.sha256)
 
     def _original_files(self, name: str) -> list[str]:
-        """Return the existing files at the recorded path of an input, also relative to the folder of the record."""
+        """Return the files that exist at the recorded path of an input.
+
+        A path that is not absolute is looked for in the working folder and in the folder of the record.
+        """
         paths = [name, os.path.join(self._record_folder, name)]
         return [path for path in paths if _is_file(path)]
 
@@ -125,33 +132,43 @@ class Places:
                     return not any(plain_name(file).endswith(RUN_SUFFIX) for file in os.listdir(path))
         return False
 
-    def _files_by_content(self, role: str) -> dict[str | None, str]:
-        """Return the files by SHA-256 as inputs with a role have it; if several have the same content, the first."""
+    def _path_by_digest(self, role: str) -> dict[str, str]:
+        """Return the paths of all files by the SHA-256 that they have as inputs with a `role`, such as `run`.
+
+        If several files have the same content, the first one is returned.
+        """
         is_read_as_stored = role in _ROLES_READ_AS_STORED
-        if is_read_as_stored not in self._file_by_digest:
-            file_by_digest = {}
-            for path in reversed(self._files):  # so that the first of several files is entered last
-                file_by_digest[self._digest(path, role)] = path
-            self._file_by_digest[is_read_as_stored] = file_by_digest
-        return self._file_by_digest[is_read_as_stored]
+        if is_read_as_stored not in self._path_by_digest_of_reading:
+            path_by_digest: dict[str, str] = {}
+            for path in self._files:
+                digest = self._digest(path, role)
+                if digest is not None:
+                    path_by_digest.setdefault(digest, path)
+            self._path_by_digest_of_reading[is_read_as_stored] = path_by_digest
+        return self._path_by_digest_of_reading[is_read_as_stored]
 
     def _digest(self, path: str, role: str) -> str | None:
-        """Return the SHA-256 that a file has as an input with a role; None if the file cannot be read."""
+        """Return the SHA-256 that a file has as an input with a `role`, such as `run`; None if it cannot be read.
+
+        The SHA-256 of a compressed file is that of its decompressed content, except for roles whose files are read as
+        they are stored. Each file is read only once in either way.
+        """
         is_read_as_stored = role in _ROLES_READ_AS_STORED
         key = (path, is_read_as_stored)
-        if key not in self._digest_by_file:
+        if key not in self._digest_by_path:
+            digest: str | None
             try:
                 with open_source(path, stdin_as_dash=False, decompress=not is_read_as_stored) as source:
-                    self._digest_by_file[key] = source.digest(role).sha256
+                    digest = source.digest(role).sha256
             except (InputError, OSError):
-                self._digest_by_file[key] = None
-        return self._digest_by_file[key]
+                digest = None
+            self._digest_by_path[key] = digest
+        return self._digest_by_path[key]
 
     def _complaint(self, recorded: InputDigest) -> str:
-        """Return the line about an input that was not found: it is missing, or another file has its path."""
-        among_files = ""
+        """Return the line about an input that was not found: either it is missing, or another file has its path."""
+        among_files = ""  # continues "is missing" or "was changed"
         if self._files:
-            # It follows "is missing" or "was changed".
             among_files = f", nor has any of the {len(self._files)} files given that content"
         name = f"{recorded.name} ({recorded.role})"
         original_files = self._original_files(recorded.name)

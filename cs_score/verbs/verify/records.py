@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.recorded import check_task, find_scores, refuse_several, type_of_scores
+from cs_score.analysis.recorded import check_task, find_scores, refuse_several_runs, type_of_scores
 from cs_score.base.documents import Json, check_kind, convert_value, member_place, read_document, record_in
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -63,7 +63,7 @@ def read_recorded(path: str) -> Recorded:
     place, document = find_scores(value)
     kind = str(document.get("kind"))
     if kind == "score":
-        refuse_several(document, path)
+        refuse_several_runs(document, path)
         check_kind(document, type_of_scores(document), path, place)
         head = convert_value(document, Head, path, place)
         check_task(head.origin.task, path, member_place(place, "origin.task"))

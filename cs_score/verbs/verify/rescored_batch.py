@@ -32,9 +32,9 @@ from cs_score.verbs.batch.layout import PROBLEMS, is_page
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.overview import Overview
 from cs_score.verbs.batch.plan import Plan, Prepared
-from cs_score.verbs.batch.store import digest_of, written_files
+from cs_score.verbs.batch.store import digest_files, digest_of_record
 from cs_score.verbs.batch.tables import TABLES as OVERVIEW_TABLES
-from cs_score.verbs.batch.tables import document_of, files_of, overview_of, problem_lines
+from cs_score.verbs.batch.tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
 from cs_score.verbs.verify.places import FoundInput, Places
 from cs_score.verbs.verify.records import Recorded
 from cs_score.verbs.verify.rescoring import gold_of, named_inputs, only_input
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class RescoredRun(NamedTuple):
-    """The outcome of a run of a batch as it is scored now, and the gold against which it was scored."""
+    """The outcome of a run of a batch that was scored again, and the gold against which it was scored."""
 
     outcome: Outcome
     gold: Prepared
@@ -56,16 +56,16 @@ class BatchRuns:
     """Scores recorded runs of a batch again. Gold that several runs share is read once; each run is scored once."""
 
     def __init__(self, places: Places) -> None:
-        """Look for inputs among `places`."""
+        """Prepare to score runs whose inputs are looked for among `places`."""
         self._places = places
         self._gold_by_key: dict[str, Prepared] = {}
         self._rescored_by_key: dict[str, RescoredRun] = {}
 
     def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
-        """Score a run again, given its row of a leaderboard or its own record, which was read from `file`.
+        """Return the outcome of a run that is scored again, or that was scored again before.
 
-        Raises InputError if the inputs of the run are not recorded, NotFoundError for inputs that are missing or
-        changed.
+        `run` is its row of a leaderboard or its own record, which was read from `file`. Raises InputError if the inputs
+        of the run are not recorded, NotFoundError for inputs that are missing or changed.
         """
         origin = origin_of_run(run, file)
         key = _cache_key(run.run, run.policy, origin)
@@ -75,22 +75,30 @@ class BatchRuns:
         return self._rescored_by_key[key]
 
     def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
-        """Find the inputs of a run, read its gold unless another run has the same, and score the run."""
+        """Return the outcome of a run that is scored again with the inputs and options of its `origin`.
+
+        Its gold is read unless that was done for another run. Raises the same errors as `score`.
+        """
+        # Find the file of the run, and the inputs that it shares with other runs: gold.
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
         shared_inputs = [found for found in inputs if found is not run_input]
+        # Read gold, if no run with the same gold and options was scored before.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         shared_origin = replace(origin, inputs=tuple([found.recorded for found in shared_inputs]))
         gold_key = _cache_key(str(records_problems), run.policy, shared_origin)
         if gold_key not in self._gold_by_key:
             resampling = resampling_of(origin.bootstrap, file, "origin.bootstrap", is_forced=self._places.is_forced)
-            plan = _make_plan(_RecordedRun(origin, run.policy, file), shared_inputs, resampling, records_problems)
+            recorded_run = _RecordedRun(origin, run.policy, file)
+            plan = _make_plan(recorded_run, shared_inputs, resampling, records_problems)
             self._gold_by_key[gold_key] = plan.prepare()
         gold = self._gold_by_key[gold_key]
-        (scored,) = gold.score(BatchRunFile(run.run, run_input.load()), [run.policy])
+        # Score the run. The record of a run lists its files, so they are made again, too.
+        run_file = BatchRunFile(name=run.run, file=run_input.load())
+        [scored] = gold.score(run_file, [run.policy])
         outcome = scored.outcome
         if isinstance(run, Outcome):
-            outcome = replace(outcome, files=written_files(scored.files))
+            outcome = replace(outcome, files=digest_files(scored.files))
         return RescoredRun(outcome, gold)
 
 
@@ -103,7 +111,10 @@ class _RecordedRun(NamedTuple):
 
 
 def origin_of_run(run: LeaderboardRow | Outcome, file: str) -> RunOrigin:
-    """Return the recorded inputs and options of the scoring of a run. Raises InputError if `file` lacks them."""
+    """Return the recorded inputs and options of the scoring of a run.
+
+    Raises InputError if the record, which was read from `file`, lacks them or names an unknown task.
+    """
     if not run.origin:
         raise InputError(f"has no origin of the run {run.run}", file=file)
     check_task(run.origin.task, file, "origin.task")
@@ -118,21 +129,26 @@ def _cache_key(name: str, policy: str, origin: RunOrigin) -> str:
 def _make_plan(
     run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None, records_problems: bool
 ) -> Plan:
-    """Return the plan of a batch that scores a run with its recorded options and the inputs that all runs share."""
-    origin, policy, file = run
+    """Return the plan of a batch that scores a run with its recorded options.
+
+    `shared_inputs` are the inputs of all runs, such as queries and pool. If the plan `records_problems`, problems keep
+    their details. Raises InputError for invalid options.
+    """
+    origin = run.origin
     if origin.task != COLD_START_MODE:
-        arguments = evidence_arguments(origin.task, origin.options, file, "origin.options")
-        gold = gold_of(origin.task, shared_inputs, file)
+        arguments = evidence_arguments(origin.task, origin.options, run.file, "origin.options")
+        gold = gold_of(origin.task, shared_inputs, run.file)
         return EvidencePlan(task=origin.task, gold=gold, options=arguments, resampling=resampling)
-    options = cold_start_options(origin.options, file, "origin.options")
+    options = cold_start_options(origin.options, run.file, "origin.options")
+    policy = NamedPolicy(run.policy, options.policy, options.justifications, options.policy.texts())
     return ColdStartPlan(
         queries=tuple([found.load() for found in shared_inputs if found.recorded.role == QUERIES]),
         pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
         options=options,
-        policies=(NamedPolicy(policy, options.policy, options.justifications, options.policy.texts()),),
+        policies=(policy,),
         layout=ColumnLayout(origin.fields, origin.tabs),
         with_json=origin.json,
-        named=named_inputs(options, shared_inputs, file),
+        named=named_inputs(options, shared_inputs, run.file),
         resampling=resampling,
         validates=origin.options.get("validate") is True,
         records=records_problems,
@@ -146,15 +162,18 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
     pages, which only show verified values. Raises InputError if the run cannot be scored, NotFoundError for inputs that
     are missing or changed.
     """
-    rescored = runs.score(outcome, recorded.file).outcome
-    file_by_name = {file.name: file for file in outcome.files}
+    rescored_outcome = runs.score(outcome, recorded.file).outcome
+    recorded_file_by_name = {file.name: file for file in outcome.files}
     files = []
-    for file in rescored.files:
+    for file in rescored_outcome.files:
         if file.name.endswith(".params"):
-            file = file_by_name.get(file.name, file)
-        files.append(file)
-    files += [file for file in outcome.files if is_page(file.name)]
-    return replace(rescored, files=tuple(files), digest=digest_of(recorded.value))
+            files.append(recorded_file_by_name.get(file.name, file))
+        else:
+            files.append(file)
+    for recorded_file in outcome.files:
+        if is_page(recorded_file.name):
+            files.append(recorded_file)
+    return replace(rescored_outcome, files=tuple(files), digest=digest_of_record(recorded.value))
 
 
 # ---- The leaderboard and the tables of all runs
@@ -183,18 +202,18 @@ class WholeBatch(BatchRuns):
         self._first_scored_row = self._find_first_scored_row()
 
     def _find_first_scored_row(self) -> LeaderboardRow | None:
-        """Return the first row of the leaderboard with a scored run of the overview; its gold is that of the batch.
+        """Return the first row of a run that was scored by the edition of the batch, or None if no run was scored.
 
-        If runs follow several editions of the scorer, the overview has only the runs of one edition. Returns None if no
-        run was scored.
+        The gold of this run is the gold of the batch. A batch may have runs that follow other editions of the scorer.
+        These read gold by other rules, and are in the leaderboard but not in the overview.
         """
-        runs_of_overview = None
+        scored_rows = [row for row in self.board.rows if row.state != FAILED]
         if self._overview is not None and self._edition_by_run:
             runs_of_overview = {system.run for system in self._overview.runs}
-        for row in self.board.rows:
-            if row.state != FAILED and (runs_of_overview is None or row.run in runs_of_overview):
-                return row
-        return None
+            scored_rows = [row for row in scored_rows if row.run in runs_of_overview]
+        if not scored_rows:
+            return None
+        return scored_rows[0]
 
     @property
     def was_scored(self) -> bool:
@@ -212,10 +231,13 @@ class WholeBatch(BatchRuns):
         )
 
     def rescored_overview(self) -> object:
-        """Return the `batch.json` that would be recorded now; if no run was scored, only an empty list of runs."""
+        """Return the document of `batch.json` that would be recorded now.
+
+        If no run was scored, there is nothing to compute, and only an empty list of runs is returned.
+        """
         if not self.was_scored or self._overview is None:
             return {"runs": []}
-        return document_of(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
+        return overview_document(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
 
     def rescored_table(self, name: str, recorded_text: str) -> str:
         """Return the text that the table called `name`, one of TABLES, would have now.
@@ -224,7 +246,7 @@ class WholeBatch(BatchRuns):
         """
         if name == PROBLEMS:
             return self._rescored_problems(recorded_text)
-        blocks = files_of(self.rescored_board, self._overview_of_runs)[name]
+        blocks = table_files(self.rescored_board, self._overview_of_runs)[name]
         return b"".join(blocks).decode()
 
     @cached_property
@@ -242,7 +264,7 @@ class WholeBatch(BatchRuns):
         for outcome in self._ordered_outcomes:
             if self._edition_by_run.get(outcome.run) == edition:
                 outcomes.append(outcome)
-        return overview_of(outcomes, self.rescored_board, self._gold.evaluation)
+        return overview_of_outcomes(outcomes, self.rescored_board, self._gold.evaluation)
 
     @cached_property
     def _ordered_outcomes(self) -> list[Outcome]:
@@ -262,7 +284,7 @@ class WholeBatch(BatchRuns):
         return outcomes
 
     def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
-        """Return the outcome of each row of the leaderboard by run and policy.
+        """Return the outcome of each run of the leaderboard, by the name of the run and the policy.
 
         Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
         task, and for a policy in a task that has none.
@@ -271,35 +293,47 @@ class WholeBatch(BatchRuns):
         task = None
         if self._first_scored_row is not None:
             task = origin_of_run(self._first_scored_row, file).task
+        has_no_policies = task is not None and task != COLD_START_MODE
         outcome_by_key: dict[tuple[str, str], Outcome] = {}
         for position, row in enumerate(self.board.rows):
-            if (row.run, row.policy) in outcome_by_key:
+            key = (row.run, row.policy)
+            if key in outcome_by_key:  # a file with several run ids has several rows
                 continue
-            if task is not None and row.state != FAILED and origin_of_run(row, file).task != task:
+            is_failed = row.state == FAILED
+            if task is not None and not is_failed and origin_of_run(row, file).task != task:
                 raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
-            if task not in (None, COLD_START_MODE) and row.policy:
+            if has_no_policies and row.policy:
                 problem = f"is {row.policy!r}, where {task} has no policies"
                 raise InputError(problem, file=file, place=f"rows[{position}].policy")
-            if row.state == FAILED:
-                outcome_by_key[row.run, row.policy] = _failed_outcome(row, self.board.task)
+            if is_failed:
+                outcome_by_key[key] = _failed_outcome(row, self.board.task)
             else:
-                outcome_by_key[row.run, row.policy] = self.score(row, file).outcome
+                outcome_by_key[key] = self.score(row, file).outcome
         return outcome_by_key
 
     def _rescored_problems(self, recorded_text: str) -> str:
-        """Return the table of problems as it would be now, with the runs in the recorded order."""
-        recorded_lines = [f"{line}\n" for line in recorded_text.split("\n")[1:-1]]
-        recorded_by_run = _group_by_run(recorded_lines)
-        lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_by_run}
+        """Return the text of the table of problems as it would be now, with the runs in the recorded order.
+
+        A failed run is not scored again. The leaderboard records its remarks and the reason of its failure, which are
+        its last lines in the table; its lines before them are taken from `recorded_text`.
+        """
+        [header] = problem_table_lines([])  # the table of no runs
+        recorded_lines = [f"{line}\n" for line in recorded_text.removesuffix("\n").split("\n")]
+        recorded_lines_by_run = _group_by_run(recorded_lines[1:])  # without the header
+        lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_lines_by_run}
         for outcome in self._ordered_outcomes:
-            rescored_lines = [line.decode() for line in problem_lines([outcome])[1:]]
-            for run, lines in _group_by_run(rescored_lines).items():
-                lines_before: list[str] = []
-                if outcome.state == FAILED:
-                    # The leaderboard has only the last lines of a failed run; those before them stay as recorded.
-                    lines_before = recorded_by_run.get(run, [])[: -len(lines)]
-                lines_by_run[run] = lines_before + lines
-        text = problem_lines([])[0].decode()
+            table_lines = [line.decode() for line in problem_table_lines([outcome])]
+            computed_lines = table_lines[1:]  # without the header
+            if not computed_lines:
+                continue
+            run = _run_of_problem(computed_lines[0])
+            kept_lines: list[str] = []
+            if outcome.state == FAILED:
+                recorded_lines_of_run = recorded_lines_by_run.get(run, [])
+                kept_count = max(0, len(recorded_lines_of_run) - len(computed_lines))
+                kept_lines = recorded_lines_of_run[:kept_count]
+            lines_by_run[run] = kept_lines + computed_lines
+        text = header.decode()
         for lines in lines_by_run.values():
             text += "".join(lines)
         return text
@@ -321,28 +355,39 @@ def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
 
 
 def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
-    """Return the lines of the table of problems by run and policy, their first two cells: `"TIDE_KB\\tsf"`."""
+    """Return the lines of the table of problems, without its header, by the run and policy that they are about."""
     lines_by_run: dict[str, list[str]] = {}
     for line in lines:
-        run_and_policy = "\t".join(line.split("\t", 2)[:2])
-        lines_by_run.setdefault(run_and_policy, []).append(line)
+        lines_by_run.setdefault(_run_of_problem(line), []).append(line)
     return lines_by_run
 
 
-def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -> list[str]:
-    """Return the names of all runs in an order that agrees with `known_order` and with the order of rows of equal rank.
+def _run_of_problem(line: str) -> str:
+    """Return the first two cells of a line of the table of problems, which are a run and a policy: `"TIDE_KB\\tsf"`."""
+    cells = line.split("\t")
+    return "\t".join(cells[:2])
 
-    If these orders contradict each other, somebody has edited the files; then any order leads to a difference.
+
+def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -> list[str]:
+    """Return the names of all runs in the order in which the batch had them, as far as its files tell.
+
+    `known_order` has the runs that `batch.json` lists. In a leaderboard, runs of the same policy and rank are in the
+    order of the batch. If these orders contradict each other, somebody has edited the files; then any order leads to a
+    difference.
     """
+    # Collect the lists of runs that are in the order of the batch.
     runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
     for row in rows:
         runs_by_rank.setdefault((row.policy, row.rank), []).append(row.run)
-    sorter = TopologicalSorter[str]({row.run: () for row in rows})
-    for sequence in [known_order, *runs_by_rank.values()]:
-        for run, next_run in pairwise(sequence):
+    ordered_lists = [known_order, *runs_by_rank.values()]
+    # Find an order that agrees with all of them.
+    all_runs = [row.run for row in rows]
+    sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))
+    for runs in ordered_lists:
+        for run, next_run in pairwise(runs):
             if run != next_run:  # a file with several run ids has several rows
                 sorter.add(next_run, run)
     try:
         return list(sorter.static_order())
     except CycleError:
-        return list(dict.fromkeys([*known_order, *[row.run for row in rows]]))
+        return list(dict.fromkeys([*known_order, *all_runs]))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class RescoredRuns(NamedTuple):
-    """The result of recorded runs as they are scored now, with intervals if the record has them."""
+    """The result of recorded runs that were scored again, with intervals if the record has them."""
 
     result: Result
     intervals: Sequence[ScoreIntervals]
@@ -63,10 +63,11 @@ class RescoredRuns(NamedTuple):
 
 
 def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns:
-    """Score the runs of a record again, with the recorded options.
+    """Score the runs of a record again with the recorded options, and return the result.
 
-    Raises InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed,
-    ScoringStopped if scoring has to stop.
+    `head` has the members of the record that say how it was scored. The inputs are found among `places`. Raises
+    InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed, ScoringStopped if
+    an error stops the scoring.
     """
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
@@ -79,23 +80,29 @@ def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns
 
 
 def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], file: str) -> Result:
-    """Return the result of scoring with recorded options and inputs; `file` is that of the record.
+    """Return the result of scoring with recorded options and inputs; `file` is the file of the record.
 
-    If the record says that each run was scored separately (option `apart`), it is so again.
+    If the record says that each run was scored separately (option `apart`), that is done again. Raises InputError for
+    invalid options or inputs, ScoringStopped if an error stops the scoring.
     """
-    scoring = cold_start_options(options, file, "origin.options")
+    scoring_options = cold_start_options(options, file, "origin.options")
     is_validated = options.get("validate") is True
     is_apart = APART in options
-    named_files = {role: input_file.open() for role, input_file in named_inputs(scoring, inputs, file).items()}
     query_files = _files_of_role(inputs, QUERIES)
+    named_files: dict[str, Input] = {}
+    for role, input_file in named_inputs(scoring_options, inputs, file).items():
+        named_files[role] = input_file.open()
     if not is_apart:
-        gold = open_gold(query_files, scoring, file_by_role=named_files, validates=is_validated)
+        gold = open_gold(query_files, scoring_options, file_by_role=named_files, validates=is_validated)
         pool_and_runs = _files_of_role(inputs, POOL, RUN)
-        return score_runs(_load(gold, pool_and_runs), scoring.policy)
-    gold = open_gold(query_files, replace(scoring, runids=None), file_by_role=named_files, validates=is_validated)
-    gold = with_pool(gold, _files_of_role(inputs, POOL))
+        run = _load(gold, pool_and_runs)
+        return score_runs(run, scoring_options.policy)
+    # Gold is read once for all runs, so it is not restricted to the runs that were chosen.
+    options_of_gold = replace(scoring_options, runids=None)
+    gold_without_pool = open_gold(query_files, options_of_gold, file_by_role=named_files, validates=is_validated)
+    gold = with_pool(gold_without_pool, _files_of_role(inputs, POOL))
     run_files = _files_of_role(inputs, RUN)
-    runs = runs_of(run_files, _knowledge_bases(run_files), scoring.runids)
+    runs = runs_of(run_files, _knowledge_bases(run_files), scoring_options.runids)
     return score_apart(gold, runs, gold.problems.copy(), _load_alone)
 
 
@@ -105,15 +112,16 @@ def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
 
 
 def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
-    """Return the run that the files hold, prepared and loaded on top of gold as in the recorded call.
+    """Return the run that the files hold, loaded on top of gold as in the recorded call.
 
-    Raises InputError if a file cannot be read or linked.
+    Knowledge bases are converted first, and runs validated if the recorded call did so. Problems are added to the log
+    `problems` if there is one. Raises InputError if a file cannot be read or linked.
     """
     settings = PreparationSettings(
-        gold.table, gold.options.justifications, gold.validates, only_run_id=gold.only_run_id
+        queries=gold.table, limits=gold.options.justifications, validates=gold.validates, only_run_id=gold.only_run_id
     )
-    prepared = prepare_inputs(files, settings, _knowledge_bases(files))
-    return load_prepared(gold, prepared, problems=problems)
+    preparation = prepare_inputs(files, settings, _knowledge_bases(files))
+    return load_prepared(gold, preparation, problems=problems)
 
 
 def _load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
@@ -144,7 +152,7 @@ def _is_knowledge_base(file: Input) -> bool:
 
 
 def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
-    """Return the inputs that options name (a list of queries, samples), by role.
+    """Return the files that options name (a list of queries, samples), by role.
 
     Raises InputError if an option of the record `file` names an existing file that is not among the inputs. Anybody may
     have written the record, so such a file is not opened.
@@ -153,11 +161,25 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> d
     for found in inputs:
         if found.recorded.role in (QUERY_LIST, SAMPLES):
             input_by_role[found.recorded.role] = found.load()
-    for name, value, role in (("queries", options.queries, QUERY_LIST), ("samples", options.samples, SAMPLES)):
-        if value is not None and role not in input_by_role and os.path.lexists(value.replace("\0", "")):
-            problem = f"names a file that is no input of the role {role}, so that it is not opened"
-            raise InputError(problem, file=file, place=f"origin.options.{name}")
+    if QUERY_LIST not in input_by_role and _names_a_file(options.queries):
+        raise _unrecorded_file_error(QUERY_LIST, file, "origin.options.queries")
+    if SAMPLES not in input_by_role and _names_a_file(options.samples):
+        raise _unrecorded_file_error(SAMPLES, file, "origin.options.samples")
     return input_by_role
+
+
+def _names_a_file(value: str | None) -> bool:
+    """Return whether the value of an option, which may be a list of ids instead, is the path of an existing file."""
+    if value is None:
+        return False
+    return os.path.lexists(value.replace("\0", ""))  # the path of no file has a NUL
+
+
+def _unrecorded_file_error(role: str, file: str, place: str) -> InputError:
+    """Return the error for an option, at `place` in the record `file`, that names a file that is no recorded input."""
+    return InputError(
+        f"names a file that is no input of the role {role}, so that it is not opened", file=file, place=place
+    )
 
 
 # ---- Predictions of evidence tasks
@@ -166,7 +188,8 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> d
 def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> object:
     """Score the predictions of a record again, and return the document that would be recorded now.
 
-    Raises InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
+    `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
+    InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
     """
     file = recorded.file
     inputs = places.find(head.origin.inputs)
@@ -179,14 +202,17 @@ def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> objec
         gold_file = None if gold is None else gold.open()
         result = mode_named(head.task).score(gold_file, predictions, **arguments)
         intervals = None if resampling is None else evidence_intervals(result, resampling)
-        make_document = result_object if recorded.place else evidence_document
-        return make_document(result, intervals, with_units=head.units is not UNSET)
+        has_units = head.units is not UNSET
+        if recorded.place:  # the official measures are beside the document
+            return result_object(result, intervals, with_units=has_units)
+        return evidence_document(result, intervals, with_units=has_units)
 
 
 def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "origin.inputs") -> InputFile | None:
-    """Return the gold of an evidence task among the inputs of a record; None if it has none and needs none.
+    """Return the gold of an evidence task among the inputs of a record.
 
-    Raises InputError, which names the `file` and `place` of the record, if it has several or lacks it.
+    Returns None if the record has no gold and the task can do without. Raises InputError, which names the `file` and
+    `place` of the record, if it lacks gold or has several files of gold.
     """
     has_gold = any(found.recorded.role == GOLD for found in inputs)
     if not has_gold and not mode_named(task).needs_gold:

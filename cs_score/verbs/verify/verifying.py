@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import file_in_folder, open_source
 from cs_score.base.version import VERSION
 from cs_score.coldstart.linking import EmptyFolder
@@ -21,7 +21,7 @@ from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
 from cs_score.verbs.batch.documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
-from cs_score.verbs.batch.store import SIGNATURE, UnfitError, check_file
+from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
 from cs_score.verbs.verify.records import Head, Recorded, read_recorded
@@ -86,27 +86,37 @@ class Verification(Document, frozen=True, kw_only=True, tag="verification"):
 
 
 def _verdict_rows(verification: Verification) -> Iterator[dict[str, Any]]:
-    """Yield a row for each verified file: its name, its verdict, the number of differences, and notes."""
+    """Yield a row for each verified file, as a dictionary by the keys of the columns."""
     for verdict in verification.files:
         yield {
-            **asdict(verdict),
+            "file": verdict.file,
             "result": "reproduced" if verdict.is_reproduced else "differs",
             "differences": len(verdict.differences),
+            "compared": verdict.compared,
+            "unit": verdict.unit,
             "notes": "; ".join(verdict.notes) or None,
         }
 
 
 VERIFIED: Final = Layout(
-    "verification", "Files:", columns("file", "result", "differences", "compared", "unit", "notes"), _verdict_rows
+    name="verification",
+    title="Files:",
+    columns=columns("file", "result", "differences", "compared", "unit", "notes"),
+    rows=_verdict_rows,
 )
 """The table of verified files."""
 
 
 def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
-    """Return the verdicts of `verify` as a document; arguments and errors are the same."""
+    """Return the document of the verification of a recorded result, with the verdict on each of its files.
+
+    `path` is a file, the folder of a score or the folder of a batch. Arguments and errors are the same as for
+    `verify`, which yields the verdicts one by one.
+    """
     verdicts = tuple(verify(path, files, is_forced=is_forced))
+    record_of_first_file = read_recorded(verdicts[0].file)
     return Verification(
-        task=read_recorded(verdicts[0].file).contents.task,
+        task=record_of_first_file.contents.task,
         result=path,
         reproduced=all(verdict.is_reproduced for verdict in verdicts),
         files=verdicts,
@@ -134,21 +144,25 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
-    """Yield the verdicts on the records of all runs of a batch, on those of the whole batch, and on its tables."""
+    """Yield the verdicts on the records of all runs of a batch, on the records of the whole batch, and on its tables.
+
+    Raises InputError if the folder has no record of a batch or its runs cannot be scored, NotFoundError for inputs that
+    are missing or changed.
+    """
     records = _read_batch_records(folder)
     batch = _whole_batch(records, places)
     runs = batch or BatchRuns(places)  # without a leaderboard the runs are verified, but not the batch
-    misplaced_by_file = _misplaced_runs(folder, records, batch)
+    misplaced_runs_by_file = _misplaced_runs(folder, records, batch)
     for record in records:
-        misplaced_runs = misplaced_by_file.get(record.file, [])
         verdict = _verdict_on_record(record, places, runs, batch)
+        misplaced_runs = misplaced_runs_by_file.get(record.file, [])
         yield replace(verdict, differences=(*misplaced_runs, *verdict.differences))
     if batch is not None and batch.was_scored:
         yield from _verify_tables(folder, batch)
 
 
 def _verify_record(record: Recorded, places: Places, batch: WholeBatch | None) -> Iterator[Verdict]:
-    """Yield the verdict on a record and, for scores of Cold Start runs, those on the files beside it."""
+    """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files beside it."""
     if isinstance(record.contents, Head) and record.contents.task == COLD_START:
         yield from _verify_scores_of_runs(record, places)
     else:
@@ -157,7 +171,10 @@ def _verify_record(record: Recorded, places: Places, batch: WholeBatch | None) -
 
 
 def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
-    """Yield the verdicts on the tables of a batch that are not JSON."""
+    """Yield the verdicts on the tables of a batch that exist in its folder, such as `leaderboard.tsv`.
+
+    If another version of cs-score wrote them, the version counts as no difference.
+    """
     for name in TABLES:
         file = os.path.join(folder, name)
         if not os.path.isfile(file):
@@ -170,9 +187,10 @@ def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
 
 
 def _table_verdict(file: str, recorded: str, computed: str) -> Verdict:
-    """Return the verdict on a table, given its recorded and its computed text."""
-    line_count = computed.count("\n")
-    return Verdict(file, tuple(table_differences(recorded, computed)), line_count, unit="line")
+    """Return the verdict on the table in `file`, given its recorded and its computed text."""
+    return Verdict(
+        file=file, differences=tuple(table_differences(recorded, computed)), compared=computed.count("\n"), unit="line"
+    )
 
 
 def _read_text(file: str) -> str:
@@ -185,9 +203,10 @@ def _read_text(file: str) -> str:
 
 
 def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
-    """Yield the verdict on recorded scores of runs, then those on the files that `score -o FOLDER` wrote beside them.
+    """Yield the verdict on recorded scores of runs, then the verdicts on the files beside them.
 
-    Raises the errors of `verify`.
+    These are the tables that `score -o FOLDER` wrote with the scores; chosen measures come without tables. Raises
+    InputError for scores that cannot be computed again, NotFoundError for inputs that are missing or changed.
     """
     head = cast(Head, record.contents)
     try:
@@ -197,15 +216,18 @@ def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict
         return
     recorded = _without_empty_folders(record.value, head, places)
     yield _compare(record, recorded, rescored.document(head), document_with_version=recorded)
-    if os.path.basename(record.file) != SCORES_FILE or head.measures:
+    # Verify the tables beside `out.json`. `out.params` says how their columns are laid out; it is not verified itself,
+    # since the time, the folder and the words of the call are not recorded.
+    has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
+    if not has_tables:
         return
-    prefix = record.file.removesuffix("json")
-    params_file = f"{prefix}params"
+    path_without_ending = record.file.removesuffix("json")
+    params_file = f"{path_without_ending}params"
     params = _read_text(params_file) if os.path.isfile(params_file) else ""
     computed_by_ending = rescored.file_texts(_layout_of(params), params)
-    computed_by_ending.pop("params")  # it has the time, the folder and the words of the call, which are not recorded
+    computed_by_ending.pop("params")
     for ending, computed in computed_by_ending.items():
-        file = f"{prefix}{ending}"
+        file = f"{path_without_ending}{ending}"
         if os.path.isfile(file):
             yield _table_verdict(file, _read_text(file), computed)
 
@@ -213,15 +235,20 @@ def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict
 def _layout_of(params: str) -> ColumnLayout:
     """Return the columns of score tables and whether tabs separate them, as the command line in `.params` chose them.
 
-    `params` is the text of that file. If it has no valid command line, the usual layout is returned.
+    `params` is the text of that file. The command line `cs-score -fields EC:F1 -tabs ...` chooses two columns. If there
+    is no valid command line, the usual layout is returned.
     """
     words = _command_line_in(params)
-    names = DEFAULT_FIELDS
-    if "-fields" in words[:-1]:
-        names = tuple(words[words.index("-fields") + 1].split(":"))
-    if not words or not set(names) <= set(SCORE_FIELDS):
+    if not words:
         return ColumnLayout()
-    return ColumnLayout(names, "-tabs" in words)
+    fields = DEFAULT_FIELDS
+    words_with_value = words[:-1]  # a switch at the end has no value
+    if "-fields" in words_with_value:
+        position = words.index("-fields")
+        fields = tuple(words[position + 1].split(":"))
+    if any(field not in SCORE_FIELDS for field in fields):
+        return ColumnLayout()
+    return ColumnLayout(fields, tabs="-tabs" in words)
 
 
 def _command_line_in(params: str) -> list[str]:
@@ -236,23 +263,24 @@ def _command_line_in(params: str) -> list[str]:
 
 
 def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
-    """Return recorded scores without the folders that they call empty and that are empty, and the remarks on these.
+    """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
 
-    An empty folder is no input, so scoring again does not meet it. A folder that does not exist, or that holds a file,
-    is kept with its remark; both then appear as differences.
+    A record names the folders in which no run was found, in `empty_folders` and in remarks. An empty folder is no
+    input, so scoring again does not meet it. A folder that does not exist, or that holds a file, stays in the document
+    with its remark, and both appear as differences.
     """
-    false_claims = []
-    true_remarks = set()
+    folders_not_empty = []
+    remarks_on_empty_folders = set()
     for folder in head.empty_folders:
         if places.has_empty_folder(folder):
-            true_remarks.add(EmptyFolder(folder).remark)
+            remarks_on_empty_folders.add(EmptyFolder(folder).remark)
         else:
-            false_claims.append(folder)
+            folders_not_empty.append(folder)
     members = dict(document)
-    if true_remarks:
-        members["remarks"] = [remark for remark in head.remarks if remark not in true_remarks]
-    if false_claims:
-        members["empty_folders"] = false_claims
+    if remarks_on_empty_folders:
+        members["remarks"] = [remark for remark in head.remarks if remark not in remarks_on_empty_folders]
+    if folders_not_empty:
+        members["empty_folders"] = folders_not_empty
     else:
         members.pop("empty_folders", None)
     return members
@@ -262,14 +290,15 @@ def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Pla
 
 
 def _read_batch_records(folder: str) -> list[Recorded]:
-    """Return the records of the runs in the folder of a batch, then those of the whole batch.
+    """Return the records of the runs in the folder of a batch, then the records of the whole batch.
 
     Raises InputError if there are none, and for tables without the record from which they are computed.
     """
-    paths = []
-    for folders_between in (["*"], ["*", "*"]):  # RUN/, or POLICY/RUN/
-        paths += glob.glob(os.path.join(glob.escape(folder), *folders_between, SIGNATURE))
+    # The records of runs are RUN/signature.json or POLICY/RUN/signature.json.
+    paths = glob.glob(os.path.join(glob.escape(folder), "*", SIGNATURE))
+    paths += glob.glob(os.path.join(glob.escape(folder), "*", "*", SIGNATURE))
     run_files = sorted([file_in_folder(path) for path in paths])
+    # The files of the whole batch are records and the tables that are computed from them.
     names = []
     for name in (LEADERBOARD, OVERVIEW, *TABLES):
         if os.path.isfile(os.path.join(folder, name)):
@@ -278,18 +307,21 @@ def _read_batch_records(folder: str) -> list[Recorded]:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
     _require_record_of_tables(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
     _require_record_of_tables(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
-    files_of_batch = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
-    return [_read_batch_file(file) for file in run_files + files_of_batch]
+    record_files = list(run_files)
+    for name in names:
+        if name in _BATCH_FILES:
+            record_files.append(os.path.join(folder, name))
+    return [_read_batch_file(file) for file in record_files]
 
 
 def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:
-    """Raise InputError if a folder has some of the tables but not the record that is needed to verify them.
+    """Raise InputError if a folder has some of the `tables` but not the `record` from which they are computed.
 
-    `names` are those of the files in the folder, `record` is the name of the needed one.
+    `names` are the names of the files in the folder; `record` and `tables` are such names, too.
     """
-    unverifiable = [name for name in names if name in tables]
-    if unverifiable and record not in names:
-        text = ", ".join(unverifiable)
+    unverifiable_tables = [name for name in names if name in tables]
+    if unverifiable_tables and record not in names:
+        text = ", ".join(unverifiable_tables)
         raise InputError(f"no {record} in it, without which {text} cannot be verified", file=folder)
 
 
@@ -307,23 +339,24 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
 
     If only `batch.json` is, the leaderboard beside it is read. Raises InputError if there is no such file.
     """
-    board = None
-    overview_record = None
+    board_record: Recorded | None = None
+    overview: BatchOverview | None = None
+    overview_file = ""
     for record in records:
         if isinstance(record.contents, LeaderboardDocument):
-            board = record
+            board_record = record
         elif isinstance(record.contents, BatchOverview):
-            overview_record = record
-    if overview_record is not None and board is None:
-        board_file = os.path.join(os.path.dirname(overview_record.file), LEADERBOARD)
+            overview = record.contents
+            overview_file = record.file
+    if board_record is None and overview is None:
+        return None
+    if board_record is None:
+        board_file = os.path.join(os.path.dirname(overview_file), LEADERBOARD)
         if not os.path.isfile(board_file):
             problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
-            raise InputError(problem, file=overview_record.file)
-        board = _read_batch_file(board_file)
-    if board is None:
-        return None
-    overview = None if overview_record is None else cast(BatchOverview, overview_record.contents)
-    return WholeBatch(places, board, overview)
+            raise InputError(problem, file=overview_file)
+        board_record = _read_batch_file(board_file)
+    return WholeBatch(places, board_record, overview)
 
 
 def _misplaced_runs(
@@ -331,35 +364,45 @@ def _misplaced_runs(
 ) -> dict[str, list[ValueDifference]]:
     """Return the differences between the folders of runs and the leaderboard, by the file of the record.
 
-    Folders may be swapped, missing or added.
+    The record of a run has a difference if its folder was renamed or swapped, or if the leaderboard does not list the
+    run. The leaderboard has a difference for each run whose folder is missing. Without a leaderboard, only the names of
+    folders are compared.
     """
     rows = () if batch is None else batch.board.rows
     has_policies = len({row.policy for row in rows}) > 1
     origin_by_run = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
     differences_by_file: dict[str, list[ValueDifference]] = {}
-    missing_runs = dict(origin_by_run)
+    runs_with_folder = set()
     for record in records:
         outcome = record.contents
         if not isinstance(outcome, Outcome):
             continue
-        differences_of_run: list[ValueDifference] = []
         run_folder = os.path.relpath(os.path.dirname(record.file), folder)
         folder_with_policy = os.path.join(outcome.policy, outcome.run)
-        expected_folders = [outcome.run, folder_with_policy]
-        if batch is not None:
-            expected_folders = [folder_with_policy if has_policies else outcome.run]
-        key = (outcome.policy, outcome.run)
-        if run_folder not in expected_folders:
-            expectation = f"belongs into {expected_folders[-1]}"
+        if batch is None:
+            possible_folders = [outcome.run, folder_with_policy]
+        elif has_policies:
+            possible_folders = [folder_with_policy]
+        else:
+            possible_folders = [outcome.run]
+        if run_folder not in possible_folders:
             name = f"the run in the folder {run_folder}"
-            differences_of_run.append(ValueDifference(name, value_text(outcome.run), expectation))
-        elif batch is not None and missing_runs.pop(key, None) is None:
-            name = f"the folder {run_folder}"
-            differences_of_run.append(ValueDifference(name, "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif batch is not None and origin_by_run[key] != outcome.origin:
-            differences_of_run.append(ValueDifference("origin", "another one", f"that of {LEADERBOARD}"))
-        differences_by_file[record.file] = differences_of_run
+            expectation = f"belongs into {possible_folders[-1]}"
+            differences_by_file[record.file] = [ValueDifference(name, value_text(outcome.run), expectation)]
+            continue
+        if batch is None:
+            continue
+        key = (outcome.policy, outcome.run)
+        if key not in origin_by_run or key in runs_with_folder:
+            expectation = f"none that {LEADERBOARD} lists as scored"
+            differences_by_file[record.file] = [ValueDifference(f"the folder {run_folder}", "a run", expectation)]
+            continue
+        runs_with_folder.add(key)
+        if origin_by_run[key] != outcome.origin:
+            expectation = f"that of {LEADERBOARD}"
+            differences_by_file[record.file] = [ValueDifference("origin", "another one", expectation)]
     if batch is not None:
+        missing_runs = [key for key in origin_by_run if key not in runs_with_folder]
         differences_by_file[batch.recorded.file] = _missing_folders(missing_runs)
     return differences_by_file
 
@@ -384,30 +427,44 @@ def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[ValueDiffe
 def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
 
-    Raises the errors of `verify`.
+    Inputs are found among `places`, and runs of a batch are scored again by `runs`. `batch` is needed for a record of a
+    whole batch. Raises InputError if the record cannot be scored again, NotFoundError for inputs that are missing or
+    changed.
     """
     try:
         if isinstance(record.contents, Head):
             computed = rescore_predictions(record, record.contents, places)
             return _compare(record, record.value, computed, document_with_version=record.value)
         if isinstance(record.contents, Outcome):
-            rescored = rescore_run(record, record.contents, runs)
-            changed_files = _changed_files(record.file, record.contents)
-            verdict = _compare(record, record.value, rescored, document_with_version=record.value)
-            return replace(verdict, differences=(*changed_files, *verdict.differences))
-        assert batch is not None
+            return _verdict_on_run(record, record.contents, runs)
+        assert batch is not None  # `_whole_batch` returned it, because this record belongs to the batch
         return _verdict_on_batch_record(record, batch)
     except ScoringStopped as stop:
         return _stopped_verdict(record, stop)
 
 
+def _verdict_on_run(record: Recorded, outcome: Outcome, runs: BatchRuns) -> Verdict:
+    """Return the verdict on the record of a run of a batch, which holds its `outcome`, and on the files of the run.
+
+    Raises InputError if the run cannot be scored again, NotFoundError for inputs that are missing or changed.
+    """
+    rescored_outcome = rescore_run(record, outcome, runs)
+    changed_files = _changed_files(record.file, outcome)
+    verdict = _compare(record, record.value, rescored_outcome, document_with_version=record.value)
+    return replace(verdict, differences=(*changed_files, *verdict.differences))
+
+
 def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
-    """Return the verdict on the leaderboard of a batch, or on its `batch.json`."""
-    recorded: Json = record.value
+    """Return the verdict on the leaderboard of a batch, or on its `batch.json`.
+
+    Notes name the runs that failed when they were recorded, which are not scored again.
+    """
     failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
     notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
+    recorded: Json = record.value
+    computed: object
     if isinstance(record.contents, LeaderboardDocument):
-        computed: object = batch.rescored_board
+        computed = batch.rescored_board
     else:
         computed = batch.rescored_overview()
         if not batch.was_scored:
@@ -419,25 +476,28 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
 
 
 def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
-    """Return the verdict on recorded scores if scoring again was stopped by an error."""
-    return Verdict(record.file, (ValueDifference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+    """Return the verdict on recorded scores if an error stops scoring them again: nothing is compared."""
+    difference = ValueDifference("the scoring", "came to its end", f"is stopped: {stop}")
+    return Verdict(record.file, differences=(difference,), compared=0)
 
 
 def _compare(record: Recorded, recorded: Json, computed: object, document_with_version: Json) -> Verdict:
-    """Return the verdict on a record, from comparing the JSON `recorded` with the computed document.
+    """Return the verdict on a record, from comparing the JSON `recorded` with the document `computed`.
 
     `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
     in a note and counts as no difference.
     """
     notes = []
+    recorded_json = recorded
     other_versions = _other_versions(document_with_version)
     if other_versions:
         notes.append(f"recorded by cs-score {', '.join(other_versions)}, computed by {VERSION}")
-        recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
-    computed_json = document_in(json_text(computed), record.file)  # so that both consist of JSON types
+        recorded_with_this_version = _VERSION.sub(VERSION, json.dumps(recorded))
+        recorded_json = json.loads(recorded_with_this_version)
+    computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
     return Verdict(
         record.file,
-        differences=tuple(differences(recorded, computed_json)),
+        differences=tuple(differences(recorded_json, computed_json)),
         compared=count_numbers(computed_json),
         notes=tuple(notes),
     )
@@ -452,15 +512,17 @@ def _other_versions(value: Json) -> list[str]:
 def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
     """Return a difference for each file of a run that is missing or has another content than its record says.
 
-    `file` is that of the record. Raises InputError if the record names a file outside its folder.
+    `file` is the file of the record, in the folder of the run. Raises InputError if the record names a file outside
+    this folder.
     """
+    folder = os.path.dirname(file)
     changed_files = []
     for position, written in enumerate(outcome.files):
         if os.path.basename(written.name) != written.name:
             raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
         try:
-            check_file(os.path.join(os.path.dirname(file), written.name), written)
-        except UnfitError:
+            check_file(os.path.join(folder, written.name), written)
+        except ChangedFileError:
             description = f"{written.size} bytes"
             if written.sha256:
                 description += f", SHA-256 {written.sha256}"

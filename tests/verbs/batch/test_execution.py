@@ -21,7 +21,7 @@ class Died(Exception):
 class _MisbehavingBackend(Backend):
     """Runs succeed unless `error_of` names an exception for them; one of them is done at each wait."""
 
-    width = 3
+    most_jobs_at_once = 3
     death_errors = (Died,)
 
     def __init__(self, error_of: Callable[[str], BaseException | None], *, retries: bool) -> None:

@@ -14,7 +14,7 @@ from cs_score.base.signature import GOLD, RUN, Signature
 from cs_score.base.sources import InputDigest
 from cs_score.verbs.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.verbs.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
-from cs_score.verbs.batch.tables import problem_lines
+from cs_score.verbs.batch.tables import problem_table_lines
 from tests.evidence.command import cs_score
 from tests.verbs.batch.command import batch_in, problems, table
 
@@ -56,7 +56,7 @@ def test_a_name_is_no_formula_to_a_spreadsheet(sign: str, tmp_path: Path) -> Non
     outcome = Outcome(task="claims", run=name, file=name, policy="", state=OK, runs=scores, remarks=(name,))
     board = make_leaderboard([outcome], "claims", "F1", [])
     [row] = table(WRITERS["tsv"](board))
-    (tmp_path / "problems.tsv").write_bytes(b"".join(problem_lines([outcome])))
+    (tmp_path / "problems.tsv").write_bytes(b"".join(problem_table_lines([outcome])))
     [problem] = problems(tmp_path)
     cells = [row["run"], row["run_id"], row["file"], problem["run"], problem["message"]]
     assert all(cell.startswith("'") for cell in cells)

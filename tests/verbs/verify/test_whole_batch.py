@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.version import VERSION
 from cs_score.verbs.batch.coldstart import PreparedColdStart
 from cs_score.verbs.batch.layout import FILES, INDEX
-from cs_score.verbs.batch.store import digest_of
+from cs_score.verbs.batch.store import digest_of_record
 from cs_score.verbs.verify.rescored_batch import TABLES
 from cs_score.verbs.verify.verifying import Verdict, verify
 from tests.coldstart.command import score_in
@@ -185,7 +185,7 @@ def test_another_version_is_noted_and_excuses_nothing(name: str, folder: Path) -
         text = path.read_text().replace(f"cs-score:{VERSION}", "cs-score:0.1.9")
         path.write_text(text.replace(f'"version": "{VERSION}"', '"version": "0.1.9"'))
     for path in Path(name).rglob("signature.json"):
-        changed(str(path), lambda record: record.update(digest=digest_of(record)))
+        changed(str(path), lambda record: record.update(digest=digest_of_record(record)))
     found = by_name(name)
     assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
     assert all(
