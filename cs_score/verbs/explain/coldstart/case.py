@@ -59,7 +59,8 @@ class QueryCase:
     """
 
     def __init__(self, case: Case, base_id: str) -> None:
-        """Look up the query with this short id, and index its lines."""
+        """Look up the query with the short id `base_id` in the scored run of a case, and index its lines."""
+        # The query, and its lines in the run
         gold = case.run.gold
         unit_id = gold.unit_of(base_id)
         lines_by_query = case.run.lines.get(case.scored.run_id, {}).get(unit_id, {})
@@ -68,12 +69,15 @@ class QueryCase:
         self.query = gold.query_set.by_id[base_id]
         self.lines: Sequence[Response] = lines_by_query.get(base_id, ())
         self.lines_in_unit = sum([len(lines) for lines in lines_by_query.values()])
-        self.unit = case.unit_by_id.get(unit_id) or tables.UnitResult(unit_id, {}, {}, (), ProblemLog())
+        # The results of its unit and of the query itself, which are empty if they were not scored
+        nothing_scored = tables.UnitResult(id=unit_id, matched={}, labels={}, queries=(), problems=ProblemLog())
+        self.unit = case.unit_by_id.get(unit_id, nothing_scored)
         self.labels = self.unit.labels
         self.matched = self.unit.matched
         result_by_id = {result.query.short_id: result for result in self.unit.queries}
         self.is_scored = base_id in result_by_id
         self.result = result_by_id.get(base_id, tables.QueryResult(self.query))
+        # The lines by the row that counts them, and by the follow-on query about their answer
         self.row_by_index: dict[int, str] = {}
         for tally in self.result.tallies:
             for line in tally.responses:
@@ -177,11 +181,12 @@ class QueryCase:
             return None, "its query was not ranked"
         if self.result.unranked is not None:
             return None, f"its query has no ranking: {self.result.unranked}"
-        # A node id with more than two components counts for the one with two (rule nodes).
-        ranked_name = ":".join(name.split(":", 3)[:3])
-        ranked_node = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
-        if ranked_node is not None:
-            return ranked_node, None
+        # Behind the query id, only two components of a node id count (rule nodes).
+        query_id_and_two_components = name.split(":")[:3]
+        ranked_name = ":".join(query_id_and_two_components)
+        for possible_name in (name, ranked_name):
+            if possible_name in self._ranked_by_name:
+                return self._ranked_by_name[possible_name], None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"

@@ -215,7 +215,8 @@ def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Paren
         )
     for skipped in case.run.links.skipped_lines:
         if skipped.target == query.short_id and skipped.file in case.files:
-            value = skipped.text.split("\t")[4]
+            columns = skipped.text.split("\t")
+            value = columns[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
 
 
