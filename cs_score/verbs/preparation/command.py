@@ -196,9 +196,9 @@ def validate_queries(line: Line, session: Session) -> int:
     query_file, output_file = line.words
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
-    queries = query_files.table.by_id.values()
+    queries = query_files.query_set.by_id.values()
     session.remark(*preparing.remarks_on_types(queries, options.types, query_file))
-    validated = preparing.validate_queries(query_files.table, options, session.problems)
+    validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
     file_named(output_file).write(encoded([text]))
@@ -277,7 +277,7 @@ def generate_queries(line: Line, session: Session) -> int:
     session.remark(*queries.remarks)
     has_run = len(line.words) > 2
     if not has_run:
-        return _write_first_round(queries.table, destination, session, has_error_file="-error_file" in line)
+        return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in line)
 
     run_file = line.words[2]
     check_exists(run_file)

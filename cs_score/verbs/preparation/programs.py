@@ -194,7 +194,7 @@ class Session:
         queries = self.read_queries(documents)
         self.remark(*queries.remarks)
         lengths = None if documents is None else documents.lengths
-        return check_pool(queries.table, [file], self.problems, lengths)
+        return check_pool(queries.query_set, [file], self.problems, lengths)
 
     # ---- Reports
 
