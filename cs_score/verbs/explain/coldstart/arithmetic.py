@@ -183,7 +183,7 @@ class NodeExplainer:
         if mapped_class is None:
             return "V = 0: every class of its useful lines is taken by a node before it"
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.class_share(lines_by_class[mapped_class], document_count)
+        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
         documents = "1 document" if document_count == 1 else f"{document_count} documents of its class"
         if most is not None and denominator < document_count:
             documents = f"{most} that count"

@@ -77,7 +77,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
     labels = query_case.labels.get(line.index, ())
     if placement is None or not labels:
         return None
-    assessment = query_case.matched.get(line.index)
+    assessment = query_case.assessment_by_index.get(line.index)
     kept_line = placement.kept_by_duplicate.get(line.index)
     rule = "policies"
     name = judging.pre_policy_category(assessment)
@@ -162,14 +162,14 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
             return "not right: the pool has mention types for other answers of the row, and none for this one", ()
         mention = _mention_in_words(assessment)
         return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself", ()
-    most = case.run.limits.per_node
+    most_justifications = case.run.limits.justifications_per_node
     assessed_lines = sort_by_confidence(
         [node_line for node_line in node_lines if node_line.index in assessment_by_index]
     )
-    deciding_lines = assessed_lines[:most]
+    deciding_lines = assessed_lines[:most_justifications]
     naming_lines: list[Response] = []
-    if most is not None:
-        outranked_lines = assessed_lines[most:]
+    if most_justifications is not None:
+        outranked_lines = assessed_lines[most_justifications:]
         naming_lines = [outranked for outranked in outranked_lines if placement.is_naming(outranked)][:1]
     node = "the lines without node, which count as one node,"
     if line.node is not None:
@@ -178,7 +178,9 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({', '.join(mentions)})"
     for naming_line in naming_lines:
         number = naming_line.number
-        reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
+        reason += (
+            f"; line {number} would name it, but is outranked: only the {most_justifications} best assessed lines count"
+        )
     return reason, tuple([at(named_line) for named_line in deciding_lines + naming_lines])
 
 
