@@ -566,7 +566,8 @@ class ScoringOption(Record, kw_only=True, eq=False):
     in `Policy`. `argument` is the name of the argument in Python: the same name if it is empty, None if the value comes
     from another argument. `switch` is the option of the command line, `value_name` the name of its value in the help
     (None: the option is a flag), `meaning` the sentence of the help, `shown_default` the default that the help shows if
-    there is no default value. `is_for_calls` says that the option is only for calls that write the files of the reference.
+    there is no default value. `is_for_calls` says that only calls that write the files of the reference have the
+    option.
 
     `parse` reads the value from the text of a switch, `from_python` from an argument; both raise UsageError. `show`
     returns the value as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when it is

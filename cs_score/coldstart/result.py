@@ -359,8 +359,8 @@ def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
 class QueryResult(Record, dict=True):
     """The result of one query: its tallies (a row each), and the rankings of the levels that are scored.
 
-    `problems` are reported when the query is counted. `counting_error` and `ranking_error` are the errors that stopped counting
-    or ranking, if any.
+    `problems` are reported when the query is counted. `counting_error` and `ranking_error` are the errors that stopped
+    counting or ranking, if any.
     """
 
     query: Query
@@ -384,8 +384,9 @@ class QueryResult(Record, dict=True):
 class UnitResult(Record):
     """The result of one unit: an LDC query with its entry points, or a query by itself.
 
-    `assessment_by_index` has the assessment of each response that has one, and `labels_by_index` the labels of each response, both by the
-    index of the response. `problems` were met while matching; `matching_error` is the error that stopped it, if any.
+    `assessment_by_index` has the assessment of each response that has one, and `labels_by_index` the labels of each
+    response, both by the index of the response. `problems` were found when responses were matched to assessments;
+    `matching_error` is the error that stopped the matching, if any.
     """
 
     id: str
@@ -487,8 +488,8 @@ class DebugText(Record):
 class ScoredRun(Record):
     """The result of one run.
 
-    `average_precision` is None if scoring stopped before it. `unit_by_query` has the unit of resampling of each query that
-    was scored, both by full id. `origin` is given if the run was scored separately, in a call with other runs. If the
+    `average_precision` is None if scoring stopped before it. `unit_by_query` has the full id of the unit of resampling
+    of each query that was scored, by the full id of the query. `origin` is given if the run was scored separately, in a call with other runs. If the
     run was scored in parts, `debug_text` is given, and there are no units and rankings.
     """
 

@@ -88,7 +88,8 @@ def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
         ),
         (
             Q + ":1" * MOST_COMPONENTS,  # not too deep
-            f"pool.tab: line 1: Equivalence class without correct parent entry: {BO.judged('1' + ':1' * (MOST_COMPONENTS - 1))}"
+            f"pool.tab: line 1: Equivalence class without correct parent entry: "
+            f"{BO.judged('1' + ':1' * (MOST_COMPONENTS - 1))}"
             f"; there is no correct or inexact answer of class {Q + ':1' * (MOST_COMPONENTS - 1)} before it",
         ),
     ],

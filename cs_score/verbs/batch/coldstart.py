@@ -27,7 +27,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
-from cs_score.coldstart.scorer import OneRun, runs_of, score_separately, score_runs
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
@@ -349,8 +349,8 @@ class _LoadedRun:
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the run
-        cannot be loaded.
+        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
+        run cannot be loaded.
         """
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run

@@ -21,7 +21,7 @@ from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, Options
 from cs_score.coldstart.outputs import ColumnLayout, file_blocks
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import OneRun, runs_of, score_separately, score_runs
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence.mode import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document

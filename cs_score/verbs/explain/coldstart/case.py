@@ -17,7 +17,7 @@ from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import ClassTree, Counting, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
-from cs_score.coldstart.ranking import RunNodes, Ranker
+from cs_score.coldstart.ranking import Ranker, RunNodes
 from cs_score.coldstart.scorer import score_rows
 from cs_score.measures.registry import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
