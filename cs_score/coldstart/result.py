@@ -489,8 +489,8 @@ class ScoredRun(Record):
     """The result of one run.
 
     `average_precision` is None if scoring stopped before it. `unit_by_query` has the full id of the unit of resampling
-    of each query that was scored, by the full id of the query. `origin` is given if the run was scored separately, in a call with other runs. If the
-    run was scored in parts, `debug_text` is given, and there are no units and rankings.
+    of each query that was scored, by the full id of the query. `origin` is given if the run was scored separately, in a
+    call with other runs. If the run was scored in parts, `debug_text` is given, and there are no units and rankings.
     """
 
     run_id: str
