@@ -268,7 +268,7 @@ def resampling_of_tests(line: Line) -> Resampling:
 
 
 def _with_family_of_tests(resampling: Resampling, line: Line) -> Resampling:
-    """Return settings of resampling with those of a family of tests: --correction and --baseline. Raises UsageError."""
+    """Return settings of resampling with the values of --correction and --baseline. Raises UsageError."""
     correction = _read_correction(line)
     baseline = line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
@@ -391,7 +391,7 @@ class Scoring:
         return Policy(wrong=self.edition.wrong, ignore=self.edition.ignore)
 
     def _read_own_policy(self, text: str) -> NamedPolicy:
-        """Return the policy that a text such as `right=CORRECT,justifications=1:3` describes.
+        """Return the policy of a text such as `right=CORRECT,justifications=1:3`.
 
         It may have a name: `strict:right=CORRECT`. Parts that are left out are those of the edition. Raises UsageError.
         """

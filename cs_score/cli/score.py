@@ -111,7 +111,7 @@ def _write_unit_table(task: str, scored: RunsScored | PredictionsScored, unit_fi
     Raises OutputError.
     """
     clusters = UNSET if scored.resampling is None else scored.resampling.clusters
-    table = comparison.per_unit(task_named(task), scored.result_by_run(task), clusters)
+    table = comparison.per_unit(task_named(task), scored.result_by_run, clusters)
     storage.write_packed(unit_file, layout.tsv(table))
 
 
@@ -130,8 +130,9 @@ class RunsScored(Record):
         """The settings of the intervals, None if they are not asked for."""
         return self.call.resampling
 
-    def result_by_run(self, task: str) -> dict[str, Any]:
-        """Return a result for each run, by its id; the name of the `task` is not needed for that."""
+    @property
+    def result_by_run(self) -> dict[str, Any]:
+        """A result for each run, by its id."""
         return {run.run_id: replace(self.result, runs=(run,)) for run in self.result.runs}
 
     def write(self) -> None:
@@ -315,6 +316,7 @@ def _remark_on_made_files(result: Result) -> None:
 class PredictionsScored(Record):
     """The results of scoring a file of predictions, one result for each system in it."""
 
+    task: str
     results: Mapping[str, ScoredPredictions]
     """The result of each system, by its name."""
     intervals: Mapping[str, ScoreIntervals]
@@ -332,10 +334,11 @@ class PredictionsScored(Record):
             raise UsageError(f"there are {len(self.results)} runs ({names}): choose one with --run ID")
         return next(iter(self.results.values()))
 
-    def result_by_run(self, task: str) -> dict[str, Any]:
-        """Return the result of each system by its name; an only system is called like the `task`."""
+    @property
+    def result_by_run(self) -> dict[str, Any]:
+        """The result of each system by its name; an only system is named after the task."""
         if len(self.results) == 1:
-            return {task: self.result}
+            return {self.task: self.result}
         return dict(self.results)
 
     def write(self) -> None:
@@ -394,6 +397,7 @@ def _score_predictions(task: str, line: Line) -> PredictionsScored:
     """Score each system in the predictions file of a command line. Raises UsageError or InputError."""
     from cs_score.evidence.mode import intervals
 
+    # All faults of the command line are reported before anything is scored.
     inputs = Predictions(task, line)
     planned_outputs = [] if line.file is None else [line.file]
     unit_file = line.get("--per-item")
@@ -403,11 +407,14 @@ def _score_predictions(task: str, line: Line) -> PredictionsScored:
     plan = line.plan(planned_outputs, inputs.inputs)
     resampling = read_resampling(line)
     plan.clear()
+
     results = inputs.results_of_file(inputs.files[0])
     intervals_by_name = {}
     if resampling is not None:
         intervals_by_name = {name: intervals(result, resampling) for name, result in results.items()}
-    return PredictionsScored(results, intervals_by_name, resampling, unit_file)
+    return PredictionsScored(
+        task=task, results=results, intervals=intervals_by_name, resampling=resampling, unit_file=unit_file
+    )
 
 
 def _chosen_measures(result: ScoredPredictions, line: Line) -> Sequence[str]:

@@ -261,7 +261,7 @@ class PreparedColdStart(Prepared):
         except InputError as error:
             for policy in policies:
                 attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
-                yield attempt.stopped(error)
+                yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
             log = loaded_run.new_log()
@@ -269,9 +269,9 @@ class PreparedColdStart(Prepared):
             try:
                 result = loaded_run.score(policy, log)
             except InputError as error:
-                yield attempt.stopped(error)
+                yield attempt.outcome_when_stopped(error)
             else:
-                yield attempt.finished(result, loaded_run.runs_of(result))
+                yield attempt.outcome_when_finished(result, loaded_run.runs_of(result))
 
 
 class _LoadedRun:
@@ -398,7 +398,7 @@ class _Attempt(Record):
     prepared_runs: list[PreparedRun]
     log: ProblemLog
 
-    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+    def outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
         `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
@@ -415,7 +415,7 @@ class _Attempt(Record):
             error = InputError("no line of it could be scored", file=self.run.file.name)
             failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
             return ScoredInBatch(failed_outcome, files)
-        digest_of_run = result.origin.inputs[-1]
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
         origin = self.prepared.origin(self.run, digest_of_run, self.policy.name)
         outcome = self._make_outcome(
             result.problems,
@@ -427,7 +427,7 @@ class _Attempt(Record):
         )
         return ScoredInBatch(outcome, files)
 
-    def stopped(self, error: InputError) -> ScoredInBatch:
+    def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error.
 
         A call for this run alone would have met the same problems before the error, and would have written the same
@@ -448,11 +448,13 @@ class _Attempt(Record):
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
         for position, run in enumerate(result.runs):
+            measures = self._measures_to_record(run, limits)
+            findings = collect_findings(run, self.prepared.target_index, measures)
             yield RunScores(
                 run_id=run.run_id,
                 scores=dict(run.scores),
                 intervals=limits[position] if limits else UNSET,
-                findings=collect_findings(run, self.prepared.target_index, self._measures_to_record(run, limits)),
+                findings=findings,
                 duplicates=run.duplicate_count,
                 undefined=run.undefined or UNSET,
             )

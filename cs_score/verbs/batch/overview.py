@@ -73,7 +73,8 @@ class Findings(Record):
         lines = self.rows.split(";") if ids else []
         row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
         rows = [row_by_line[line] for line in lines]
-        if len(rows) != len(ids) or any(len(row) != len(self.columns) for row in rows):
+        has_whole_rows = all(len(row) == len(self.columns) for row in rows)
+        if len(rows) != len(ids) or not has_whole_rows:
             raise ValueError("another number of rows or columns")
         return UnitTable(ids, self.columns, rows)
 
@@ -473,9 +474,10 @@ class System(Record):
 class Evaluation(Record):
     """What gold determines for an overview.
 
-    `unit` is what a unit is called, `measure` the measure that is shown for each unit, `targets` the things to be
-    found. `union_scores` returns the scores of a run that finds the targets of some bits and does nothing wrong; none
-    where they cannot be computed. With `target_measures` the targets are the units, once for each of these measures.
+    `unit` is the name of a unit (query, claim ...), `measure` the measure that is shown for each unit, `targets` the
+    things to be found. `union_scores` takes the targets as bits of a whole number, and returns the scores of a run that
+    finds exactly these targets and does nothing wrong; it returns none if they cannot be computed. If there are
+    `target_measures`, the targets are the units, once for each of these measures.
     """
 
     mode: str
@@ -619,7 +621,10 @@ def _scored_positions(scores: Sequence[float | None]) -> frozenset[int]:
 
 
 class PolicyResults(Record):
-    """The results of all systems under one policy, and the statistics of their units; None where not scored."""
+    """The results of all systems under one policy, and the statistics of their units.
+
+    Both are None for a system that was not scored.
+    """
 
     policy: str
     results: Sequence[SystemResult | None]
@@ -737,6 +742,7 @@ def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerB
             found_bits.append(result.findings.found_bits())
             ids_of_right_answers.append(_ANSWER_ID.findall(result.findings.right))
             ids_of_wrong_answers.append(_ANSWER_ID.findall(result.findings.wrong))
+    # A bit means the same answer in all systems, so that answers of two systems can be compared.
     right_bits = answers_as_bits(ids_of_right_answers)
     wrong_bits = answers_as_bits(ids_of_wrong_answers)
     answers_by_system = {}
