@@ -471,7 +471,7 @@ def load_with_preparation(
     from cs_score.preparation.runs import load_prepared
 
     settings = PreparationSettings(
-        queries=gold.table,
+        queries=gold.query_set,
         limits=gold.options.justifications,
         validates=gold.validates,
         only_run_id=gold.only_run_id,

@@ -266,7 +266,7 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
     from cs_score.preparation.assessments import check_pool
 
     with contextlib.suppress(InputError):
-        checked_pool = check_pool(gold.table, assessments, ProblemLog())
+        checked_pool = check_pool(gold.query_set, assessments, ProblemLog())
         for kind in checked_pool.kinds:
             remark(f"assessments: {kind}")
 

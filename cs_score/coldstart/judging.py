@@ -362,7 +362,7 @@ def build_tree(
     Raises InputError (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for
     an inexact answer below a class that no assessment accepts at all.
     """
-    tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.table.ldc_id_by_query)
+    tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
     accepted_classes: set[str] = set()
     inexact_without_parent: list[Assessment] = []
     texts_by_target: Mapping[str, Sequence[str]] | None = None

@@ -46,16 +46,16 @@ class DiscardRules:
     """Mark the run lines that are beyond the limits (rules limits and single-values).
 
     `discarded_indexes` are the indexes of discarded lines, which remain discarded when further files are loaded.
-    `discard_by_index` has the reason for each. `loaded_counts` has the number of lines that had been loaded, for each
-    time that the rules were applied. `needs_all_queries` becomes True if there are lines of a third hop below discarded
-    lines: the fate of these depends on other queries.
+    `discard_by_index` has the reason for each. `loaded_line_counts` has the number of lines that had been loaded, for
+    each time that the rules were applied. `has_lines_depending_on_other_queries` becomes True if there are lines of a
+    third hop below discarded lines: the fate of these depends on other queries.
     """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
-        self.needs_all_queries = False
-        self.loaded_counts: list[int] = []
+        self.has_lines_depending_on_other_queries = False
+        self.loaded_line_counts: list[int] = []
         self._limits = limits
         self._problems = problems
 
@@ -66,7 +66,7 @@ class DiscardRules:
         gives the answer it asks about. Raises InputError for a node of a slot that takes one value if the confidence of
         the node cannot be computed.
         """
-        self.loaded_counts.append(len(responses))
+        self.loaded_line_counts.append(len(responses))
         crowded_nodes = self._find_crowded_nodes(nodes)
         # A line may lack its parent line if that was discarded, now or earlier, or has not been loaded yet.
         may_lack_parent_lines = bool(self.discarded_indexes) or not is_in_order
@@ -75,14 +75,14 @@ class DiscardRules:
         self._keep_single_values(responses, nodes)
 
     def apply_again(
-        self, loaded_counts: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
+        self, loaded_line_counts: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
     ) -> None:
         """Apply these limits to lines that were loaded under other limits, once for each file, as it was done then.
 
-        `loaded_counts` is the attribute of the rules that were applied then: how many lines had been loaded after each
-        file. `responses` are all run lines, and `nodes` has them by FQ node id.
+        `loaded_line_counts` is the attribute of the rules that were applied then: how many lines had been loaded after
+        each file. `responses` are all run lines, and `nodes` has them by FQ node id.
         """
-        for loaded_count in loaded_counts:
+        for loaded_count in loaded_line_counts:
             nodes_so_far = {}
             for name, lines in nodes.items():
                 lines_so_far = [line for line in lines if line.index < loaded_count]
@@ -208,7 +208,7 @@ class DiscardRules:
         for group in sorted(groups, key=lambda group: len(group.parent)):
             self._keep_best_rival(group, nodes, follow_on_queries)
             # All orphans of the level are taken, even those below nodes that other groups have discarded.
-            for orphan in follow_on_queries.take_orphaned(group.level):
+            for orphan in follow_on_queries.pop_orphaned_queries(group.level):
                 self._discard_answers(orphan, follow_on_queries)
 
     def _keep_best_rival(
@@ -232,7 +232,7 @@ class DiscardRules:
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.target))
             if has_lines_below:
-                self.needs_all_queries = True
+                self.has_lines_depending_on_other_queries = True
             follow_on_queries.remove(line, self.discarded_indexes)
             self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
@@ -286,7 +286,7 @@ class _FollowOnQueries:
         if self._answer_counts[query_about_answer] == 0:
             self._orphaned_by_level[line.query.level][query_about_answer] = None
 
-    def take_orphaned(self, level: int) -> list[str]:
+    def pop_orphaned_queries(self, level: int) -> list[str]:
         """Return the queries about answers of this level that have become orphans since the last call."""
         return list(self._orphaned_by_level.pop(level, ()))
 

@@ -90,14 +90,14 @@ class _AssessmentColumns(NamedTuple):
 class Loading:
     """Load runs and assessments, file after file.
 
-    `links` are the lines so far with their queries, `discard` says which of them are beyond the limits, `layouts` is
-    the layout of each file by name, `digests` the digest of each file, `remarks` are sentences for people about the
+    `links` are the lines so far with their queries, `discard_rules` says which of them are beyond the limits, `layouts`
+    is the layout of each file by name, `digests` the digest of each file, `remarks` are sentences for people about the
     files.
     """
 
     def __init__(
         self,
-        table: QuerySet,
+        query_set: QuerySet,
         limits: Justifications,
         problems: ProblemLog,
         *,
@@ -110,9 +110,9 @@ class Loading:
         on_error: Callable[[InputError], None] | None = None,
         after_run: Callable[[Loading], None] | None = None,
     ) -> None:
-        """Prepare to load lines that answer the queries of `table`, with these limits on justifications.
+        """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
-        `gold_links` are the links of gold, over which the links of the lines are a layer. `known_answers` are the
+        `underlying_links` are the links of gold, over which the links of the lines are a layer. `known_answers` are the
         answers of earlier runs; new ones are added. `only_run_id` is the run whose lines are loaded, None for all.
 
         The other arguments are for the programs before the scorer. Provenances are checked against
@@ -120,29 +120,30 @@ class Loading:
         they are needed. `on_error` is called with the error of each line that cannot be linked, and loading goes on.
         `after_run` is called with the loading after each run file.
         """
-        self.table = table
+        self.query_set = query_set
         self.problems = problems
-        self.links = Links(table, gold_links)
-        self.discard = DiscardRules(limits, problems)
+        self.links = Links(query_set, gold_links)
+        self.discard_rules = DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
         self.layouts: dict[str, Schema] = {}
-        self._edition = table.edition
+        self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
-        self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
+        self._slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
         # The follow-on queries of gold.
         self._gold_follow_ons: Mapping[str, FollowOn] = {}
-        if self.links.below is not None:
-            self._gold_follow_ons = self.links.below.follow_ons
+        if self.links.underlying_links is not None:
+            self._gold_follow_ons = self.links.underlying_links.follow_ons
         self._known_answers = known_answers
         self._document_lengths = document_lengths
         self._only_run_id = only_run_id
         self._allow_comments = allow_comments
         self._on_error = on_error
         self._after_run = after_run
-        # A validation makes follow-on queries when they are first needed, unless gold may have them already, or the
-        # edition has other slots or hashes.
-        self._makes_follow_ons_late = is_validation and self.links.below is None and table.edition is LATEST
+        # A validation makes follow-on queries when they are first needed. This is not possible if gold may have them
+        # already, or if the edition has other slots or hashes.
+        has_gold = self.links.underlying_links is not None
+        self._makes_follow_ons_late = is_validation and not has_gold and query_set.edition is LATEST
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
         self._language_prefixes: set[str] = set()
@@ -203,20 +204,20 @@ class Loading:
             self._load_assessments(tab_file)
             return
         self._link_all(self._link_run, tab_file)
-        self.links.unread += tab_file.unread
+        self.links.unread_lines += tab_file.unread_lines
         self._remark_on_nil_lines(tab_file)
         # Only runs of 2017 have nodes, which the limits are about. After a fatal error no line is written or scored.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
             has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
             if has_follow_on_queries:
                 self.links.make_follow_ons()
-            self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
+            self.discard_rules.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run(self)
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
-        gold_links = self.links.below
+        gold_links = self.links.underlying_links
         if gold_links is not None and gold_links.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         count_before = len(self.links.assessments)
@@ -282,7 +283,7 @@ class Loading:
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
         """Add a remark if a run has NIL lines, which say that a query has no answer; Cold Start has no such lines."""
-        nil_lines = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
+        nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
                 f"{tab_file.name}: {len(nil_lines)} NIL line(s) of regular slot filling are no answers and count as "
@@ -310,7 +311,7 @@ class Loading:
         follow_ons = links.follow_ons
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
-        not_yet_made = lines.NOT_YET_MADE
+        not_yet_made = lines.FOLLOW_ON_PLACEHOLDER
         language_prefixes = self._language_prefixes
         for number, text, columns in tab_file.lines:
             # The columns before the answer: the query, the confidence, the type of the answer.
@@ -342,7 +343,7 @@ class Loading:
                 )
                 if stored_answer is not None:
                     provenance = stored_answer[2]
-                    links.altered.add(len(responses))
+                    links.altered_indexes.add(len(responses))
                 earlier_follow_on = follow_ons.get(target) or gold_follow_ons.get(target)
                 follow_on = earlier_follow_on or self._new_follow_on(target, query, provenance, number)
                 if stored_answer is not None and earlier_follow_on is None:
@@ -376,7 +377,7 @@ class Loading:
             )
             responses.append(response)
             if follow_on is not_yet_made:
-                links.waiting.append(response)
+                links.lines_awaiting_follow_on.append(response)
             if node is None:
                 continue
             if lines_of_node is None:
@@ -386,7 +387,7 @@ class Loading:
             else:
                 nodes[node] = [*lines_of_node, response]
             if not prefix:
-                links.without_parent.append(response)
+                links.lines_without_parent.append(response)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
@@ -410,7 +411,7 @@ class Loading:
         is_in_capitals = value_type.isupper()
         if not is_in_capitals:
             index_of_line = len(self.links.responses)
-            self.links.altered.add(index_of_line)
+            self.links.altered_indexes.add(index_of_line)
         return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
@@ -593,7 +594,7 @@ class Loading:
         query = self._query_of_short_id(parts.short)
         if query is None or query.full_id != full_id:
             raise self._error_of_unknown_query(full_id, parts, query, number)
-        loaded_query = self.table.by_id.get(parts.short)
+        loaded_query = self.query_set.by_id.get(parts.short)
         has_several_entry_points = loaded_query is not None and len(loaded_query.entry_points) > 1
         if has_several_entry_points:
             raise self._error(
@@ -622,7 +623,7 @@ class Loading:
 
         The result is None if there is no such query.
         """
-        loaded_query = self.table.by_id.get(short_id)
+        loaded_query = self.query_set.by_id.get(short_id)
         if loaded_query is not None:
             return self.links.linked_query(loaded_query)
         follow_on = self.links.follow_on(short_id)
@@ -657,7 +658,7 @@ class Loading:
             return "no earlier line has given the answer that it asks about; parent lines must come first"
 
         # A query of the first hop: it is made from an entry point, or it is missing.
-        if parts.prefix and self.table.would_expand_to(parts.short):
+        if parts.prefix and self.query_set.would_expand_to(parts.short):
             base, _, _ = parts.prefix.rpartition("_")
             return (
                 f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
@@ -681,8 +682,8 @@ class Loading:
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         layers = [self.links]
-        if self.links.below is not None:
-            layers.append(self.links.below)
+        if self.links.underlying_links is not None:
+            layers.append(self.links.underlying_links)
         ids = set()
         for layer in layers:
             answer_lines: list[Assessment | Response] = [*layer.assessments, *layer.responses]
@@ -698,7 +699,7 @@ class Loading:
         for the next run. The problems of other answers are reported. `answer` are the columns of the line, `text` is
         the whole line.
         """
-        if self.links.waiting:  # follow-on queries must be made in the order of their lines
+        if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
         if not tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
@@ -789,7 +790,7 @@ class Loading:
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
             index_of_line = len(self.links.responses)
-            self.links.altered.add(index_of_line)
+            self.links.altered_indexes.add(index_of_line)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", text, confidence.text)
             self.problems.add(code, text, place=Place(self._file, number), detail=detail)
@@ -839,7 +840,7 @@ class Loading:
             query=query,
             text=text,
         )
-        self.links.skipped.append(skipped_line)
+        self.links.skipped_lines.append(skipped_line)
         self.links.skipped_follow_ons.add(target)
 
     def _error(

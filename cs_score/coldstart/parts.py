@@ -132,7 +132,7 @@ def _divide_file(loading: Loading, file: Input, cut: Cut) -> DividedFile | None:
     """
     # The file is opened twice: the first line tells the layout, then all lines are divided.
     with open_source(file) as source:
-        tab_file = read_tab_file(source, loading.problems, edition=loading.table.edition)
+        tab_file = read_tab_file(source, loading.problems, edition=loading.query_set.edition)
     with open_source(file) as source:
         if tab_file is None:
             loading.digests.append(source.digest(RUN))
@@ -216,11 +216,11 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     written into `folder`. Returns None if the files must be scored in one piece. Raises OutputError if the texts cannot
     be written.
     """
-    cut = cut_queries(gold.table, parts)
+    cut = cut_queries(gold.query_set, parts)
     # Editions that write the report before they score anything need the errors of all lines first.
-    if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
+    if cut is None or gold.options.runids is not None or gold.query_set.edition.reports_first:
         return None
-    loading = Loading(gold.table, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
+    loading = Loading(gold.query_set, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
     try:
         divided_files = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided_files):
@@ -297,14 +297,18 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     may hold an earlier line that is fatal.
     """
     gold = _gold_of_part(task, part)
-    loading = Loading(gold.table, gold.options.justifications, gold.problems, gold_links=gold.links)
+    loading = Loading(gold.query_set, gold.options.justifications, gold.problems, gold_links=gold.links)
     try:
         with paused_collector():
             _load_part(task, part, loading)
             run = run_of(gold, loading, gold.options.justifications)
             run_ids = frozenset(run.lines)
             # AP mixes the nodes of lines without parent across queries.
-            if len(run_ids) > 1 or run.links.without_parent or loading.discard.needs_all_queries:
+            if (
+                len(run_ids) > 1
+                or run.links.lines_without_parent
+                or loading.discard_rules.has_lines_depending_on_other_queries
+            ):
                 raise NeedsWholeError
             run_id = next(iter(run_ids), "")
             units = CallScorer(run, gold.options.policy, gold.problems).score_units(run_id)
@@ -336,8 +340,8 @@ def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
             file.name,
             width=len(file.schema.columns),
             problems=loading.problems,
-            unread=[],
-            edition=loading.table.edition,
+            unread_lines=[],
+            edition=loading.query_set.edition,
         )
         loading.load_lines(TabFile(file.name, file.schema, lines))
 
@@ -350,9 +354,14 @@ def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     for short_id in queries:
         if short_id in gold.hop_limits:
             hop_limits[short_id] = gold.hop_limits[short_id]
-    table = replace(gold.table, by_id=queries)
-    return gold.changed(
-        table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
+    query_set = replace(gold.query_set, by_id=queries)
+    return gold.with_fields(
+        query_set=query_set,
+        hop_limits=hop_limits,
+        links=Links(query_set),
+        problems=ProblemLog(),
+        remarks=(),
+        digests=(),
     )
 
 

@@ -623,7 +623,7 @@ class _QueryReader:
 class QueryFiles(Record):
     """The query table of some files, remarks on them, and their digests."""
 
-    table: QuerySet
+    query_set: QuerySet
     remarks: list[str]
     digests: list[InputDigest]
 
@@ -670,8 +670,8 @@ def load_queries(
         all_names = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
     remarks += _remarks_on_repeated_ids(loaded_queries)
-    table = build_query_set(loaded_queries, base, problems, edition)
-    return QueryFiles(table, remarks, digests)
+    query_set = build_query_set(loaded_queries, base, problems, edition)
+    return QueryFiles(query_set, remarks, digests)
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:

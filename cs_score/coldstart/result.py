@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
-from cs_score.coldstart.lines import Assessment, left_sum
+from cs_score.coldstart.lines import Assessment, sum_from_left
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
@@ -200,7 +200,7 @@ def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
     As in the reference, the scores are added from the first row to the last.
     """
     scores_by_position = zip(*[row.scores for row in rows])
-    return tuple([divide(left_sum(scores), divisor) for scores in scores_by_position])
+    return tuple([divide(sum_from_left(scores), divisor) for scores in scores_by_position])
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:

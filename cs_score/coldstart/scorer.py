@@ -50,12 +50,13 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
             )
-    without_parent = run.links.without_parent
-    if without_parent:
-        places = join_first(response.place for response in without_parent)
+    lines_without_parent = run.links.lines_without_parent
+    if lines_without_parent:
+        places = join_first(response.place for response in lines_without_parent)
         remarks.append(
-            f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({places}): their "
-            f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
+            f"{len(lines_without_parent)} second-hop line(s) come before their parent line or have none ({places}): "
+            f"their nodes, such as {lines_without_parent[0].node}, are missing from average precision; put parent "
+            "lines first"
         )
     return remarks
 
@@ -178,7 +179,7 @@ class CallScorer:
         self._gold = run.gold
         self._problems = problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
-        self.edition = run.gold.table.edition
+        self.edition = run.gold.query_set.edition
         self.remarks = list(run.remarks)
         self.remarks += _remarks_on_call(run, policy)
         self._hop_limits = run.gold.hop_limits
@@ -282,7 +283,7 @@ class CallScorer:
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
             unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.table), tuple(units), unit_by_query=unit_by_query)
+        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.query_set), tuple(units), unit_by_query=unit_by_query)
         yield run
         self._check_rows(run)
 
@@ -296,7 +297,7 @@ class CallScorer:
             # The rows of the report have the id of the first run line of the input (rule average-precision).
             responses = self._run.links.responses
             first_run_id = responses[0].run_id if responses else run_id
-            average_precision = tables.average_precision_of(first_run_id, ap_rows, gold.table, rankings)
+            average_precision = tables.average_precision_of(first_run_id, ap_rows, gold.query_set, rankings)
             average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
             run = replace(run, average_precision=average_precision)
             yield run
@@ -312,7 +313,7 @@ class CallScorer:
         """
         if not run.unit_by_query:
             reason = "no query was chosen"
-        elif self._gold.table.ldc_id_by_query and not run.tables.sf.rows:
+        elif self._gold.query_set.ldc_id_by_query and not run.tables.sf.rows:
             reason = f"run {run.run_id} has no row"
         else:
             return
@@ -340,7 +341,7 @@ class CallScorer:
         """
         from cs_score.coldstart import resampling  # few calls resample
 
-        table = self._gold.table
+        table = self._gold.query_set
         if not table.ldc_id_by_query:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
@@ -359,7 +360,7 @@ class CallScorer:
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks."""
-        has_ldc_index = bool(self._gold.table.ldc_id_by_query)
+        has_ldc_index = bool(self._gold.query_set.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
         if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
@@ -423,7 +424,7 @@ def _check_loaded(run: Run) -> None:
     if has_files and not has_lines and not has_pool:
         problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
-    if run.gold.table.edition.reports_first:
+    if run.gold.query_set.edition.reports_first:
         error_count = run.problems.count(Severity.ERROR)
         if error_count:
             raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
@@ -444,7 +445,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: the result of the unit holds an error in
     matching, the result of a query an error in counting or ranking.
     """
-    edition = unit.gold.table.edition
+    edition = unit.gold.query_set.edition
     # Find the assessments of the lines.
     problems = ProblemLog()
     if unit.earlier_result is not None:

@@ -45,14 +45,14 @@ Line: TypeAlias = tuple[int, str, list[str]]
 class TabFile(Record):
     """A run or assessment file of a known layout, whose lines have not been read yet.
 
-    `lines` reads the file and yields the lines that count. `unread` are the lines before the current one that do not
-    count.
+    `lines` reads the file and yields the lines that count. `unread_lines` are the lines before the current one that do
+    not count.
     """
 
     name: str
     schema: Schema
     lines: Iterator[Line]
-    unread: Sequence[UnreadLine] = ()
+    unread_lines: Sequence[UnreadLine] = ()
 
 
 def read_tab_file(
@@ -74,10 +74,10 @@ def read_tab_file(
         numbered_lines = _without_comments(numbered_lines)
 
     # The first line that has columns.
-    unread: list[UnreadLine] = []
-    first_line = _find_first_line(numbered_lines, source.name, unread)
+    unread_lines: list[UnreadLine] = []
+    first_line = _find_first_line(numbered_lines, source.name, unread_lines)
     if first_line is None:
-        if unread:
+        if unread_lines:
             remedy = "it has blank and comment lines only"
             raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
         problems.add("EMPTY_FILE", source.name)
@@ -100,8 +100,8 @@ def read_tab_file(
     all_lines: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
     if only_run_id is not None and schema.kind is FileKind.RUN:
         all_lines = _lines_of_run(all_lines, only_run_id)
-    lines = accepted_lines(all_lines, source.name, len(schema.columns), problems, unread, edition)
-    return TabFile(name=source.name, schema=schema, lines=lines, unread=unread)
+    lines = accepted_lines(all_lines, source.name, len(schema.columns), problems, unread_lines, edition)
+    return TabFile(name=source.name, schema=schema, lines=lines, unread_lines=unread_lines)
 
 
 def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -112,16 +112,16 @@ def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tup
 
 
 def _find_first_line(
-    numbered_lines: Iterator[tuple[int, str]], name: str, unread: list[UnreadLine]
+    numbered_lines: Iterator[tuple[int, str]], name: str, unread_lines: list[UnreadLine]
 ) -> tuple[int, str] | None:
     """Return the first line that is neither blank nor a comment, with its number; None if there is no such line.
 
-    The lines before it are added to `unread`. `name` is the name of the file.
+    The lines before it are added to `unread_lines`. `name` is the name of the file.
     """
     for number, text in numbered_lines:
         if not is_blank_or_comment(text):
             return number, text
-        unread.append(UnreadLine(name, number, text))
+        unread_lines.append(UnreadLine(name, number, text))
     return None
 
 
@@ -162,23 +162,23 @@ def accepted_lines(
     name: str,
     width: int,
     problems: ProblemLog,
-    unread: list[UnreadLine],
+    unread_lines: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
     """Yield the lines of the file `name` that count: neither comments nor repetitions, and with `width` columns.
 
-    `lines` are numbers and texts. Lines that do not count are added to `unread`, and are reported unless they are blank
-    or comments.
+    `lines` are numbers and texts. Lines that do not count are added to `unread_lines`, and are reported unless they are
+    blank or comments.
     """
     earlier_texts: set[str] = set()
     for number, text in lines:
         # This is `is_blank_or_comment`; calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
-            unread.append(UnreadLine(name, number, text))
+            unread_lines.append(UnreadLine(name, number, text))
             continue
         if text in earlier_texts:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
-            unread.append(UnreadLine(name, number, text))
+            unread_lines.append(UnreadLine(name, number, text))
             continue
         if not edition.keeps_repeated_lines:
             earlier_texts.add(text)
@@ -187,7 +187,7 @@ def accepted_lines(
             columns = split_columns(text)
         if len(columns) != width:
             problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
-            unread.append(UnreadLine(name, number, text))
+            unread_lines.append(UnreadLine(name, number, text))
             continue
         yield number, text, columns
 

@@ -116,14 +116,14 @@ class CheckedRun(Record, dict=True):
         """The lines that are not discarded, by the query that they answer."""
         lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
         for response in self.loading.links.responses:
-            if response.index not in self.loading.discard.discarded_indexes:
+            if response.index not in self.loading.discard_rules.discarded_indexes:
                 lines_by_query[response.query].append(response)
         return lines_by_query
 
     @cached_property
     def _bad_queries(self) -> frozenset[str]:
         """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
-        return frozenset([line.target for line in self.loading.links.skipped])
+        return frozenset([line.target for line in self.loading.links.skipped_lines])
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
@@ -134,12 +134,12 @@ class CheckedRun(Record, dict=True):
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""
         letters = self._letters_of_node_ids()
-        altered_indexes = self.loading.links.altered
+        altered_indexes = self.loading.links.altered_indexes
         nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
         line_count = 0
         previous_text = ""
         for query in self._written_queries():
-            loaded_query = self.loading.table.by_id.get(query.short_id)
+            loaded_query = self.loading.query_set.by_id.get(query.short_id)
             query_node = None if loaded_query is None else loaded_query.node_id
             # Two stable sorts by one key each take half as long as one sort by pairs.
             ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
@@ -218,7 +218,7 @@ class _Pooling:
         if depth is None or loading.problems.fatal:
             return
         most = self._limits.justifications.justifications_per_node
-        discarded_indexes = loading.discard.discarded_indexes
+        discarded_indexes = loading.discard_rules.discarded_indexes
         discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
 
 
@@ -239,7 +239,7 @@ def check_run(
     on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
     """
     loading = Loading(
-        queries.table,
+        queries.query_set,
         limits.justifications,
         problems,
         document_lengths=None if documents is None else documents.lengths,
@@ -598,7 +598,7 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
     It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
     """
     short_id = assessment.query.short_id
-    query = loading.table.by_id.get(short_id)
+    query = loading.query_set.by_id.get(short_id)
     if query is None:
         return creating_documents.get(short_id, "")
     if not query.entry_points:
@@ -612,7 +612,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     It is the document of the value provenance in the first line with the answer, even if that line was skipped.
     """
     document_by_query: dict[str, str] = {}
-    skipped_lines = deque(loading.links.skipped)
+    skipped_lines = deque(loading.links.skipped_lines)
     for index, assessment in enumerate(loading.links.assessments):
         # Skipped lines are in their own list; those before this assessment in the file come first.
         while skipped_lines and skipped_lines[0].accepted_before <= index:

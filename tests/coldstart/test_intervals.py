@@ -87,7 +87,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
 
 def open_queries(world: World) -> QuerySet:
     with folder_with(world) as (folder, files):
-        return open_gold([folder / files[0]], Options(expand=BASE)).table
+        return open_gold([folder / files[0]], Options(expand=BASE)).query_set
 
 
 def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> ScoredRun:

@@ -81,9 +81,9 @@ class FollowOnLines:
         self._first_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
         run_lines: list[LinkedLine] = [*run.links.responses]
-        run_lines += _skipped_lines(run, run.links.skipped, FileKind.RUN)
+        run_lines += _skipped_lines(run, run.links.skipped_lines, FileKind.RUN)
         pool_lines: list[Assessment | SkippedLine] = [*run.gold.links.assessments]
-        pool_lines += _skipped_lines(run, run.gold.links.skipped, FileKind.ASSESSMENTS)
+        pool_lines += _skipped_lines(run, run.gold.links.skipped_lines, FileKind.ASSESSMENTS)
         pool_lines.sort(key=self.position)
         answered_ids = {line.query.short_id for line in run_lines if line.query.level}
         answered_ids.update([line.query.short_id for line in pool_lines if line.query.level])

@@ -98,7 +98,7 @@ class Effects:
         columns += self._row_column_by_measure.values()
         columns.append(_SF_ROWS)
         self._row_sums = RowSums(dict.fromkeys(columns))
-        queries = scored.run.gold.table
+        queries = scored.run.gold.query_set
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points_by_unit: dict[str, list[str]] = {}
         for ldc_id in queries.ldc_id_by_query.values():

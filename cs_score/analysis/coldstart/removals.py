@@ -108,7 +108,7 @@ class QueryLines:
         self._links = scored.run.links
         self._policy = scored.policy
         self._most_justifications = scored.run.limits.justifications_per_node
-        self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
+        self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating
         self._row_position_by_index: dict[int, int] = {}
@@ -178,7 +178,7 @@ class QueryLines:
                     dependents.append(dependent)
             if not dependents:
                 continue
-            if self._links.without_parent or self._links.was_skipped(line.target):
+            if self._links.lines_without_parent or self._links.was_skipped(line.target):
                 return None
             if any(_index_of(parent) not in indexes for parent in self._creating[line.target]):
                 return None

@@ -82,9 +82,9 @@ class Rescoring:
         This is possible if a node id does not begin with a colon, or if a query file defines a query with the id of a
         follow-on query. If any number of justifications counts, all lines without a parent line form one group, too.
         """
-        if self._run.limits.justifications_per_node is None and self._run.links.without_parent:
+        if self._run.limits.justifications_per_node is None and self._run.links.lines_without_parent:
             return True
-        queries = self._run.gold.table.by_id
+        queries = self._run.gold.query_set.by_id
         for line in self._run.links.responses:
             node_id = _written_node_id(line)
             if node_id is None:
@@ -209,11 +209,11 @@ class Rescoring:
         gold = run.gold
         removed_lines = [line for line in lines if line.index in change.responses]
         remaining_lines = [line for line in lines if line.index not in change.responses]
-        links = Links(gold.table, run.links)
+        links = Links(gold.query_set, run.links)
         is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed_lines)
         if any(run.links.was_skipped(line.target) for line in removed_lines):
             is_linked_anew = True
-            gold = gold.changed()
+            gold = gold.with_fields()
         if added_lines or self._has_several_files:
             is_linked_anew = True
             remaining_lines = self._renumber(remaining_lines, change, added_lines)
@@ -240,7 +240,7 @@ class Rescoring:
 
     def _append_lines(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
-        links = Links(self._run.gold.table, self._run.links)
+        links = Links(self._run.gold.query_set, self._run.links)
         new_lines = self._renumber_added(added_lines, lines, removed_count=0)
         for line in new_lines:
             parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
@@ -285,7 +285,7 @@ class Rescoring:
         file = self.editor.extended_file
         texts_in_file: set[str] = set()
         # Without node ids an added line may repeat a line of the file; then most editions do not read it.
-        if added_lines and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
+        if added_lines and not self._run.gold.query_set.edition.keeps_repeated_lines and not self.editor.has_nodes:
             texts_in_file = {line.text for line in lines if line.file == file.name}
         first_number = file.last_number + 1 - removed_count
         new_lines: list[Response] = []

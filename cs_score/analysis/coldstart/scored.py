@@ -65,7 +65,7 @@ class AnalysedRun(Record, eq=False):
     @property
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
-        has_ldc_queries = bool(self.run.gold.table.ldc_id_by_query)
+        has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
@@ -73,7 +73,7 @@ class AnalysedRun(Record, eq=False):
         """A sentence that says which measure replaces average precision, and why; None if nothing replaces it."""
         if self.why_unranked is None:
             return None
-        return substitute_remark(bool(self.run.gold.table.ldc_id_by_query), self.why_unranked)
+        return substitute_remark(bool(self.run.gold.query_set.ldc_id_by_query), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
         """Return the measure of that name; without a name the headline measure of this run.

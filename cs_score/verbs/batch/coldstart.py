@@ -188,7 +188,7 @@ class PreparedColdStart(Prepared):
         hops = [str(hop) for hop in range(last_hop + 1)]
         measures = rankable(
             COLD_START_MODE,
-            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         hops_by_measure = {}
@@ -225,7 +225,7 @@ class PreparedColdStart(Prepared):
         if prepared is not self:  # the run follows another edition, whose gold and options are prepared separately
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
-        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
+        has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
@@ -302,7 +302,7 @@ class _LoadedRun:
         or loaded.
         """
         settings = PreparationSettings(
-            queries=self._gold.table,
+            queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
             new_log=type(self.log),

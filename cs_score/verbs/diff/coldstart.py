@@ -156,7 +156,7 @@ def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
 
 def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
-    has_clusters = bool(a.run.gold.table.ldc_id_by_query)
+    has_clusters = bool(a.run.gold.query_set.ldc_id_by_query)
     for scored in (a, b):
         for query_id, unit_id in scored.result.unit_by_query.items():
             if unit_id != query_id:

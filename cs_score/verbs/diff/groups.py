@@ -114,8 +114,8 @@ def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Ite
     has_rows_by_hop = bool(measure.average) and measure.level == ALL_LEVELS
     sums_a = _sums_by_row(a, measure, has_rows_by_hop=has_rows_by_hop)
     sums_b = _sums_by_row(b, measure, has_rows_by_hop=has_rows_by_hop)
-    query_by_id = {query.full_id: query for query in a.run.gold.table.by_id.values()}
-    query_by_id.update({query.full_id: query for query in b.run.gold.table.by_id.values()})
+    query_by_id = {query.full_id: query for query in a.run.gold.query_set.by_id.values()}
+    query_by_id.update({query.full_id: query for query in b.run.gold.query_set.by_id.values()})
     dimensions = ["entity_type"]
     if has_rows_by_hop or measure.level != ALL_LEVELS:
         dimensions = ["slot", "hop", "entity_type"]

@@ -118,7 +118,10 @@ def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | No
     `problems` if there is one. Raises InputError if a file cannot be read or linked.
     """
     settings = PreparationSettings(
-        queries=gold.table, limits=gold.options.justifications, validates=gold.validates, only_run_id=gold.only_run_id
+        queries=gold.query_set,
+        limits=gold.options.justifications,
+        validates=gold.validates,
+        only_run_id=gold.only_run_id,
     )
     preparation = prepare_inputs(files, settings, _knowledge_bases(files))
     return load_prepared(gold, preparation, problems=problems)

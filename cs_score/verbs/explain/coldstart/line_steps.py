@@ -165,8 +165,8 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
-    ldc_id = gold.table.ldc_id_by_query.get(query.base_id)
-    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id
+    ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
+    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
     if query.level:
@@ -213,9 +213,10 @@ def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Paren
             category=summary.category or "",
             side=summary.side,
         )
-    for skipped in case.run.links.skipped:
+    for skipped in case.run.links.skipped_lines:
         if skipped.target == query.short_id and skipped.file in case.files:
-            value = skipped.text.split("\t")[4]
+            columns = skipped.text.split("\t")
+            value = columns[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
 
 

@@ -79,6 +79,7 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
     if query_case.right_lines(name):
         return _Status("found", "a right line counts for it")
     if tree.is_single_by_row.get(row, False):
+        # One right class is enough for the slot: the others are not counted.
         found_classes = query_case.right_lines_by_row[row]
         for class_name in [*tree.parent_by_class, *found_classes]:
             if class_name in found_classes:
@@ -195,9 +196,12 @@ def explain_run(case: Case) -> document.RunOverview:
     matched_count = 0
     discarded_count = 0
     for line in lines:
-        if isinstance(line, Response):
-            matched_count += line.index in case.query(line.query.base_id).assessment_by_index
-            discarded_count += line.index in case.run.discard_by_index
+        if not isinstance(line, Response):
+            continue
+        if line.index in case.query(line.query.base_id).assessment_by_index:
+            matched_count += 1
+        if line.index in case.run.discard_by_index:
+            discarded_count += 1
     problems = case.run.problems
     return document.RunOverview(
         read=Counter([summary.status for summary in summaries]),
