@@ -30,7 +30,7 @@ from cs_score.coldstart.queries import (
     report_slots,
     select_queries,
 )
-from cs_score.coldstart.ranking import AssessedClasses, Nodes
+from cs_score.coldstart.ranking import AssessedClasses, RunNodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import are_surely_canonical
 from cs_score.problems.log import ProblemLog
@@ -524,7 +524,7 @@ class ScoringUnit(Record):
     hop_limits: Mapping[str, int]
     run: Run
     lines_by_query: Mapping[str, Sequence[Response]]
-    nodes: Nodes
+    nodes: RunNodes
     other_run: UnitResult | None = None
     earlier_result: UnitResult | None = None
 
@@ -549,7 +549,7 @@ def units_of(
     if earlier_results is None:
         earlier_results = {}
     lines_by_unit = run.lines_by_run_id.get(run_id, {})
-    nodes = Nodes(run.links.nodes, run.limits.per_node)
+    nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
     for query in gold.selected_queries(hop_limits):
         unit_id = gold.unit_of(query.base_id)

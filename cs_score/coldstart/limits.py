@@ -96,7 +96,11 @@ class DiscardRules:
 
         There may also be nodes whose documents turn out to have no more lines than allowed.
         """
-        limits = [limit for limit in (self._limits.per_document, self._limits.per_node) if limit is not None]
+        limits = [
+            limit
+            for limit in (self._limits.justifications_per_document, self._limits.justifications_per_node)
+            if limit is not None
+        ]
         if not limits:
             return []
         smallest_limit = min(limits)
@@ -109,15 +113,15 @@ class DiscardRules:
 
     def _may_exceed_limits(self, lines: Sequence[Response]) -> bool:
         """Return whether a node has more lines than allowed, or may have too many of one document."""
-        per_document = self._limits.per_document
-        per_node = self._limits.per_node
-        if per_node is not None and len(lines) > per_node:
+        justifications_per_document = self._limits.justifications_per_document
+        justifications_per_node = self._limits.justifications_per_node
+        if justifications_per_node is not None and len(lines) > justifications_per_node:
             return True
-        if per_document is None or len(lines) <= per_document:
+        if justifications_per_document is None or len(lines) <= justifications_per_document:
             return False
-        # A document with more than `per_document` lines leaves at most this number of documents: one for itself, and
-        # one for each line of another document.
-        most_documents = len(lines) - per_document
+        # A document with more than `justifications_per_document` lines leaves at most this number of documents: one for
+        # itself, and one for each line of another document.
+        most_documents = len(lines) - justifications_per_document
         document_count = len({line.docid for line in lines})
         return document_count <= most_documents
 
@@ -158,8 +162,8 @@ class DiscardRules:
         for line in self._lines_left(lines):
             lines_by_document[line.docid].append(line)
         for lines_of_document in lines_by_document.values():
-            self._keep_best(lines_of_document, self._limits.per_document, "document")
-        self._keep_best(self._lines_left(lines), self._limits.per_node, "node")
+            self._keep_best(lines_of_document, self._limits.justifications_per_document, "document")
+        self._keep_best(self._lines_left(lines), self._limits.justifications_per_node, "node")
 
     def _lines_left(self, lines: Sequence[Response]) -> Sequence[Response]:
         """Return the lines that are not discarded."""
@@ -197,7 +201,7 @@ class DiscardRules:
         groups = _find_rivals(nodes)
         has_rivals = any(len(group.nodes) > 1 for group in groups)
         # Without a limit for nodes, a node without rivals is ranked, too: that fails if it has no line left.
-        if not has_rivals and self._limits.per_node is not None:
+        if not has_rivals and self._limits.justifications_per_node is not None:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         # The groups near the query come first, so that lines below a discarded node are gone before their own group.
@@ -239,14 +243,14 @@ class DiscardRules:
         the lines of the node, `node` is its FQ id. Raises InputError if the confidence cannot be computed.
         """
         lines_left = self._lines_left(lines)
-        if not lines_left and self._limits.per_node is None:
+        if not lines_left and self._limits.justifications_per_node is None:
             raise lines[0].error(
                 f"no confidence for node {node}: all of its lines were discarded",
                 "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
                 "slot needs a line that is left; use a number for M",
             )
         confidences = [line.confidence for line in lines_left]
-        confidence = node_confidence(confidences, self._limits.per_node)
+        confidence = node_confidence(confidences, self._limits.justifications_per_node)
         has_no_line_left = not lines_left
         first_line = min(lines_left or lines, key=load_order)
         return -confidence, has_no_line_left, first_line.number, first_line.index

@@ -323,7 +323,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     return _PartScore(
         run_ids=run_ids,
         line_count=len(run.links.responses),
-        has_match=any(unit.matched for unit in units),
+        has_match=any(unit.assessment_by_index for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
         rows=score_rows(units),
         ap_rows=ranked_rows(rankings),

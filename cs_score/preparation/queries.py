@@ -94,7 +94,7 @@ class QueryOptions(Record):
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
 
-    What is done with a slot that does not fit is said by `options.types` and `options.places`.
+    `options.types` and `options.places` decide whether the query or its slot is deleted, repaired or kept.
     """
     for query in queries:
         fitting_query: Query | None = query
@@ -207,7 +207,7 @@ class ValidatedQueries(Record):
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
     """Check and repair queries, and return those to write with the index of the expanded ones.
 
-    What is not as `options` want it is reported to `problems`.
+    Queries that do not meet the `options` are reported to `problems`.
     """
     queries: Iterable[Query] = loaded.by_id.values()
     if options.types is not Misfit.NONE or options.places is not Misfit.NONE:

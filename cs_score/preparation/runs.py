@@ -217,7 +217,7 @@ class _Pooling:
         depth = self._limits.depth
         if depth is None or loading.problems.fatal:
             return
-        most = self._limits.justifications.per_node
+        most = self._limits.justifications.justifications_per_node
         discarded_indexes = loading.discard_rules.discarded_indexes
         discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
 
@@ -267,19 +267,18 @@ def check_run(
 
 
 def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
-    """Compare answers with the texts of documents, and report those that differ.
+    """Compare answers with the texts of documents, and report each answer that differs.
 
-    A text that cannot be read is added to the fatal conditions, which are then sorted by file, in load order, and line.
+    The error of a text that cannot be read becomes a fatal condition. Fatal conditions are sorted by file, in load
+    order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
         problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
-    def place(error: InputError) -> tuple[int, int]:
-        file_number = number_by_file.get(error.file or "", -1)
-        return file_number, _line_number(error)
-
-    problems.fatal.sort(key=place)
+    # Two stable sorts: the second one keeps the order of lines within a file.
+    problems.fatal.sort(key=_line_number)
+    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
 
 
 def _line_number(error: InputError) -> int:
@@ -524,7 +523,7 @@ def load_prepared(
 
 
 def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
-    """Return the digests with those of the original files in the place of the digest of a prepared run."""
+    """Return the digests with the digest of a prepared run replaced by the digests of its original files."""
     digests_before: list[InputDigest] = []
     for digest in digests:
         if digest.name == prepared_run.scored_as:

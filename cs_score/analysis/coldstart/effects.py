@@ -307,6 +307,6 @@ def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSum
 def _add_unranked_reason(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
     """Add to the reasons by unit why a query of this unit could not be ranked, if there is such a query."""
     for result in unit.queries:
-        if result.unranked is not None:
-            unranked_reasons[unit.id] = str(result.unranked)
+        if result.ranking_error is not None:
+            unranked_reasons[unit.id] = str(result.ranking_error)
             return

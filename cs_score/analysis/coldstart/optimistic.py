@@ -110,7 +110,7 @@ def _unassessed_lines(scored: AnalysedRun, level: int) -> list[Response]:
     lines = []
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            is_unassessed = line.query.level == level and UNASSESSED in unit.labels[line.index]
+            is_unassessed = line.query.level == level and UNASSESSED in unit.labels_by_index[line.index]
             if is_unassessed and line.provenance != NO_SPAN:
                 lines.append(line)
     return lines
