@@ -217,7 +217,7 @@ class _Pooling:
         depth = self._limits.depth
         if depth is None or loading.problems.fatal:
             return
-        most = self._limits.justifications.per_node
+        most = self._limits.justifications.justifications_per_node
         discarded_indexes = loading.discard_rules.discarded_indexes
         discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
 

@@ -239,14 +239,14 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
     wrong_ids: set[str] = set()
     for unit in run.units:
         for row, response in _counted_responses(unit):
-            labels = unit.labels[response.index]
+            labels = unit.labels_by_index[response.index]
             if WRONG in labels:
                 wrong_ids.add(response.follow_on.id)
             if RIGHT not in labels:
                 continue
             right_ids.add(response.follow_on.id)
             # A policy may count an answer as right that has no assessment or belongs to no class.
-            assessment = unit.matched.get(response.index)
+            assessment = unit.assessment_by_index.get(response.index)
             if assessment is not None:
                 number = index.number_by_class.get((row, assessment.value_class))
                 if number is not None:

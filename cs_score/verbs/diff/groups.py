@@ -138,8 +138,8 @@ def _sums_by_row(scored: AnalysedRun, measure: Measure, *, has_rows_by_hop: bool
     """
     result = scored.result
     # Every query is made a unit of its own, whatever LDC query it belongs to.
-    query_ids = set(result.unit_of) | set(result.unit_of.values())
-    result_by_query = replace(result, unit_of={query_id: query_id for query_id in query_ids})
+    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
+    result_by_query = replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
     hops = [measure.level]
     if has_rows_by_hop:
         hops = _hops_of_table(scored, measure.table)

@@ -189,7 +189,7 @@ class NodeExplainer:
             return "V = 0: every class of its useful lines is taken by a node before it"
         # Otherwise it is the share of the documents of its class for which the node has a useful line.
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.class_share(lines_by_class[mapped_class], document_count)
+        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most)
