@@ -52,12 +52,12 @@ PART: Final = 2 << 20
 DEFAULTS: Final = {"-error_file": "stderr", "-fields": ":".join(DEFAULT_FIELDS), "-output_file": "stdout"}
 """The defaults of the switches of the scorer that are not options of scoring."""
 
-SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.of_calls])
+SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.is_for_calls])
 """The switches that say how a run is scored."""
 
 INTERVALS: Final = "--bootstrap --seed --confidence --interval --clusters"
 FAMILY: Final = "--correction --baseline"
-_OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.of_calls])
+_OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.is_for_calls])
 OF_A_BATCH: Final = f"{SCORING} {_OF_CALLS} -fields -tabs --problems --force --validate {INTERVALS}"
 """The switches of a call that scores as the reference does, and of a batch."""
 

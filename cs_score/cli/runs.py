@@ -281,7 +281,7 @@ class Runs(Scoring):
     def _warn_about_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_about_run(loaded_run)
-        remark_on_duplicates(self, scored_run.result.duplicates)
+        remark_on_duplicates(self, scored_run.result.duplicate_count)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
         if scored_run.headline_remark is not None and self.line.get("--measure") is None:
@@ -335,7 +335,7 @@ class Runs(Scoring):
         gold = self.read_gold(self.options_per_run, selection.assessments)
         a = self._score_of_pair(gold, run_a, self.options_per_run)
         b = self._score_of_pair(gold, run_b, self.options_per_run)
-        remark_on_duplicates(self, a.result.duplicates + b.result.duplicates)
+        remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
         name_a, name_b = systems.run_names(selection.runs)
         return a, b, (name_a, name_b)
 
@@ -434,7 +434,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
     duplicates = 0
     for result in results:
         for run in result.runs:
-            duplicates += run.duplicates
+            duplicates += run.duplicate_count
     return duplicates
 
 
@@ -471,7 +471,7 @@ def load_with_preparation(
     from cs_score.preparation.runs import load_prepared
 
     settings = PreparationSettings(
-        queries=gold.table,
+        queries=gold.query_set,
         limits=gold.options.justifications,
         validates=gold.validates,
         only_run_id=gold.only_run_id,

@@ -32,7 +32,7 @@ from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_apart
+from cs_score.coldstart.scorer import score_separately
 from cs_score.measures.registry import select_names
 from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
 from cs_score.tasks import COLD_START, task_named
@@ -180,7 +180,7 @@ def _score_runs(line: Line) -> Iterator[RunsScored]:
             result = scored.result
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
-            warn(*error.partial.warnings)
+            warn(*error.partial_result.warnings)
         say(report_on_stderr(discarded_last(problems)))
         call.write_problems(problems, error)
         raise
@@ -233,7 +233,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             if len(runs) > 1:  # reading the pool once saves a thirtieth of a call for each further run
                 gold = with_pool(gold, assessments, problems)
                 assessments = []
-            result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
+            result = score_separately(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, call.intervals_of(result))
 
@@ -266,7 +266,7 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
     from cs_score.preparation.assessments import check_pool
 
     with contextlib.suppress(InputError):
-        checked_pool = check_pool(gold.table, assessments, ProblemLog())
+        checked_pool = check_pool(gold.query_set, assessments, ProblemLog())
         for kind in checked_pool.kinds:
             remark(f"assessments: {kind}")
 
@@ -290,7 +290,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
             "or --validate, leaves them out"
         )
     _remark_on_made_files(result)
-    remark_on_duplicates(call, sum(run.duplicates for run in result.runs))
+    remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
 
 
 _MADE_FILES: Final = {

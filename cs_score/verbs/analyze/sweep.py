@@ -117,7 +117,7 @@ def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
     for response in run.links.responses:
         if response.run_id == scored.run_id:
             lines.append(_LineWithConfidence(response.confidence, response))
-    for skipped in run.links.skipped:
+    for skipped in run.links.skipped_lines:
         layout = run.layouts[skipped.file]
         if layout.kind is not FileKind.RUN:
             continue

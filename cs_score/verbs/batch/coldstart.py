@@ -27,7 +27,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
-from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
@@ -188,7 +188,7 @@ class PreparedColdStart(Prepared):
         hops = [str(hop) for hop in range(last_hop + 1)]
         measures = rankable(
             COLD_START_MODE,
-            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         hops_by_measure = {}
@@ -225,7 +225,7 @@ class PreparedColdStart(Prepared):
         if prepared is not self:  # the run follows another edition, whose gold and options are prepared separately
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
-        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
+        has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
@@ -302,7 +302,7 @@ class _LoadedRun:
         or loaded.
         """
         settings = PreparationSettings(
-            queries=self._gold.table,
+            queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
             new_log=type(self.log),
@@ -344,13 +344,13 @@ class _LoadedRun:
         options = policy.options(self._gold.options)
         if self._only_run is not None:
             return score_runs(self._only_run, options.policy, log)
-        return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
+        return score_separately(replace(self._gold, options=options), self._runs, log, self._load_one)
 
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` belongs to the signature that `score_apart` expects; gold has it already. Raises InputError if the run
-        cannot be loaded.
+        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
+        run cannot be loaded.
         """
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
@@ -436,7 +436,7 @@ class _Attempt(Record):
         partial_result: Result | None = None
         remarks: list[str] = []
         if isinstance(error, ScoringStopped):
-            partial_result = error.partial
+            partial_result = error.partial_result
             remarks += partial_result.warnings
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
@@ -455,7 +455,7 @@ class _Attempt(Record):
                 scores=dict(run.scores),
                 intervals=limits[position] if limits else UNSET,
                 findings=findings,
-                duplicates=run.duplicates,
+                duplicates=run.duplicate_count,
                 undefined=run.undefined or UNSET,
             )
 
@@ -543,7 +543,7 @@ class _Attempt(Record):
         words += [file.name for file in plan.queries]
         words += [file.name for file in plan.pool]
         words.append(self.run.file.name)
-        params = outputs.params_of(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
         for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
             yield f"out.{ending}", blocks
 

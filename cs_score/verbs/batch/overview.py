@@ -239,14 +239,14 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
     wrong_ids: set[str] = set()
     for unit in run.units:
         for row, response in _counted_responses(unit):
-            labels = unit.labels[response.index]
+            labels = unit.labels_by_index[response.index]
             if WRONG in labels:
                 wrong_ids.add(response.follow_on.id)
             if RIGHT not in labels:
                 continue
             right_ids.add(response.follow_on.id)
             # A policy may count an answer as right that has no assessment or belongs to no class.
-            assessment = unit.matched.get(response.index)
+            assessment = unit.assessment_by_index.get(response.index)
             if assessment is not None:
                 number = index.number_by_class.get((row, assessment.value_class))
                 if number is not None:
@@ -279,13 +279,15 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
         counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
     table = averaged_table(in_printing_order(rows))
-    tables = add_ldc_tables(table, gold.table)
+    tables = add_ldc_tables(table, gold.query_set)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 
 def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
-    return default_measure(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
+    return default_measure(
+        with_ldc=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
+    )
 
 
 # ---- What runs have in common

@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts
-from cs_score.coldstart.lines import Response, left_sum
+from cs_score.coldstart.lines import Response, sum_from_left
 from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker
 from cs_score.coldstart.result import QueryResult, ScoreRow
 from cs_score.measures.registry import divide
@@ -67,7 +67,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
     means = []
     for position, score in enumerate(("P", "R", "F1")):
         values = [row.scores[position] for row in members]
-        mean = left_sum(values) / len(members)
+        mean = sum_from_left(values) / len(members)
         terms = " + ".join([f"{value:.4f}" for value in values])
         arithmetic.append(f"{score} = ({terms}) / {len(members)} = {mean:.4f}")
         means.append(mean)
@@ -189,7 +189,7 @@ class NodeExplainer:
             return "V = 0: every class of its useful lines is taken by a node before it"
         # Otherwise it is the share of the documents of its class for which the node has a useful line.
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.class_share(lines_by_class[mapped_class], document_count)
+        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most)

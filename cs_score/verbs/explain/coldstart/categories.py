@@ -77,7 +77,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
     labels = query_case.labels.get(line.index, ())
     if placement is None or not labels:
         return None
-    assessment = query_case.matched.get(line.index)
+    assessment = query_case.assessment_by_index.get(line.index)
     kept_line = placement.kept_by_duplicate.get(line.index)
     rule = "policies"
     name = judging.pre_policy_category(assessment)
@@ -165,7 +165,7 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
     assessed_lines = sort_by_confidence(
         [node_line for node_line in node_lines if node_line.index in assessment_by_index]
     )
-    most = case.run.limits.per_node
+    most = case.run.limits.justifications_per_node
     deciding_lines = assessed_lines[:most]
     mentions = dict.fromkeys([_mention_in_words(assessment_by_index[decider.index]) for decider in deciding_lines])
     node = "the lines without node, which count as one node,"

@@ -102,7 +102,7 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
     lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
     classes: dict[str, None] = {}
     for line in lines:
-        assessment = query_case.matched.get(line.index)
+        assessment = query_case.assessment_by_index.get(line.index)
         if assessment is not None and assessment.is_accepted:
             classes[assessment.value_class] = None
     ranked_node, not_ranked = query_case.ranked_node(name)
@@ -142,7 +142,7 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     entry_points = []
     for entry_point in query_case.query.entry_points:
         entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
-    stopped_by = result.uncounted or result.unranked
+    stopped_by = result.counting_error or result.ranking_error
     return document.QueryExplanation(
         query=query.full_id,
         asked=explain_asking(query, case),
@@ -198,7 +198,7 @@ def explain_run(case: Case) -> document.RunOverview:
     for line in lines:
         if not isinstance(line, Response):
             continue
-        if line.index in case.query(line.query.base_id).matched:
+        if line.index in case.query(line.query.base_id).assessment_by_index:
             matched_count += 1
         if line.index in case.run.discard_by_index:
             discarded_count += 1
