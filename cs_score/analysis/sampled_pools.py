@@ -267,7 +267,7 @@ class _AnswerReader:
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
         answer = self._number_of((response.query.full_id, response.value, response.provenance))
-        is_assessed = response.index in unit.matched
+        is_assessed = response.index in unit.assessment_by_index
         parent = answer
         chance = 1.0
         chance_of_parent = stratum.probability
@@ -277,13 +277,13 @@ class _AnswerReader:
             follow_on = self.scored.run.links.follow_on(response.query.short_id)
             is_parent_assessed = follow_on is not None and follow_on.assessment is not None
             is_assessed = is_assessed and is_parent_assessed
-            if is_parent_assessed and _INCORRECT_PARENT in unit.labels[response.index]:
+            if is_parent_assessed and _INCORRECT_PARENT in unit.labels_by_index[response.index]:
                 # An answer below a wrong answer is wrong, whether or not somebody looked at it.
                 is_assessed = True
                 chance = 1.0
         if not is_assessed and chance == chance_of_parent == 1.0:
             self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
-        labels = unit.labels[response.index]
+        labels = unit.labels_by_index[response.index]
         is_right = RIGHT in labels
         return SampledItem(
             right=is_right,

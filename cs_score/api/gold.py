@@ -79,7 +79,7 @@ class Gold(Record, eq=False):
                 loaded_run = load_run(gold, [*files, *self._pool], in_force.limits)
                 return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits))
             # The files are validated or converted in memory, and what that makes of them is read.
-            settings = PreparationSettings(gold.table, in_force.limits, validate)
+            settings = PreparationSettings(gold.query_set, in_force.limits, validate)
             prepared = prepare_inputs(files, settings)
             accounts = [prepared_run.account for prepared_run in prepared.runs]
             files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)

@@ -76,7 +76,7 @@ class ScoredLines:
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
         with paused_collector():
-            if limits.per_node is None:
+            if limits.justifications_per_node is None:
                 # Such limits are impossible for some lines. Marking the lines at once raises the InputError here.
                 self._marked_run = run_under_limits(loaded, limits)
             unmarked_run = replace(loaded, limits=limits)
@@ -457,7 +457,7 @@ def _write_files(
 
     # The file .params repeats the command line, where the list of queries and the samples are values of switches.
     file_words = [file.name for file in inputs if file.role not in (QUERY_LIST, SAMPLES)]
-    params = outputs.params_of(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
+    params = outputs.params_text_of_options(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
     shown_result = _resampled_as_shown(result, layout)
     with outputs_together():
         for ending, blocks in outputs.file_blocks(shown_result, layout, params):

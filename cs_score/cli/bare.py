@@ -121,7 +121,7 @@ def _score_together(call: Call, problems: ProblemLog) -> Iterator[Result]:
                 run = _load_runs_as_one(call, gold, knowledge_bases, problems)
                 result = score_runs(run, call.options.policy, problems)
             except ScoringStopped as stop:
-                call.write(stop.partial, was_stopped=True)
+                call.write(stop.partial_result, was_stopped=True)
                 raise
         yield result
 
@@ -180,7 +180,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     error_report = STDERR if call is None else call.error_report
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
-            warn(*error.partial.warnings)
+            warn(*error.partial_result.warnings)
         warn(*error.remarks)
         if error_report.stream == "stderr":
             say(report_on_stderr(problems_so_far))

@@ -52,12 +52,12 @@ PART: Final = 2 << 20
 DEFAULTS: Final = {"-error_file": "stderr", "-fields": ":".join(DEFAULT_FIELDS), "-output_file": "stdout"}
 """The defaults of the switches of the scorer that are not options of scoring."""
 
-SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.of_calls])
+SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.is_for_calls])
 """The switches that say how a run is scored."""
 
 INTERVALS: Final = "--bootstrap --seed --confidence --interval --clusters"
 FAMILY: Final = "--correction --baseline"
-_OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.of_calls])
+_OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.is_for_calls])
 OF_A_BATCH: Final = f"{SCORING} {_OF_CALLS} -fields -tabs --problems --force --validate {INTERVALS}"
 """The switches of a call that scores as the reference does, and of a batch."""
 
@@ -268,7 +268,7 @@ def resampling_of_tests(line: Line) -> Resampling:
 
 
 def _with_family_of_tests(resampling: Resampling, line: Line) -> Resampling:
-    """Return settings of resampling with those of a family of tests: --correction and --baseline. Raises UsageError."""
+    """Return settings of resampling with the values of --correction and --baseline. Raises UsageError."""
     correction = _read_correction(line)
     baseline = line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
@@ -391,7 +391,7 @@ class Scoring:
         return Policy(wrong=self.edition.wrong, ignore=self.edition.ignore)
 
     def _read_own_policy(self, text: str) -> NamedPolicy:
-        """Return the policy that a text such as `right=CORRECT,justifications=1:3` describes.
+        """Return the policy of a text such as `right=CORRECT,justifications=1:3`.
 
         It may have a name: `strict:right=CORRECT`. Parts that are left out are those of the edition. Raises UsageError.
         """

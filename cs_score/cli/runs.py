@@ -47,7 +47,7 @@ class RunSelection(Record, eq=False):
     assessments: list[Input]
 
 
-class ChosenRun(Record, eq=False):
+class SingleRun(Record, eq=False):
     """The only run of a command line, with the last of its files.
 
     `files_before` are the files that are loaded before that one: the assessments and the other files of the run.
@@ -167,7 +167,7 @@ class Runs(Scoring):
             message += f"; -queries chooses some of them: write {query_list} without it"
         return message
 
-    def _find_single_run(self) -> ChosenRun:
+    def _find_single_run(self) -> SingleRun:
         """Return the only run among the files, which may be spread over several files.
 
         Raises UsageError if there are several runs.
@@ -183,7 +183,7 @@ class Runs(Scoring):
         is_shared = any(part.is_shared for part in selection.runs)
         files_before = list(selection.assessments)
         files_before.extend(part.file for part in earlier_parts)
-        return ChosenRun(replace(last_part, is_shared=is_shared), files_before)
+        return SingleRun(replace(last_part, is_shared=is_shared), files_before)
 
     def open_runs(self) -> OpenedRuns:
         """Read the queries, and find the files of assessments and the runs; these are not read yet.
@@ -246,9 +246,10 @@ class Runs(Scoring):
 
     def score_single(self) -> AnalysedRun:
         """Load and score the only run, and print remarks on it. Raises UsageError if there are several runs."""
-        chosen = self._find_single_run()
+        single = self._find_single_run()
         with paused_collector():
-            loaded_run = self.load_single_run(self._open_gold(), chosen.run, chosen.files_before)
+            gold = self._open_gold()
+            loaded_run = self.load_single_run(gold, single.run, single.files_before)
             scored_run = scored.score_for_analysis(loaded_run, self.options_per_run.policy)
         self._warn_about_scores(loaded_run, scored_run)
         return scored_run
@@ -259,16 +260,16 @@ class Runs(Scoring):
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
         self.options_per_run.check()
-        chosen = self._find_single_run()
+        single = self._find_single_run()
         policy = self.options_per_run.policy
         with paused_collector():
             gold = self._open_gold()
             loading_error = None
-            if self.knowledge_bases:
-                loaded_run = self.load_single_run(gold, chosen.run, chosen.files_before)
+            if self.knowledge_bases:  # a part of a knowledge base cannot be resolved into a run
+                loaded_run = self.load_single_run(gold, single.run, single.files_before)
             else:
-                files = [*chosen.files_before, chosen.run.file]
-                gold_for_run = chosen.run.restrict(gold)
+                files = [*single.files_before, single.run.file]
+                gold_for_run = single.run.restrict(gold)
                 loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
             has_recognised_files = bool(loaded_run.layouts)
             if loading_error is not None and not has_recognised_files:
@@ -280,7 +281,7 @@ class Runs(Scoring):
     def _warn_about_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_about_run(loaded_run)
-        remark_on_duplicates(self, scored_run.result.duplicates)
+        remark_on_duplicates(self, scored_run.result.duplicate_count)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
         if scored_run.headline_remark is not None and self.line.get("--measure") is None:
@@ -334,7 +335,7 @@ class Runs(Scoring):
         gold = self.read_gold(self.options_per_run, selection.assessments)
         a = self._score_of_pair(gold, run_a, self.options_per_run)
         b = self._score_of_pair(gold, run_b, self.options_per_run)
-        remark_on_duplicates(self, a.result.duplicates + b.result.duplicates)
+        remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
         name_a, name_b = systems.run_names(selection.runs)
         return a, b, (name_a, name_b)
 
@@ -433,7 +434,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
     duplicates = 0
     for result in results:
         for run in result.runs:
-            duplicates += run.duplicates
+            duplicates += run.duplicate_count
     return duplicates
 
 
@@ -470,7 +471,7 @@ def load_with_preparation(
     from cs_score.preparation.runs import load_prepared
 
     settings = PreparationSettings(
-        queries=gold.table,
+        queries=gold.query_set,
         limits=gold.options.justifications,
         validates=gold.validates,
         only_run_id=gold.only_run_id,

@@ -10,8 +10,8 @@ import click
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
-from cs_score.measures import meanings
-from cs_score.measures.registry import WHY, default_measure, names
+from cs_score.measures import meanings, registry
+from cs_score.measures.registry import WHY, default_measure
 from cs_score.tasks import COLD_START, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
@@ -77,26 +77,39 @@ def measures_text(words: Sequence[str]) -> str:
 def _sections_of_task(task: str) -> list[Section]:
     """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
     task_named(task)  # loading a task adds its measures to the registry
-    headline = [_reason_row(str(default_measure(task)), "by default")]
     if task == COLD_START:
-        without_ldc = str(default_measure(task, with_ldc=False))
-        unranked = str(default_measure(task, has_rankings=False))
-        unranked_without_ldc = str(default_measure(task, with_ldc=False, has_rankings=False))
-        headline.append(_reason_row(without_ldc, "without LDC queries"))
-        headline.append(_reason_row(unranked, "edition 3.0, runs without node ids"))
-        headline.append(_reason_row(unranked_without_ldc, "the same, without LDC queries"))
-        return [
-            (f"{task}: the headline measure", headline),
-            (f"{task}: first part of a name, the table", meanings.TABLES.items()),
-            (f"{task}: second part, the average", meanings.AVERAGES.items()),
-            (f"{task}: third part, the statistic", meanings.STATISTICS.items()),
-            (f"{task}: last part, the hop", [("@N", meanings.HOP)]),
-        ]
+        return _sections_of_cold_start()
+    return _sections_of_evidence(task)
+
+
+def _sections_of_cold_start() -> list[Section]:
+    """Return the sections about Cold Start runs. The name of a measure has several parts, with a section for each."""
+    without_ldc = str(default_measure(COLD_START, with_ldc=False))
+    unranked = str(default_measure(COLD_START, has_rankings=False))
+    unranked_without_ldc = str(default_measure(COLD_START, with_ldc=False, has_rankings=False))
+    headline = [
+        _reason_row(str(default_measure(COLD_START)), "by default"),
+        _reason_row(without_ldc, "without LDC queries"),
+        _reason_row(unranked, "edition 3.0, runs without node ids"),
+        _reason_row(unranked_without_ldc, "the same, without LDC queries"),
+    ]
+    return [
+        (f"{COLD_START}: the headline measure", headline),
+        (f"{COLD_START}: first part of a name, the table", meanings.TABLES.items()),
+        (f"{COLD_START}: second part, the average", meanings.AVERAGES.items()),
+        (f"{COLD_START}: third part, the statistic", meanings.STATISTICS.items()),
+        (f"{COLD_START}: last part, the hop", [("@N", meanings.HOP)]),
+    ]
+
+
+def _sections_of_evidence(task: str) -> list[Section]:
+    """Return the sections about an evidence task: its headline measure, its measures, and those of its stages."""
+    headline = [_reason_row(str(default_measure(task)), "by default")]
     rows = list(meanings.OF_EVIDENCE.get(task, {}).items())
     ending = meanings.ENDINGS.get(task)
     if ending is not None:
         rows.append(("endings", ending))
-    rows.append(("all names", ", ".join(names(task))))
+    rows.append(("all names", ", ".join(registry.names(task))))
     sections: list[Section] = [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
     if task in meanings.STAGES:
         sections.append((f"{task}: measures of --stage", list(meanings.STAGES[task].items())))

@@ -100,7 +100,7 @@ class Verb(NamedTuple):
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
-        It has the options of the verb and those of the task. The name of the task is short for scoring it: `scifact`
+        It has the options of the verb and of the task. The name of the task is short for scoring it: `scifact`
         is the command `score scifact`.
         """
         mode = mode_named(task)

@@ -339,7 +339,7 @@ def _run_scores(
     if "units" in parts:
         value_by_part["units"] = _units(result, run)
     if "queries" in parts:
-        value_by_part["queries"] = dict(run.unit_of)
+        value_by_part["queries"] = dict(run.unit_by_query)
     if "tables" in parts:
         value_by_part["tables"] = {name: _table(table) for name, table in run.tables.variants}
     if "average_precision" in parts:
@@ -427,12 +427,12 @@ def _responses(run: ScoredRun) -> Iterator[ResponseRow]:
     """Yield the counted responses of a run, with their assessments and labels, row by row as in the debug file."""
     for tally, unit in results.tallies_of(run.units):
         for response in tally.responses:
-            assessment = unit.matched.get(response.index)
+            assessment = unit.assessment_by_index.get(response.index)
             assessment_record = None
             if assessment is not None:
                 assessment_record = Matched(assessment.file, assessment.number, assessment.value_class)
             category = pre_policy_category(assessment)
-            other_labels = labels_without(unit.labels[response.index], category)
+            other_labels = labels_without(unit.labels_by_index[response.index], category)
             yield ResponseRow(
                 row=tally.name,
                 query=response.query.full_id,

@@ -30,7 +30,7 @@ from cs_score.coldstart.queries import (
     report_slots,
     select_queries,
 )
-from cs_score.coldstart.ranking import AssessedClasses, Nodes
+from cs_score.coldstart.ranking import AssessedClasses, RunNodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import are_surely_canonical
 from cs_score.problems.log import ProblemLog
@@ -57,7 +57,7 @@ class QueryGold(Record, eq=False):
     failure: InputError | None = None
 
 
-class Derived(Struct):
+class DerivedValues(Struct):
     """Values that scoring derives from gold when they are first needed, and keeps for all runs.
 
     `gold_by_query` has the gold of queries by the short id of the query. `judgements_by_query` says how answers were
@@ -71,8 +71,8 @@ class Derived(Struct):
 class ColdStartGold(Record, eq=False):
     """Queries and pool, linked and indexed.
 
-    `table` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id, and
-    `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
+    `query_set` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id,
+    and `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
     `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
     that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
     is the file of resamples. `validates` says whether runs are validated before they are scored. `empty_folders` are
@@ -80,7 +80,7 @@ class ColdStartGold(Record, eq=False):
     """
 
     options: Options
-    table: QuerySet
+    query_set: QuerySet
     hop_limits: Mapping[str, int]
     links: Links
     problems: ProblemLog
@@ -94,7 +94,7 @@ class ColdStartGold(Record, eq=False):
     samples_file: Input | None = None
     validates: bool = False
     empty_folders: tuple[EmptyFolder, ...] = ()
-    derived: Derived = field(default_factory=Derived)
+    derived_values: DerivedValues = field(default_factory=DerivedValues)
     # The resamples, once their file was read.
     _samples: list[SampleFile] = field(default_factory=list)
 
@@ -105,16 +105,16 @@ class ColdStartGold(Record, eq=False):
         adding answers, is copied.
         """
         known_answers = None if self.known_answers is None else self.known_answers.copy()
-        new_values = {"derived": Derived(), "_samples": list(self._samples), "known_answers": known_answers}
+        new_values = {"derived": DerivedValues(), "_samples": list(self._samples), "known_answers": known_answers}
         values = []
         for name in self.__struct_fields__:
             value = new_values[name] if name in new_values else getattr(self, name)
             values.append(value)
         return ColdStartGold, tuple(values)
 
-    def changed(self, **fields: Any) -> ColdStartGold:
+    def with_fields(self, **fields: Any) -> ColdStartGold:
         """Return gold with other values of some fields, without the values that scoring has derived from this gold."""
-        return replace(self, **fields, derived=Derived())
+        return replace(self, **fields, derived_values=DerivedValues())
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
@@ -124,7 +124,7 @@ class ColdStartGold(Record, eq=False):
 
         `base_id` is the short id of the query of the first hop: `00fb79cef8`.
         """
-        return self.table.ldc_id_by_query.get(base_id, base_id)
+        return self.query_set.ldc_id_by_query.get(base_id, base_id)
 
     def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
         """Return the queries to score, in the order in which the reference scores them.
@@ -133,7 +133,7 @@ class ColdStartGold(Record, eq=False):
         """
         if hop_limits is None:
             hop_limits = self.hop_limits
-        query_by_id = self.table.by_id
+        query_by_id = self.query_set.by_id
         return [query_by_id[short_id] for short_id in sorted(hop_limits) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
@@ -141,9 +141,9 @@ class ColdStartGold(Record, eq=False):
 
         This is the LDC query that the query was made from, if that is known, and otherwise the query itself.
         """
-        ldc_id = self.table.ldc_id_by_query.get(query.short_id)
+        ldc_id = self.query_set.ldc_id_by_query.get(query.short_id)
         if ldc_id is not None:
-            return self.table.by_id[ldc_id].full_id
+            return self.query_set.by_id[ldc_id].full_id
         return self.ldc_ids.get(query.short_id, query.full_id)
 
     def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
@@ -155,7 +155,7 @@ class ColdStartGold(Record, eq=False):
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):
             parts = parse_query_id(query_id)
-            query = None if parts is None else self.table.by_id.get(parts.base)
+            query = None if parts is None else self.query_set.by_id.get(parts.base_id)
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
@@ -167,7 +167,7 @@ class ColdStartGold(Record, eq=False):
     @property
     def has_clusters(self) -> bool:
         """Whether the LDC query of any query to score is known."""
-        if self.table.ldc_id_by_query:
+        if self.query_set.ldc_id_by_query:
             return True
         return any(self.cluster_of(query) != query.full_id for query in self.selected_queries())
 
@@ -178,23 +178,23 @@ class ColdStartGold(Record, eq=False):
         built for the first run, and kept. If the classes contradict each other, the result has the error in place of
         the tree of classes.
         """
-        kept_gold = self.derived.gold_by_query.get(query.short_id)
+        kept_gold = self.derived_values.gold_by_query.get(query.short_id)
         if kept_gold is not None:
             return kept_gold
         problems = ProblemLog()
-        if self.table.was_expanded:
+        if self.query_set.was_expanded:
             # The reference reports these twice for an expanded query, since the tables and AP each copy the query.
-            report_languages(query, problems, times=2, edition=self.table.edition)
-            report_slots(query, problems, times=2, edition=self.table.edition)
+            report_languages(query, problems, times=2, edition=self.query_set.edition)
+            report_slots(query, problems, times=2, edition=self.query_set.edition)
         query_gold = self._build_gold_of_query(query, links, problems)
         is_faultless = query_gold.failure is None and not problems.total
         if is_faultless:
-            self.derived.gold_by_query[query.short_id] = query_gold
+            self.derived_values.gold_by_query[query.short_id] = query_gold
         return query_gold
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
         """Return the gold of a query, built from its assessments; problems that are met are added to `problems`."""
-        edition = self.table.edition
+        edition = self.query_set.edition
         assessments = self.assessments_by_query.get(query.base_id, ())
         document_counts = self._document_counts_of_others(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
@@ -231,7 +231,7 @@ class ColdStartGold(Record, eq=False):
         `base_id` is the short id of the query, `links` are the links of a run over this gold. The result is kept for
         all runs.
         """
-        judgements_by_query = self.derived.judgements_by_query
+        judgements_by_query = self.derived_values.judgements_by_query
         if base_id not in judgements_by_query:
             assessments = self.assessments_by_query.get(base_id, ())
             judgements_by_query[base_id] = index_values(assessments, links, self.options.discipline)
@@ -272,7 +272,7 @@ def open_gold(
     base = None if is_nothing(options.expand) else options.expand
     loaded = load_queries(queries, base, problems, edition=options.edition)
     try:
-        selection = select_queries(options.queries, loaded.table, problems, file_by_role.get(QUERY_LIST))
+        selection = select_queries(options.queries, loaded.query_set, problems, file_by_role.get(QUERY_LIST))
     except InputError as error:
         error.add_remarks(loaded.remarks)
         raise
@@ -285,9 +285,9 @@ def open_gold(
     digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
     return ColdStartGold(
         options=options,
-        table=loaded.table,
+        query_set=loaded.query_set,
         hop_limits=selection.hop_limits,
-        links=Links(loaded.table),
+        links=Links(loaded.query_set),
         problems=problems,
         remarks=(*loaded.remarks, *selection.remarks),
         digests=tuple(digests),
@@ -334,7 +334,7 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
     check_discipline(gold.options.discipline)
     if problems is None:
         problems = gold.problems.copy()
-    loading = Loading(gold.table, gold.options.justifications, problems)
+    loading = Loading(gold.query_set, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
     responses = loading.links.responses
     if responses:
@@ -344,14 +344,14 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
             remedy="give the words in the order QUERIES.xml POOL RUN...",
         )
     assessments = loading.links.assessments
-    return gold.changed(
+    return gold.with_fields(
         links=loading.links,
         problems=problems,
         remarks=(*gold.remarks, *loading.remarks),
         digests=(*gold.digests, *loading.digests),
         layouts=loading.layouts,
         assessments_by_query=group_by_query(assessments),
-        known_answers=_answers_by_key(assessments, gold.table),
+        known_answers=_answers_by_key(assessments, gold.query_set),
     )
 
 
@@ -390,17 +390,17 @@ def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessme
 class Run(Record, eq=False):
     """The run lines of one call, which may have several run ids, and the gold that they are scored against.
 
-    `lines` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the reason
-    why a line is beyond the limits, by the index of the line. `loaded_counts` has the number of lines that had been
-    loaded, for each time that the limits were applied.
+    `lines_by_run_id` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the
+    reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of lines that
+    had been loaded, for each time that the limits were applied.
     """
 
     gold: ColdStartGold
     links: Links
     limits: Justifications
-    lines: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
+    lines_by_run_id: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discard_by_index: Mapping[int, Discard]
-    loaded_counts: Sequence[int]
+    loaded_line_counts: Sequence[int]
     problems: ProblemLog
     remarks: Sequence[str]
     digests: Sequence[InputDigest]
@@ -412,10 +412,10 @@ class Run(Record, eq=False):
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
-        return sorted(self.lines)
+        return sorted(self.lines_by_run_id)
 
     def __repr__(self) -> str:
-        names = ", ".join(sorted(self.lines)) or "no run"
+        names = ", ".join(sorted(self.lines_by_run_id)) or "no run"
         return f"<{names}: {len(self.links.responses)} lines over {self.gold!r}>"
 
 
@@ -436,7 +436,7 @@ def load_run(
     if problems is None:
         problems = gold.problems.copy()
     loading = Loading(
-        gold.table,
+        gold.query_set,
         limits,
         problems,
         gold_links=gold.links,
@@ -458,9 +458,9 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     problems = run.problems.without(DISCARD_CODES)
     if not with_problems:
         problems.ignored |= DISCARD_CODES
-    discard = DiscardRules(limits, problems)
-    discard.apply_again(run.loaded_counts, run.links.responses, run.links.nodes)
-    return replace(run, limits=limits, discard_by_index=discard.discard_by_index, problems=problems)
+    discard_rules = DiscardRules(limits, problems)
+    discard_rules.apply_again(run.loaded_line_counts, run.links.responses, run.links.nodes)
+    return replace(run, limits=limits, discard_by_index=discard_rules.discard_by_index, problems=problems)
 
 
 def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run:
@@ -470,14 +470,14 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
     """
     links = loading.links
     if links.assessments:
-        gold = gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
+        gold = gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     return Run(
         gold=gold,
         links=links,
         limits=limits,
-        lines=group_by_unit(gold, links.responses),
-        discard_by_index=loading.discard.discard_by_index,
-        loaded_counts=loading.discard.loaded_counts,
+        lines_by_run_id=group_by_unit(gold, links.responses),
+        discard_by_index=loading.discard_rules.discard_by_index,
+        loaded_line_counts=loading.discard_rules.loaded_line_counts,
         problems=loading.problems,
         remarks=[*gold.remarks, *loading.remarks],
         digests=[*gold.digests, *loading.digests],
@@ -523,8 +523,8 @@ class ScoringUnit(Record):
     queries: Sequence[Query]
     hop_limits: Mapping[str, int]
     run: Run
-    lines: Mapping[str, Sequence[Response]]
-    nodes: Nodes
+    lines_by_query: Mapping[str, Sequence[Response]]
+    nodes: RunNodes
     other_run: UnitResult | None = None
     earlier_result: UnitResult | None = None
 
@@ -548,8 +548,8 @@ def units_of(
         units_of_other_runs = {}
     if earlier_results is None:
         earlier_results = {}
-    lines_by_unit = run.lines.get(run_id, {})
-    nodes = Nodes(run.links.nodes, run.limits.per_node)
+    lines_by_unit = run.lines_by_run_id.get(run_id, {})
+    nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
     for query in gold.selected_queries(hop_limits):
         unit_id = gold.unit_of(query.base_id)
@@ -561,7 +561,7 @@ def units_of(
             queries=queries,
             hop_limits=hop_limits,
             run=run,
-            lines=lines_by_unit.get(unit_id, {}),
+            lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
             other_run=units_of_other_runs.get(unit_id),
             earlier_result=earlier_results.get(unit_id),

@@ -24,7 +24,7 @@ from cs_score.coldstart.lines import (
     Response,
     sort_by_confidence,
 )
-from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, no_discipline
+from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, unknown_discipline_message
 from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.measures.registry import divide, f1
 from cs_score.problems.log import ProblemLog
@@ -70,7 +70,7 @@ Texts are compared if no assessment has the same justification; None means that 
 def check_discipline(name: str) -> None:
     """Raise InputError if there is no discipline of this name."""
     if name not in _COMPARED_FORM:
-        raise InputError(no_discipline(name))
+        raise InputError(unknown_discipline_message(name))
 
 
 def compares_values(discipline: str) -> bool:
@@ -153,7 +153,7 @@ INCORRECT_PARENT: Final = "INCORRECT_PARENT"
 UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
 
-NOWHERE: Final = ""
+NO_SIDE: Final = ""
 """The label that duplicates get instead of a side under a policy that does not mention duplicates."""
 
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
@@ -230,7 +230,7 @@ def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
 
 # ---- The tree of classes
 
-DEEPEST: Final = 100
+MOST_COMPONENTS: Final = 100
 """The most components of a class name after its query; queries have two or three hops."""
 
 ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
@@ -315,7 +315,7 @@ class ClassTree(Struct):
         If there are LDC queries, the query must be one that an LDC query was expanded to.
         """
         component_count = name.count(":")
-        if component_count > DEEPEST:
+        if component_count > MOST_COMPONENTS:
             raise InputError(f"equivalence class with {component_count} components: {name}", place=f"query {self.root}")
         is_parent_a_class = ":" in parent
         if is_parent_a_class or parent == self.root:
@@ -323,7 +323,7 @@ class ClassTree(Struct):
         parts = parse_query_id(parent)
         if parts is None:
             problem = f'unexpected argument: "{parent}" sent to parse_queryid'
-        elif self.ldc_id_by_query and parts.base not in self.ldc_id_by_query:
+        elif self.ldc_id_by_query and parts.base_id not in self.ldc_id_by_query:
             problem = "queryid undefined in QuerySet->get()"
         else:
             return
@@ -362,7 +362,7 @@ def build_tree(
     Raises InputError (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for
     an inexact answer below a class that no assessment accepts at all.
     """
-    tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.table.ldc_id_by_query)
+    tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
     accepted_classes: set[str] = set()
     inexact_without_parent: list[Assessment] = []
     texts_by_target: Mapping[str, Sequence[str]] | None = None
@@ -567,7 +567,7 @@ def counts_of(labels: Labels, times: int = 1) -> Counts:
 
 
 class Tally(NamedTuple):
-    """A row of the tables: the name of an inner node of the tree, the counts of the responses below it, and these."""
+    """A row of the tables: the name of an inner node of the tree, the responses below it, and their counts."""
 
     name: str
     counts: Counts
@@ -616,23 +616,23 @@ class Counting:
         self,
         assessment_by_index: AssessmentByIndex,
         policy: Policy,
-        most: int | None,
+        most_justifications: int | None,
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
         """Prepare to count responses, whose assessments are given by the index of the response.
 
-        Labels are added to `labels_by_index`, which may have labels of runs scored before. Of the justifications of a
-        node the best `most` count; None means that all count.
+        Labels are added to `labels_by_index`, which may have labels of runs scored before. Only the best
+        `most_justifications` lines of a node count; None means that all lines count.
         """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
         self.kept_by_duplicate: dict[int, Response] = {}
         self.nominal_lines: dict[int, Sequence[Response]] = {}
         self._policy = policy
-        self._most = most
+        self._most_justifications = most_justifications
         self._edition = edition
-        self._duplicate_side = policy.duplicate_side or NOWHERE
+        self._duplicate_side = policy.duplicate_side or NO_SIDE
         self._labels_by_category = _labels_by_category(policy)
 
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
@@ -822,8 +822,8 @@ class Counting:
         If the node has more assessed lines than justifications of a node count, only the best ones are looked at.
         """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
-        if self._most is not None and len(assessed_lines) > self._most:
-            assessed_lines = sort_by_confidence(assessed_lines)[: self._most]
+        if self._most_justifications is not None and len(assessed_lines) > self._most_justifications:
+            assessed_lines = sort_by_confidence(assessed_lines)[: self._most_justifications]
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:

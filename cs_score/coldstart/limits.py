@@ -30,7 +30,7 @@ class Discard(NamedTuple):
     kept_lines: Sequence[Response] = ()
 
 
-class _Rivals(NamedTuple):
+class _RivalNodes(NamedTuple):
     """The nodes that compete for a slot that takes one value.
 
     `parent` is the FQ id of the node above them, or the query of the first hop. `level` is the hop of the slot, from 0.
@@ -46,16 +46,16 @@ class DiscardRules:
     """Mark the run lines that are beyond the limits (rules limits and single-values).
 
     `discarded_indexes` are the indexes of discarded lines, which remain discarded when further files are loaded.
-    `discard_by_index` has the reason for each. `loaded_counts` has the number of lines that had been loaded, for each
-    time that the rules were applied. `needs_all_queries` becomes True if there are lines of a third hop below discarded
-    lines: the fate of these depends on other queries.
+    `discard_by_index` has the reason for each. `loaded_line_counts` has the number of lines that had been loaded, for
+    each time that the rules were applied. `has_lines_depending_on_other_queries` becomes True if there are lines of a
+    third hop below discarded lines: the fate of these depends on other queries.
     """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
-        self.needs_all_queries = False
-        self.loaded_counts: list[int] = []
+        self.has_lines_depending_on_other_queries = False
+        self.loaded_line_counts: list[int] = []
         self._limits = limits
         self._problems = problems
 
@@ -66,7 +66,7 @@ class DiscardRules:
         gives the answer it asks about. Raises InputError for a node of a slot that takes one value if the confidence of
         the node cannot be computed.
         """
-        self.loaded_counts.append(len(responses))
+        self.loaded_line_counts.append(len(responses))
         crowded_nodes = self._find_crowded_nodes(nodes)
         # A line may lack its parent line if that was discarded, now or earlier, or has not been loaded yet.
         may_lack_parent_lines = bool(self.discarded_indexes) or not is_in_order
@@ -75,14 +75,14 @@ class DiscardRules:
         self._keep_single_values(responses, nodes)
 
     def apply_again(
-        self, loaded_counts: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
+        self, loaded_line_counts: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
     ) -> None:
         """Apply these limits to lines that were loaded under other limits, once for each file, as it was done then.
 
-        `loaded_counts` is the attribute of the rules that were applied then: how many lines had been loaded after each
-        file. `responses` are all run lines, and `nodes` has them by FQ node id.
+        `loaded_line_counts` is the attribute of the rules that were applied then: how many lines had been loaded after
+        each file. `responses` are all run lines, and `nodes` has them by FQ node id.
         """
-        for loaded_count in loaded_counts:
+        for loaded_count in loaded_line_counts:
             nodes_so_far = {}
             for name, lines in nodes.items():
                 lines_so_far = [line for line in lines if line.index < loaded_count]
@@ -96,7 +96,11 @@ class DiscardRules:
 
         There may also be nodes whose documents turn out to have no more lines than allowed.
         """
-        limits = [limit for limit in (self._limits.per_document, self._limits.per_node) if limit is not None]
+        limits = [
+            limit
+            for limit in (self._limits.justifications_per_document, self._limits.justifications_per_node)
+            if limit is not None
+        ]
         if not limits:
             return []
         smallest_limit = min(limits)
@@ -109,15 +113,15 @@ class DiscardRules:
 
     def _may_exceed_limits(self, lines: Sequence[Response]) -> bool:
         """Return whether a node has more lines than allowed, or may have too many of one document."""
-        per_document = self._limits.per_document
-        per_node = self._limits.per_node
-        if per_node is not None and len(lines) > per_node:
+        justifications_per_document = self._limits.justifications_per_document
+        justifications_per_node = self._limits.justifications_per_node
+        if justifications_per_node is not None and len(lines) > justifications_per_node:
             return True
-        if per_document is None or len(lines) <= per_document:
+        if justifications_per_document is None or len(lines) <= justifications_per_document:
             return False
-        # A document with more than `per_document` lines leaves at most this number of documents: one for itself, and
-        # one for each line of another document.
-        most_documents = len(lines) - per_document
+        # A document with more than `justifications_per_document` lines leaves at most this number of documents: one for
+        # itself, and one for each line of another document.
+        most_documents = len(lines) - justifications_per_document
         document_count = len({line.docid for line in lines})
         return document_count <= most_documents
 
@@ -158,8 +162,8 @@ class DiscardRules:
         for line in self._lines_left(lines):
             lines_by_document[line.docid].append(line)
         for lines_of_document in lines_by_document.values():
-            self._keep_best(lines_of_document, self._limits.per_document, "document")
-        self._keep_best(self._lines_left(lines), self._limits.per_node, "node")
+            self._keep_best(lines_of_document, self._limits.justifications_per_document, "document")
+        self._keep_best(self._lines_left(lines), self._limits.justifications_per_node, "node")
 
     def _lines_left(self, lines: Sequence[Response]) -> Sequence[Response]:
         """Return the lines that are not discarded."""
@@ -197,21 +201,21 @@ class DiscardRules:
         groups = _find_rivals(nodes)
         has_rivals = any(len(group.nodes) > 1 for group in groups)
         # Without a limit for nodes, a node without rivals is ranked, too: that fails if it has no line left.
-        if not has_rivals and self._limits.per_node is not None:
+        if not has_rivals and self._limits.justifications_per_node is not None:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         # The groups near the query come first, so that lines below a discarded node are gone before their own group.
         for group in sorted(groups, key=lambda group: len(group.parent)):
             self._keep_best_rival(group, nodes, follow_on_queries)
             # All orphans of the level are taken, even those below nodes that other groups have discarded.
-            for orphan in follow_on_queries.take_orphaned(group.level):
+            for orphan in follow_on_queries.pop_orphaned_queries(group.level):
                 self._discard_answers(orphan, follow_on_queries)
 
     def _keep_best_rival(
-        self, group: _Rivals, nodes: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
+        self, group: _RivalNodes, nodes: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
         """Discard the lines of all nodes of a group but the best, and remove them from the follow-on queries."""
-        winner = min(group.nodes, key=lambda node: self._rank(nodes[node], node))
+        winner = min(group.nodes, key=lambda node: self._node_sort_key(nodes[node], node))
         reason = Discard("single-valued", nodes[winner])
         for node in group.nodes:
             if node == winner:
@@ -228,25 +232,25 @@ class DiscardRules:
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.target))
             if has_lines_below:
-                self.needs_all_queries = True
+                self.has_lines_depending_on_other_queries = True
             follow_on_queries.remove(line, self.discarded_indexes)
             self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
-    def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
+    def _node_sort_key(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
         """Return the sort key of a node among its rivals for a slot that takes one value; the smallest key wins.
 
         Nodes are compared by confidence, then by whether they have lines left, then by their first line. `lines` are
         the lines of the node, `node` is its FQ id. Raises InputError if the confidence cannot be computed.
         """
         lines_left = self._lines_left(lines)
-        if not lines_left and self._limits.per_node is None:
+        if not lines_left and self._limits.justifications_per_node is None:
             raise lines[0].error(
                 f"no confidence for node {node}: all of its lines were discarded",
                 "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
                 "slot needs a line that is left; use a number for M",
             )
         confidences = [line.confidence for line in lines_left]
-        confidence = node_confidence(confidences, self._limits.per_node)
+        confidence = node_confidence(confidences, self._limits.justifications_per_node)
         has_no_line_left = not lines_left
         first_line = min(lines_left or lines, key=load_order)
         return -confidence, has_no_line_left, first_line.number, first_line.index
@@ -282,12 +286,12 @@ class _FollowOnQueries:
         if self._answer_counts[query_about_answer] == 0:
             self._orphaned_by_level[line.query.level][query_about_answer] = None
 
-    def take_orphaned(self, level: int) -> list[str]:
+    def pop_orphaned_queries(self, level: int) -> list[str]:
         """Return the queries about answers of this level that have become orphans since the last call."""
         return list(self._orphaned_by_level.pop(level, ()))
 
 
-def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_Rivals]:
+def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
     """Return the groups of nodes that compete for a slot that takes one value; `nodes` has the lines by FQ node id.
 
     A group has all nodes below one node. The first line of the node with the shortest id decides whether the slot of
@@ -309,7 +313,7 @@ def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_Rivals]:
         deciding_node = min(rivals, key=len)
         query = nodes[deciding_node][0].query
         if query.is_single_valued:
-            groups.append(_Rivals(parent=parent, level=query.level, nodes=rivals))
+            groups.append(_RivalNodes(parent=parent, level=query.level, nodes=rivals))
     return groups
 
 

@@ -132,7 +132,7 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         return Judgement(assessment, is_ambiguous=False) if is_same_answer else None
 
 
-NOT_YET_MADE: Final = FollowOn("", None)
+FOLLOW_ON_PLACEHOLDER: Final = FollowOn("", None)
 """The placeholder for the follow-on query of a run line that is validated.
 
 It is replaced as soon as a line of a later hop may name the follow-on query. Making all follow-on queries at once would
@@ -192,9 +192,9 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 
     `index` counts the run lines of the whole input from 0 (load order); `number` is the number of the line in its file,
     from 1. `node` is the FQ node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
-    about the answer; it is `NOT_YET_MADE` for some lines of a run that is validated. `stored_answer` is the answer if
-    its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is None for all
-    other lines, whose answer is read from the text when it is needed: this saves much memory.
+    about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated. `stored_answer` is the
+    answer if its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is
+    None for all other lines, whose answer is read from the text when it is needed: this saves much memory.
     """
 
     index: int
@@ -211,7 +211,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     @property
     def target(self) -> str:
         """The short id of the query about the answer."""
-        if self.follow_on is NOT_YET_MADE:
+        if self.follow_on is FOLLOW_ON_PLACEHOLDER:
             _, value, provenance = self.answer
             return follow_on_id(self.query.full_id, value, provenance)
         return self.follow_on.id
@@ -266,89 +266,90 @@ class SkippedLine(NamedTuple):
 class Links(Struct, eq=False):
     """The accepted lines of gold, or of a run over gold, the queries that they answer, and their follow-on queries.
 
-    The methods also look at `below`, the links of gold. Lines are in load order, `follow_ons` by short id, `queries` by
-    full id, the run lines of `nodes` by FQ node id. `without_parent` are lines of the second hop that come before their
-    parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the answer
-    that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of `skipped` lines.
+    The methods also look at `underlying_links`, the links of gold. Lines are in load order, `follow_ons` by short id,
+    `queries` by full id, the run lines of `nodes` by FQ node id. `lines_without_parent` are lines of the second hop
+    that come before their parent line or have none. `is_in_order` says that every line of a later hop comes after the
+    line with the answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
+    `skipped_lines`.
 
     `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: the empty text if
-    the line has no node, None if no line is known to give the answer. The first `lines_looked_at` run lines have been
-    entered there. `waiting` are the run lines whose follow-on queries are not yet made. `altered` has at least the
-    indexes of the run lines that a validated run does not write as they were read.
+    the line has no node, None if no line is known to give the answer. The first `entered_line_count` run lines have
+    been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on queries are not yet made.
+    `altered_indexes` has at least the indexes of the run lines that a validated run does not write as they were read.
     """
 
-    table: QuerySet
-    below: Links | None = None
+    query_set: QuerySet
+    underlying_links: Links | None = None
     responses: list[Response] = field(default_factory=list)
     assessments: list[Assessment] = field(default_factory=list)
     nodes: dict[str, Sequence[Response]] = field(default_factory=dict)
-    without_parent: list[Response] = field(default_factory=list)
+    lines_without_parent: list[Response] = field(default_factory=list)
     is_in_order: bool = True
-    skipped: list[SkippedLine] = field(default_factory=list)
-    unread: list[UnreadLine] = field(default_factory=list)
+    skipped_lines: list[SkippedLine] = field(default_factory=list)
+    unread_lines: list[UnreadLine] = field(default_factory=list)
     node_by_follow_on: dict[str, str | None] = field(default_factory=dict)
-    lines_looked_at: int = 0
+    entered_line_count: int = 0
     skipped_follow_ons: set[str] = field(default_factory=set)
     queries: dict[str, LinkedQuery] = field(default_factory=dict)
     follow_ons: dict[str, FollowOn] = field(default_factory=dict)
-    waiting: list[Response] = field(default_factory=list)
-    altered: set[int] = field(default_factory=set)
+    lines_awaiting_follow_on: list[Response] = field(default_factory=list)
+    altered_indexes: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Leave out links below in which nothing can be found, and enter the queries of query files as follow-ons.
 
         A query of a query file may have an id like a follow-on query. It is entered so that no answer replaces it.
         """
-        if self.below is not None:
-            is_empty_below = self.below.below is None and not self.below.follow_ons
+        if self.underlying_links is not None:
+            is_empty_below = self.underlying_links.underlying_links is None and not self.underlying_links.follow_ons
             if is_empty_below:
-                self.below = None
+                self.underlying_links = None
         was_pickled = bool(self.follow_ons)  # such links have their follow-on queries already
-        if self.below is None and not was_pickled:
+        if self.underlying_links is None and not was_pickled:
             self.follow_ons = {}
-            for short_id in self.table.by_id:
+            for short_id in self.query_set.by_id:
                 if len(short_id) == FOLLOW_ON_ID_LENGTH:
                     self.follow_ons[short_id] = FollowOn(short_id, None)
 
     def make_follow_ons(self) -> None:
         """Make the follow-on queries of the run lines that wait for theirs, in load order."""
-        for response in self.waiting:
+        for response in self.lines_awaiting_follow_on:
             target = response.target
             follow_on = self.follow_ons.get(target)
             if follow_on is None:
                 follow_on = FollowOn(target, response.query)
                 self.follow_ons[target] = follow_on
             force_setattr(response, "follow_on", follow_on)
-        self.waiting.clear()
+        self.lines_awaiting_follow_on.clear()
 
     def follow_on(self, short_id: str) -> FollowOn | None:
         """Return the follow-on query of this short id, None if no line gives the answer that it is about."""
-        if self.waiting:
+        if self.lines_awaiting_follow_on:
             self.make_follow_ons()
         follow_on = self.follow_ons.get(short_id)
-        if follow_on is None and self.below is not None:
-            return self.below.follow_on(short_id)
+        if follow_on is None and self.underlying_links is not None:
+            return self.underlying_links.follow_on(short_id)
         return follow_on
 
     def query(self, full_id: str) -> LinkedQuery | None:
         """Return the query of this full id, None if no line has named it yet."""
         query = self.queries.get(full_id)
-        if query is None and self.below is not None:
-            return self.below.query(full_id)
+        if query is None and self.underlying_links is not None:
+            return self.underlying_links.query(full_id)
         return query
 
     def was_skipped(self, short_id: str) -> bool:
         """Return whether a follow-on query is about an answer that a skipped line gives."""
         if short_id in self.skipped_follow_ons:
             return True
-        return self.below is not None and self.below.was_skipped(short_id)
+        return self.underlying_links is not None and self.underlying_links.was_skipped(short_id)
 
     def node_giving(self, short_id: str) -> str | None:
         """Return the node of the first run line with the answer that a follow-on query is about.
 
         The result is the empty text for a line without node, and None if no line of this layer gives the answer.
         """
-        if self.waiting:
+        if self.lines_awaiting_follow_on:
             self.make_follow_ons()
         self._enter_nodes()
         return self.node_by_follow_on.get(short_id)
@@ -359,9 +360,9 @@ class Links(Struct, eq=False):
         This is done only when a node is looked up: a run without lines of the second hop then saves a dictionary of
         40 bytes for each line.
         """
-        while self.lines_looked_at < len(self.responses):
-            response = self.responses[self.lines_looked_at]
-            self.lines_looked_at += 1
+        while self.entered_line_count < len(self.responses):
+            response = self.responses[self.entered_line_count]
+            self.entered_line_count += 1
             has_next_hop = len(response.query.slots) > 1
             if has_next_hop:
                 self.node_by_follow_on.setdefault(response.target, response.node or "")
@@ -370,9 +371,9 @@ class Links(Struct, eq=False):
         """Return whether a run line, of this layer or of gold, gives the answer that a follow-on query is about."""
         node = self.node_giving(short_id)
         is_entered_here = short_id in self.node_by_follow_on
-        if is_entered_here or self.below is None:
+        if is_entered_here or self.underlying_links is None:
             return node is not None
-        return self.below._has_line_giving(short_id)
+        return self.underlying_links._has_line_giving(short_id)
 
     def linked_query(self, query: Query) -> LinkedQuery:
         """Return a query of the query files in the form in which lines are linked to it; it is of the first hop."""
@@ -380,7 +381,7 @@ class Links(Struct, eq=False):
         if linked_query is not None:
             return linked_query
         parts = parse_query_id(query.full_id)
-        is_ldc = parts is not None and not parts.expanded
+        is_ldc = parts is not None and not parts.is_slot_filling
         slot_facts = _look_up_slots(query.requested_slots)
         return LinkedQuery(
             full_id=query.full_id,
@@ -488,7 +489,7 @@ def load_order(line: Response) -> tuple[int, int]:
     return line.number, line.index
 
 
-def left_sum(values: Iterable[float]) -> float:
+def sum_from_left(values: Iterable[float]) -> float:
     """Return the sum from left to right in double precision, as the reference adds up.
 
     The built-in `sum` compensates for rounding since Python 3.12, so that its last digits may differ.
@@ -530,4 +531,4 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 @functools.cache
 def _sum_of_weights(line_count: int) -> float:
     """Return the sum of the weights of this number of lines: 1/1 + 1/2 + 1/3 for three."""
-    return left_sum(1 / rank for rank in range(1, line_count + 1))
+    return sum_from_left(1 / rank for rank in range(1, line_count + 1))

@@ -160,7 +160,7 @@ POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
 }
 
 
-def legal_items(side: Side) -> tuple[str, ...]:
+def legal_categories(side: Side) -> tuple[str, ...]:
     """Return the categories that are legal on a side of a policy."""
     return tuple(name for name, item in POLICY_ITEMS.items() if side in item.sides)
 
@@ -173,16 +173,16 @@ DISCIPLINES: Final = {
 MANY: Final = "M"  # any number of justifications
 
 
-def no_discipline(name: str) -> str:
+def unknown_discipline_message(name: str) -> str:
     """Return the message that there is no discipline of this name."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
 class Justifications(Record):
-    """How many justifications a node may have: `per_document` and in all (`per_node`); None means any number."""
+    """How many justifications a node may have: in each document, and in all documents together; None is any number."""
 
-    per_document: int | None
-    per_node: int | None
+    justifications_per_document: int | None
+    justifications_per_node: int | None
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
@@ -196,13 +196,18 @@ class Justifications(Record):
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
                 "or character 'M' representing infinity."
             )
-        per_document, per_node = [None if limit == MANY else int(limit) for limit in text.split(":")]
-        if per_node == 0:
+        justifications_per_document, justifications_per_node = [
+            None if limit == MANY else int(limit) for limit in text.split(":")
+        ]
+        if justifications_per_node == 0:
             raise UsageError("-justifications: B = 0 leaves nothing to score; use 1 to 9, or M for any number")
-        return cls(per_document, per_node)
+        return cls(justifications_per_document, justifications_per_node)
 
     def __str__(self) -> str:
-        return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.per_node))
+        return ":".join(
+            MANY if limit is None else str(limit)
+            for limit in (self.justifications_per_document, self.justifications_per_node)
+        )
 
 
 def is_nothing(text: str | None) -> bool:
@@ -254,14 +259,14 @@ class Policy(Record):
             name = side.lower()
             categories = as_list(getattr(self, name), f"{name} of a policy")
             force_setattr(self, name, categories)
-            legal_categories = legal_items(side)
+            categories_of_side = legal_categories(side)
             for category in categories:
-                if category in legal_categories:
+                if category in categories_of_side:
                     continue
                 # A category that is legal elsewhere is no misspelling.
                 suggestion = "" if category in POLICY_ITEMS else did_you_mean(category, POLICY_ITEMS)
                 raise UsageError(
-                    f"Unexpected choice {category} for {side}; legal are {', '.join(legal_categories)}{suggestion}"
+                    f"Unexpected choice {category} for {side}; legal are {', '.join(categories_of_side)}{suggestion}"
                 )
 
     def items(self, side: Side) -> tuple[str, ...]:
@@ -405,7 +410,7 @@ class Options(Record):
     def check(self) -> None:
         """Raise UsageError for an unknown discipline; the command line checks this later, as the reference does."""
         if self.discipline not in DISCIPLINES:
-            raise UsageError(no_discipline(self.discipline))
+            raise UsageError(unknown_discipline_message(self.discipline))
 
     def as_json(self) -> dict[str, object]:
         """Return the options as a JSON object, for the origin of scores."""
@@ -561,7 +566,8 @@ class ScoringOption(Record, kw_only=True, eq=False):
     in `Policy`. `argument` is the name of the argument in Python: the same name if it is empty, None if the value comes
     from another argument. `switch` is the option of the command line, `value_name` the name of its value in the help
     (None: the option is a flag), `meaning` the sentence of the help, `shown_default` the default that the help shows if
-    there is no default value. `of_calls` says that the option is only for calls that write the files of the reference.
+    there is no default value. `is_for_calls` says that only calls that write the files of the reference have the
+    option.
 
     `parse` reads the value from the text of a switch, `from_python` from an argument; both raise UsageError. `show`
     returns the value as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when it is
@@ -576,7 +582,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
     choices: Sequence[str] = ()
     shown_default: str | None = None
     is_side: bool = False
-    of_calls: bool = False
+    is_for_calls: bool = False
     argument: str | None = ""
     parse: Callable[[str], Any] = str
     from_python: Callable[[Any], Any] = _unchanged
@@ -635,7 +641,7 @@ def _side_option(
         value_name="LIST",
         meaning=meaning,
         rule=Rule.POLICY,
-        choices=legal_items(side),
+        choices=legal_categories(side),
         is_side=True,
         argument=None,
         parse=listed,
@@ -696,7 +702,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         value_name="LIST",
         meaning="Colon-separated runs to score, in this order",
         shown_default="all runs",
-        of_calls=True,
+        is_for_calls=True,
         parse=_run_ids,
         from_python=_run_ids_of_argument,
         show=":".join,
@@ -709,7 +715,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         switch="-samples",
         value_name="FILE",
         meaning="File of bootstrap resamples",
-        of_calls=True,
+        is_for_calls=True,
         from_python=_samples_file,
         json_type=str | None,
         is_recorded=_always,

@@ -385,8 +385,8 @@ def responses_text(
     hides_unassessed = edition.hides_later_unassessed and not is_first
     for tally, unit in tallies:
         yield f"{_RULE}{tally.name}\n"
-        for response, labels in _by_number(tally.responses, unit.labels):
-            assessment = unit.matched.get(response.index)
+        for response, labels in _by_number(tally.responses, unit.labels_by_index):
+            assessment = unit.assessment_by_index.get(response.index)
             category = pre_policy_category(assessment)
             assessment_text = "-" if assessment is None else assessment.text
             if hides_unassessed and assessment is None and response.node is not None:
@@ -528,7 +528,7 @@ def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], 
     return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
 
 
-def params_of(
+def params_text_of_options(
     options: Options,
     switches: Iterable[str],
     rest: Iterable[str],

@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
-from cs_score.coldstart.lines import Assessment, left_sum
+from cs_score.coldstart.lines import Assessment, sum_from_left
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
@@ -159,30 +159,30 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     return in_printing_order(rows)
 
 
-def _rows_by_level(rows: Iterable[ScoreRow], *, averages_all_levels: bool) -> dict[str, list[ScoreRow]]:
+def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict[str, list[ScoreRow]]:
     """Return the rows of each level.
 
-    With `averages_all_levels` the level `ALL` has the rows of all levels; rows that have the level `ALL` themselves are
+    With `are_levels_pooled` the level `ALL` has the rows of all levels; rows that have the level `ALL` themselves are
     then in its list twice.
     """
     rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         rows_by_level[row.level].append(row)
-        if averages_all_levels:
+        if are_levels_pooled:
             rows_by_level[ALL_LEVELS].append(row)
     return rows_by_level
 
 
-def averaged_table(rows_in_order: Iterable[ScoreRow], *, averages_all_levels: bool = True) -> ResultTable:
+def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool = True) -> ResultTable:
     """Return the table of rows, which are in printing order, with their averages (rule averages).
 
     Each level has a macro average and, if its rows have counts, a micro average; `ALL` comes last. With
-    `averages_all_levels` the average of `ALL` is made of the rows of all levels.
+    `are_levels_pooled` the average of `ALL` is made of the rows of all levels.
     """
     rows = tuple(rows_in_order)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
-    rows_by_level = _rows_by_level(rows, averages_all_levels=averages_all_levels)
+    rows_by_level = _rows_by_level(rows, are_levels_pooled=are_levels_pooled)
     for level, rows_of_level in sorted(rows_by_level.items()):
         if rows_of_level[0].counts is not None:
             counts = sum_counts(row.counts for row in rows_of_level if row.counts)
@@ -200,7 +200,7 @@ def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
     As in the reference, the scores are added from the first row to the last.
     """
     scores_by_position = zip(*[row.scores for row in rows])
-    return tuple([divide(left_sum(scores), divisor) for scores in scores_by_position])
+    return tuple([divide(sum_from_left(scores), divisor) for scores in scores_by_position])
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
@@ -223,7 +223,7 @@ def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQuery
     for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
         ldc_query = queries.by_id[ldc_id]
         entry_points = []
-        for short_id in dict.fromkeys(ldc_query.expansions or ()):
+        for short_id in dict.fromkeys(ldc_query.expansion_ids or ()):
             # If two LDC queries have the same entry point, only one of them has its rows (rule
             # shared-slot-filling-ids).
             if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
@@ -243,7 +243,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     if short_id in queries.ldc_id_by_query:
         return short_id
     parts = parse_query_id(query_id)
-    return short_id if parts is None else parts.base
+    return short_id if parts is None else parts.base_id
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
@@ -273,7 +273,7 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
     return max(entry_points, key=lambda entry_point: counted_f1(entry_point.rows))
 
 
-def averaged_rankings(
+def average_precision_of(
     run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
     """Return the average precision of a run: its tables for SF and LDC-MEAN, with their averages.
@@ -281,19 +281,19 @@ def averaged_rankings(
     `run_id` is the id that the rows of the report have. `rows_in_order` are the SF rows of the rankings of the run, in
     printing order. LDC-MEAN is missing if no LDC queries were expanded.
     """
-    averages_all_levels = queries.edition.ranks_all_levels
-    sf = averaged_table(rows_in_order, averages_all_levels=averages_all_levels)
+    are_levels_pooled = queries.edition.ranks_all_levels
+    sf = averaged_table(rows_in_order, are_levels_pooled=are_levels_pooled)
     ldc_queries = _group_by_ldc_query(sf, queries)
     ldc_mean = None
     if queries.ldc_id_by_query:
         mean_rows = sorted(ldc_means(ldc_queries), key=lambda row: row.level)
-        ldc_mean = averaged_table(in_printing_order(mean_rows), averages_all_levels=averages_all_levels)
+        ldc_mean = averaged_table(in_printing_order(mean_rows), are_levels_pooled=are_levels_pooled)
     return AveragePrecision(
         run_id=run_id,
         sf=sf,
         ldc_mean=ldc_mean,
         rankings=tuple(rankings),
-        averages_all_levels=averages_all_levels,
+        are_levels_pooled=are_levels_pooled,
         ldc_queries=ldc_queries,
     )
 
@@ -359,16 +359,16 @@ def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
 class QueryResult(Record, dict=True):
     """The result of one query: its tallies (a row each), and the rankings of the levels that are scored.
 
-    `problems` are reported when the query is counted. `uncounted` and `unranked` are the errors that stopped counting
-    or ranking, if any.
+    `problems` are reported when the query is counted. `counting_error` and `ranking_error` are the errors that stopped
+    counting or ranking, if any.
     """
 
     query: Query
     tallies: tuple[Tally, ...] = ()
     rankings: tuple[Ranking, ...] = ()
     problems: ProblemLog = field(default_factory=ProblemLog)
-    uncounted: InputError | None = None
-    unranked: InputError | None = None
+    counting_error: InputError | None = None
+    ranking_error: InputError | None = None
 
     @cached_property
     def rows(self) -> Sequence[ScoreRow]:
@@ -384,16 +384,17 @@ class QueryResult(Record, dict=True):
 class UnitResult(Record):
     """The result of one unit: an LDC query with its entry points, or a query by itself.
 
-    `matched` has the assessment of each response that has one, and `labels` the labels of each response, both by the
-    index of the response. `problems` were met while matching; `unmatched` is the error that stopped it, if any.
+    `assessment_by_index` has the assessment of each response that has one, and `labels_by_index` the labels of each
+    response, both by the index of the response. `problems` were found when responses were matched to assessments;
+    `matching_error` is the error that stopped the matching, if any.
     """
 
     id: str
-    matched: Mapping[int, Assessment]
-    labels: Mapping[int, Labels]
+    assessment_by_index: Mapping[int, Assessment]
+    labels_by_index: Mapping[int, Labels]
     queries: tuple[QueryResult, ...]
     problems: ProblemLog
-    unmatched: InputError | None = None
+    matching_error: InputError | None = None
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
@@ -444,7 +445,7 @@ class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them.
 
     `run_id` is the id that the rows have: that of the first run line of the input, whichever run is scored.
-    `averages_all_levels` says that the average of level ALL is made of the rows of all levels, with the rows of ALL
+    `are_levels_pooled` says that the average of level ALL is made of the rows of all levels, with the rows of ALL
     twice. `has_ranked_nodes` is False if the run has no node that can be ranked: the report then shows zeros, as in the
     reference, but the run has no score.
     """
@@ -453,7 +454,7 @@ class AveragePrecision(Record):
     sf: ResultTable
     ldc_mean: ResultTable | None
     rankings: tuple[Ranking, ...] = ()
-    averages_all_levels: bool = False
+    are_levels_pooled: bool = False
     ldc_queries: tuple[LdcQueryRows, ...] = ()
     has_ranked_nodes: bool = True
 
@@ -487,9 +488,9 @@ class DebugText(Record):
 class ScoredRun(Record):
     """The result of one run.
 
-    `average_precision` is None if scoring stopped before it. `unit_of` has the unit of resampling of each query that
-    was scored, both by full id. `origin` is given if the run was scored separately, in a call with other runs. If the
-    run was scored in parts, `debug_text` is given, and there are no units and rankings.
+    `average_precision` is None if scoring stopped before it. `unit_by_query` has the full id of the unit of resampling
+    of each query that was scored, by the full id of the query. `origin` is given if the run was scored separately, in a
+    call with other runs. If the run was scored in parts, `debug_text` is given, and there are no units and rankings.
     """
 
     run_id: str
@@ -497,12 +498,12 @@ class ScoredRun(Record):
     units: tuple[UnitResult, ...] = ()
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
-    unit_of: Mapping[str, str] = field(default_factory=dict)
+    unit_by_query: Mapping[str, str] = field(default_factory=dict)
     debug_text: DebugText | None = None
     origin: Origin | None = None
 
     @property
-    def duplicates(self) -> int:
+    def duplicate_count(self) -> int:
         """The number of right responses to a class that had one already."""
         return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
 
@@ -566,8 +567,8 @@ class Result(Record):
 
 
 class ScoringStopped(InputError):
-    """A condition that ends scoring; `partial` holds what had been computed before."""
+    """A condition that ends scoring; `partial_result` holds what had been computed before."""
 
-    def __init__(self, cause: InputError, partial: Result) -> None:
+    def __init__(self, cause: InputError, partial_result: Result) -> None:
         super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy, code=cause.code)
-        self.partial = partial
+        self.partial_result = partial_result

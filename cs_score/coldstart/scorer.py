@@ -50,12 +50,13 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
             )
-    without_parent = run.links.without_parent
-    if without_parent:
-        places = join_first(response.place for response in without_parent)
+    lines_without_parent = run.links.lines_without_parent
+    if lines_without_parent:
+        places = join_first(response.place for response in lines_without_parent)
         remarks.append(
-            f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({places}): their "
-            f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
+            f"{len(lines_without_parent)} second-hop line(s) come before their parent line or have none ({places}): "
+            f"their nodes, such as {lines_without_parent[0].node}, are missing from average precision; put parent "
+            "lines first"
         )
     return remarks
 
@@ -79,11 +80,13 @@ def _remarks_on_policy(policy: Policy) -> list[str]:
     return remarks
 
 
-def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
+def _error_above_one(
+    ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most_justifications: int | None
+) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
     The message names the query, the nodes and the lines, and says what to do. `lines_by_node` has the lines of the run
-    by FQ node id; `most` is the number of justifications that a node may have, None for any number.
+    by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any number.
     """
     import shlex  # short runs start without it
 
@@ -103,7 +106,7 @@ def _error_above_one(ranking: Ranking, lines_by_node: Mapping[str, Sequence[Resp
 
     # Make the command that removes the lines.
     run_file = nodes[0].first_line.file
-    limit = MANY if most is None else most
+    limit = MANY if most_justifications is None else most_justifications
     command = (
         f"cs-score validate-run -justifications 1:{limit} -output_file {shlex.quote(f'{run_file}.valid')} QUERIES.xml "
         f"{shlex.quote(run_file)}"
@@ -132,8 +135,8 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
     Raises the InputError of a query that could not be ranked, since an average precision exceeds 1.
     """
     for query_result in _queries_by_short_id(units):
-        if query_result.unranked is not None:
-            raise query_result.unranked
+        if query_result.ranking_error is not None:
+            raise query_result.ranking_error
     rankings: list[Ranking] = []
     for query_result in _queries_by_full_id(units):
         rankings += query_result.rankings
@@ -176,7 +179,7 @@ class CallScorer:
         self._gold = run.gold
         self._problems = problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
-        self.edition = run.gold.table.edition
+        self.edition = run.gold.query_set.edition
         self.remarks = list(run.remarks)
         self.remarks += _remarks_on_call(run, policy)
         self._hop_limits = run.gold.hop_limits
@@ -194,7 +197,7 @@ class CallScorer:
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
-        lines_by_unit = self._run.lines.get(run_id, {})
+        lines_by_unit = self._run.lines_by_run_id.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
 
@@ -210,8 +213,8 @@ class CallScorer:
         # Report as the reference does, which matches all lines of the run before it counts any.
         for unit_result in units:
             self._problems.add_all(unit_result.problems)
-            if unit_result.unmatched is not None:
-                raise unit_result.unmatched
+            if unit_result.matching_error is not None:
+                raise unit_result.matching_error
         line_count = 0
         for lines_by_query in lines_by_unit.values():
             line_count += sum(len(lines) for lines in lines_by_query.values())
@@ -219,8 +222,8 @@ class CallScorer:
         self.remark_on_matches(run_id, line_count, has_match)
         for query_result in _queries_by_short_id(units):
             self._problems.add_all(query_result.problems)
-            if query_result.uncounted is not None:
-                raise query_result.uncounted
+            if query_result.counting_error is not None:
+                raise query_result.counting_error
         return units
 
     def _check_discipline(self) -> None:
@@ -277,10 +280,10 @@ class CallScorer:
         gold = self._gold
         # The tables of precision and recall.
         sf = tables.averaged_table(rows)
-        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
-        if unit_of:
-            unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.table), tuple(units), unit_of=unit_of)
+        unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
+        if unit_by_query:
+            unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.query_set), tuple(units), unit_by_query=unit_by_query)
         yield run
         self._check_rows(run)
 
@@ -290,11 +293,11 @@ class CallScorer:
             if ap_rows is None:
                 ap_rows = tables.ranked_rows(rankings)
             if has_ranked_nodes is None:
-                has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
+                has_ranked_nodes = self._has_ranked_line(run_id, unit_by_query)
             # The rows of the report have the id of the first run line of the input (rule average-precision).
             responses = self._run.links.responses
             first_run_id = responses[0].run_id if responses else run_id
-            average_precision = tables.averaged_rankings(first_run_id, ap_rows, gold.table, rankings)
+            average_precision = tables.average_precision_of(first_run_id, ap_rows, gold.query_set, rankings)
             average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
             run = replace(run, average_precision=average_precision)
             yield run
@@ -308,9 +311,9 @@ class CallScorer:
 
         See the rule nothing-to-score.
         """
-        if not run.unit_of:
+        if not run.unit_by_query:
             reason = "no query was chosen"
-        elif self._gold.table.ldc_id_by_query and not run.tables.sf.rows:
+        elif self._gold.query_set.ldc_id_by_query and not run.tables.sf.rows:
             reason = f"run {run.run_id} has no row"
         else:
             return
@@ -324,7 +327,7 @@ class CallScorer:
 
         `query_ids` are the full ids of the queries.
         """
-        for lines_by_query in self._run.lines.get(run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_id.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
                     return True
@@ -338,7 +341,7 @@ class CallScorer:
         """
         from cs_score.coldstart import resampling  # few calls resample
 
-        table = self._gold.table
+        table = self._gold.query_set
         if not table.ldc_id_by_query:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
@@ -357,7 +360,7 @@ class CallScorer:
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks."""
-        has_ldc_index = bool(self._gold.table.ldc_id_by_query)
+        has_ldc_index = bool(self._gold.query_set.ldc_id_by_query)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
         if self._gold.only_run_id is not None:
             origin = origin.with_option(APART, True)
@@ -382,7 +385,7 @@ def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]
     """
     for lines in lines_by_query.values():
         for line in lines:
-            if line.index in unit.matched:
+            if line.index in unit.assessment_by_index:
                 return True
     return False
 
@@ -421,7 +424,7 @@ def _check_loaded(run: Run) -> None:
     if has_files and not has_lines and not has_pool:
         problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
-    if run.gold.table.edition.reports_first:
+    if run.gold.query_set.edition.reports_first:
         error_count = run.problems.count(Severity.ERROR)
         if error_count:
             raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
@@ -442,36 +445,47 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: the result of the unit holds an error in
     matching, the result of a query an error in counting or ranking.
     """
-    edition = unit.gold.table.edition
+    edition = unit.gold.query_set.edition
     # Find the assessments of the lines.
     problems = ProblemLog()
     if unit.earlier_result is not None:
-        assessment_by_index = unit.earlier_result.matched
+        assessment_by_index = unit.earlier_result.assessment_by_index
         problems = unit.earlier_result.problems
     else:
         try:
             assessment_by_index = _match_lines(unit, problems)
         except InputError as error:
-            return UnitResult(unit.id, matched={}, labels={}, queries=(), problems=problems, unmatched=error)
+            return UnitResult(
+                id=unit.id,
+                assessment_by_index={},
+                labels_by_index={},
+                queries=(),
+                problems=problems,
+                matching_error=error,
+            )
 
     # Label and count the lines of each query.
     labels_by_index: dict[int, Labels] = {}
     if unit.other_run is not None:
-        labels_by_index.update(unit.other_run.labels)
-    counting = Counting(assessment_by_index, policy, unit.run.limits.per_node, labels_by_index, edition)
+        labels_by_index.update(unit.other_run.labels_by_index)
+    counting = Counting(assessment_by_index, policy, unit.run.limits.justifications_per_node, labels_by_index, edition)
     golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
     query_results = [_count_query(unit, gold, counting) for gold in golds]
 
     # Rank the nodes of each query, which may also have lines of another run.
     if unit.other_run is not None:
-        assessment_by_index = {**unit.other_run.matched, **assessment_by_index}
+        assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
     if is_ranked and edition.has_rankings:
         for position, gold in enumerate(golds):
             counted_result = query_results[position]
-            if counted_result.uncounted is None:
+            if counted_result.counting_error is None:
                 query_results[position] = _rank_query(unit, gold, counted_result, assessment_by_index, labels_by_index)
     return UnitResult(
-        id=unit.id, matched=assessment_by_index, labels=labels_by_index, queries=tuple(query_results), problems=problems
+        id=unit.id,
+        assessment_by_index=assessment_by_index,
+        labels_by_index=labels_by_index,
+        queries=tuple(query_results),
+        problems=problems,
     )
 
 
@@ -486,9 +500,9 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     base_ids = dict.fromkeys(query.base_id for query in unit.queries)
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in base_ids:
-        if base_id in unit.lines:
+        if base_id in unit.lines_by_query:
             judgement_by_value = unit.gold.judgements_by_value(base_id, links)
-            lines = unit.lines[base_id]
+            lines = unit.lines_by_query[base_id]
             assessment_by_index |= judging.find_assessments(lines, judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
@@ -500,13 +514,13 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
     """
     query = gold.query
     if gold.tree is None:
-        return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
+        return QueryResult(query, problems=gold.problems, counting_error=gold.failure)
     tree = gold.tree.copy()  # classes that only the run has are added to the copy
-    lines = unit.lines.get(query.base_id, ())
+    lines = unit.lines_by_query.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as error:
-        return QueryResult(query, problems=gold.problems, uncounted=error)
+        return QueryResult(query, problems=gold.problems, counting_error=error)
     tallies = []
     for tally in counting.tally(tree, responses_by_class):
         if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query):
@@ -526,7 +540,7 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     parts = parse_query_id(query_id)
     if parts is None:
         return 0
-    return unit.hop_limits.get(parts.base, 0)
+    return unit.hop_limits.get(parts.base_id, 0)
 
 
 def _rank_query(
@@ -542,12 +556,14 @@ def _rank_query(
     The assessments and labels of all lines of the unit are given by the index of the line.
     """
     query = gold.query
-    most = unit.run.limits.per_node
-    ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most)
+    most_justifications = unit.run.limits.justifications_per_node
+    ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most_justifications)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
-            return replace(counted_result, unranked=_error_above_one(ranking, unit.run.links.nodes, most))
+            return replace(
+                counted_result, ranking_error=_error_above_one(ranking, unit.run.links.nodes, most_justifications)
+            )
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]
         rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
@@ -563,7 +579,7 @@ def _is_scored_level(level: str, hop_limit: int) -> bool:
 # ---- Runs that are scored separately
 
 # A function that loads a run to be scored against gold; the assessments in the files come before it.
-Load: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], ProblemLog], Run]
+LoadRun: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], ProblemLog], Run]
 
 
 class OneRun(Record):
@@ -665,25 +681,27 @@ def _third_columns(file: Input) -> set[bytes]:
     return third_columns
 
 
-def load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
+def load_separately(
+    gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+) -> Run:
     """Return one run, loaded after the assessments of `pool`; the lines of other runs in its file are left out."""
     return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
-def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
+def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load_separately) -> list[Result]:
     """Return the results of runs that are scored separately, in their order, against gold that has its pool.
 
     Raises InputError, which names the file, for the first run that cannot be scored.
     """
     with paused_collector():
-        return [_score_alone(gold, run, gold.problems.copy(), load) for run in runs]
+        return [_score_one_run(gold, run, gold.problems.copy(), load) for run in runs]
 
 
-def score_apart(
+def score_separately(
     gold: ColdStartGold,
     runs: Sequence[OneRun],
     problems: ProblemLog,
-    load: Load = load_alone,
+    load: LoadRun = load_separately,
     pool: Sequence[Input] = (),
 ) -> Result:
     """Return one result that holds the results of runs that are scored separately.
@@ -691,7 +709,7 @@ def score_apart(
     `pool` has the files with assessments if gold has no pool. Problems are added to `problems`, and `load` loads a run.
     Raises InputError, which names the file, for the first run that cannot be scored.
     """
-    results = [_score_alone(gold, run, problems, load, pool) for run in runs]
+    results = [_score_one_run(gold, run, problems, load, pool) for run in runs]
     first = results[0]
     if len(results) == 1:
         return first
@@ -719,8 +737,8 @@ def score_apart(
     )
 
 
-def _score_alone(
-    gold: ColdStartGold, one_run: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()
+def _score_one_run(
+    gold: ColdStartGold, one_run: OneRun, problems: ProblemLog, load: LoadRun, pool: Sequence[Input] = ()
 ) -> Result:
     """Return the result of one run, which `load` loads.
 

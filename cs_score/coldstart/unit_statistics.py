@@ -90,7 +90,7 @@ def unit_name(result: Result) -> str:
     """
     has_clusters = result.has_ldc_index
     for run in result.runs:
-        if any(unit_id != query_id for query_id, unit_id in run.unit_of.items()):
+        if any(unit_id != query_id for query_id, unit_id in run.unit_by_query.items()):
             has_clusters = True
     return resampled_unit(has_clusters)
 
@@ -112,7 +112,7 @@ def summary_scores(run: ScoredRun) -> dict[Measure, float]:
 
 def drawn_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units that a resample draws from, in the order of their rows of statistics."""
-    return sorted(set(run.unit_of.values()))
+    return sorted(set(run.unit_by_query.values()))
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
@@ -128,7 +128,7 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
         for variant, table in average_precision.variants:
             for row in table.rows:
                 sums = sums_by_unit[_unit_of_row(row, run)]
-                row_sums.add(sums, variant, [row], is_counted=False, with_total=average_precision.averages_all_levels)
+                row_sums.add(sums, variant, [row], is_counted=False, with_total=average_precision.are_levels_pooled)
     rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
     return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
 
@@ -136,7 +136,7 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
 def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
     """Return the full id of the unit of a row: the unit of its query, or the LDC query that the row is named after."""
     query_id = row.name.partition(":")[0]
-    return run.unit_of.get(query_id, query_id)
+    return run.unit_by_query.get(query_id, query_id)
 
 
 def answered_units(run: ScoredRun) -> list[str]:
@@ -145,7 +145,7 @@ def answered_units(run: ScoredRun) -> list[str]:
     for row in run.tables.sf.rows:
         if row.counts is not None and row.counts.submitted:
             query_id = row.name.partition(":")[0]
-            units[run.unit_of[query_id]] = None
+            units[run.unit_by_query[query_id]] = None
     return list(units)
 
 

@@ -88,7 +88,7 @@ def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: Prob
     errors = list(fatal)
     tree_problems = ProblemLog()
     assessments_by_query = group_by_query(loading.links.assessments)
-    for query in loading.table.scored_by_default():
+    for query in loading.query_set.default_queries():
         assessments = assessments_by_query.get(query.base_id, [])
         errors += _errors_of_classes(query, assessments, loading, tree_problems)
     refused_places: dict[str, list[str]] = defaultdict(list)
@@ -131,7 +131,7 @@ def _errors_of_classes(
     while remaining and len(errors) < MOST_REFUSED:
         problems_of_tree = ProblemLog()
         try:
-            build_tree(links.linked_query(query), remaining, links, problems_of_tree, loading.table.edition)
+            build_tree(links.linked_query(query), remaining, links, problems_of_tree, loading.query_set.edition)
         except InputError as error:
             errors.append(error)
             others = [line for line in remaining if not _is_about(error, line)]

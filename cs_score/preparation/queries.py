@@ -14,7 +14,7 @@ from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import NO_SPACE, Input, open_source
-from cs_score.coldstart.forms import line_to_type
+from cs_score.coldstart.forms import conversion_command
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.queries import (
     DEFAULT_CODE,
@@ -92,62 +92,79 @@ class QueryOptions(Record):
 
 
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported."""
+    """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
+
+    `options.types` and `options.places` decide whether the query or its slot is deleted, repaired or kept.
+    """
     for query in queries:
         fitting_query: Query | None = query
         if options.types is not Misfit.NONE:
-            fitting_query = _fitting_types(query, options.types, problems)
+            fitting_query = _fit_types(query, options.types, problems)
         if fitting_query is not None and options.places is not Misfit.NONE:
-            fitting_query = _fitting_places(fitting_query, options.places, problems)
+            fitting_query = _fit_places(fitting_query, options.places, problems)
         if fitting_query is None:
             continue
-        report_slots(query, problems)  # the reference reports the slots of the query as it was read, before cuts
+        # The reference reports the slots of the query as it was read, before cuts.
+        report_slots(query, problems)
         for old_slot, new_slot in zip(query.slots, fitting_query.slots):
-            if old_slot != new_slot and find_predicate(new_slot) is None:
+            is_repaired = old_slot != new_slot
+            if is_repaired and find_predicate(new_slot) is None:
                 problems.add("UNKNOWN_SLOT_NAME", new_slot)
         yield fitting_query
 
 
-def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query after checking that each slot applies to entities of the types that the slot before it yields.
+def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+    """Return a query whose slots fit: each applies to entities of the types that the slot before it yields.
 
-    If a slot does not, it is reported. Depending on `action` the query is then deleted (None), cut, or kept.
+    In a query about a person the slots `per:employee_or_member_of`, `org:founded_by` fit. The first slot that does not
+    is reported. Depending on `action` the query is then deleted (None is returned), cut before the slot, or kept.
     """
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
         predicate = find_predicate(slot)
-        if predicate is None or not types & predicate.domain:
-            problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(types)), slot)
-            if action is Misfit.DELETE_QUERY:
-                return None
-            return replace(query, slots=query.slots[:hop]) if action is Misfit.DELETE_SLOT else query
-        types = predicate.range
+        if predicate is not None and types & predicate.domain:
+            types = predicate.range
+            continue
+        problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(types)), slot)
+        if action is Misfit.DELETE_QUERY:
+            return None
+        if action is Misfit.DELETE_SLOT:
+            return replace(query, slots=query.slots[:hop])
+        return query
     return query
 
 
 def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> list[str]:
-    """Return a list with a remark on queries that `-types` deletes or cuts because of capitals in their `<enttype>`."""
+    """Return a list with a remark on queries that `-types` deletes or cuts because of capitals in their `<enttype>`.
+
+    The list is empty if there are no such queries. `action` is the value of `-types`, `file` the query file, for which
+    the remark names a command that repairs it.
+    """
     if action is Misfit.NONE:
         return []
-    capitals = []
+    queries_with_capitals = []
     for query in queries:
         entity_type = query.entity_type or ""
-        in_small_letters = replace(query, entity_type=entity_type.lower())
-        is_cut = _fitting_types(query, action, ProblemLog()) != query
-        if is_cut and _fitting_types(in_small_letters, action, ProblemLog()) == in_small_letters:
-            capitals.append(query)
-    if not capitals:
+        query_in_small_letters = replace(query, entity_type=entity_type.lower())
+        is_kept = _fit_types(query, action, ProblemLog()) == query
+        is_kept_in_small_letters = _fit_types(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
+        if is_kept_in_small_letters and not is_kept:
+            queries_with_capitals.append(query)
+    if not queries_with_capitals:
         return []
+    count = len(queries_with_capitals)
     effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
-    types = join_first(dict.fromkeys(query.entity_type for query in capitals))
-    line = line_to_type(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
-    return [f"{len(capitals)} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
+    types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
+    line = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
 
 
-def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query after checking that each slot is about the kind of place that the slot before it yields.
+def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+    """Return a query whose slots fit: each starts from the kind of place that the slot before it yields.
 
-    If a slot is not, it is reported. Depending on `action` the query is then deleted (None), cut, repaired, or kept.
+    `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not is
+    reported. Depending on `action` the query is then deleted (None is returned), cut before the slot, repaired
+    (`gpe:residents_of_city`), or kept.
     """
     slots = list(query.slots)
     for hop, slot in enumerate(query.slots[:-1]):
@@ -155,20 +172,28 @@ def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query
         if find_predicate(slot) is None:
             continue
         name = slot.partition(":")[2]
+        next_name = next_slot.partition(":")[2]
+
+        # The kind of place that the slot yields, and the one that the next slot starts from, if both are places.
         yields = _YIELDS.match(name)
         starts_from = _STARTS_FROM[0].fullmatch(next_slot) or _STARTS_FROM[1].fullmatch(next_slot)
-        if yields is None or yields.group(1) not in _PLACES or starts_from is None:
+        if yields is None or starts_from is None:
             continue
-        place = _PLACES[yields.group(1)]
-        if place == _PLACES[starts_from.group(2)]:
+        place_word = yields.group(1)
+        text_before_place, next_place_word = starts_from.groups()
+        if place_word not in _PLACES:
             continue
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, next_slot.partition(":")[2])
+        place = _PLACES[place_word]
+        if place == _PLACES[next_place_word]:
+            continue
+
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, next_name)
         if action is Misfit.DELETE_QUERY:
             return None
         if action is Misfit.DELETE_SLOT:
             return replace(query, slots=query.slots[: hop + 1])
         if action is Misfit.REPAIR:
-            slots[hop + 1] = starts_from.group(1) + place
+            slots[hop + 1] = text_before_place + place
     return replace(query, slots=tuple(slots))
 
 
@@ -180,77 +205,89 @@ class ValidatedQueries(Record):
 
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
-    """Check and repair queries, and return those to write with the index of the expanded ones."""
+    """Check and repair queries, and return those to write with the index of the expanded ones.
+
+    Queries that do not meet the `options` are reported to `problems`.
+    """
     queries: Iterable[Query] = loaded.by_id.values()
     if options.types is not Misfit.NONE or options.places is not Misfit.NONE:
         queries = _fit_slots(queries, options, problems)
     # Sorted by id: of two queries with the same expansion the last one counts (rule shared-slot-filling-ids).
-    ordered = sorted(queries, key=attrgetter("short_id"))
+    sorted_queries = sorted(queries, key=attrgetter("short_id"))
     if options.duplicates is not Duplicates.NONE:
-        ordered = list(_without_duplicates(ordered, options.duplicates, problems))
-    table = build_query_set(ordered, options.base, problems)
-    chosen = {query.short_id: query for query in table.scored_by_default() if _is_chosen(query, options)}
+        sorted_queries = list(_without_duplicates(sorted_queries, options.duplicates, problems))
+    table = build_query_set(sorted_queries, options.base, problems)
+    query_by_id = {query.short_id: query for query in table.default_queries() if _is_written(query, options)}
+
     index = []
     for short_id, ldc_id in sorted(table.ldc_id_by_query.items()):
-        if short_id in chosen:
-            index.append((chosen[short_id].full_id, table.by_id[ldc_id].full_id))
-    written_queries = tuple([_as_written(query, options) for query in chosen.values()])
-    return ValidatedQueries(written_queries, tuple(index))
+        if short_id in query_by_id:
+            original_query = table.by_id[ldc_id]
+            index.append((query_by_id[short_id].full_id, original_query.full_id))
+    queries_as_written = [_as_written(query, options) for query in query_by_id.values()]
+    return ValidatedQueries(queries=tuple(queries_as_written), index=tuple(index))
 
 
 def decoded_name(name: str) -> str:
     """Return the name of an entry point with its XML entities decoded: `A&amp;B` -> `A&B`; unknown ones are removed."""
-    *texts, rest = name.split(";")
-    decoded = ""
-    for text in texts:  # the text from its first "&" on is an entity
+    *texts_before_semicolons, rest = name.split(";")
+    decoded_texts = []
+    for text in texts_before_semicolons:
+        # The text from its first "&" on is an entity.
         before, ampersand, entity = text.partition("&")
-        decoded += before + _ENTITIES.get(entity, "") if ampersand else f"{text};"
-    return decoded + rest
+        if ampersand:
+            decoded_texts.append(before + _ENTITIES.get(entity, ""))
+        else:
+            decoded_texts.append(f"{text};")
+    return "".join(decoded_texts) + rest
 
 
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query."""
-    query_by_span: dict[str, str] = {}
-    query_by_name: dict[str, str] = {}
+    """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query.
+
+    A query with the entry point of an earlier one is kept only if `action` is to ignore that.
+    """
+    id_by_span_and_slots: dict[str, str] = {}
+    id_by_name_and_slots: dict[str, str] = {}
     for query in queries:
-        is_duplicate = _has_earlier_span(query, query_by_span, problems)
+        is_duplicate = _report_earlier_span(query, id_by_span_and_slots, problems)
         if not is_duplicate:
-            _report_earlier_name(query, query_by_name, problems)
+            _report_earlier_name(query, id_by_name_and_slots, problems)
         if not is_duplicate or action is Duplicates.IGNORE:
             yield query
 
 
-def _has_earlier_span(query: Query, query_by_span: dict[str, str], problems: ProblemLog) -> bool:
-    """Return whether a query has the slots and an entry point of an earlier query; report it if so.
+def _report_earlier_span(query: Query, id_by_span_and_slots: dict[str, str], problems: ProblemLog) -> bool:
+    """Report a query that has the slots and an entry point of an earlier query, and return whether there is one.
 
-    `query_by_span` has the short ids of earlier queries by span and slots. The spans of this query are added, up to the
-    first one that an earlier query has.
+    `id_by_span_and_slots` has the short ids of earlier queries. The spans of this query are added, up to the first one
+    that an earlier query has.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
-        span = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
-        if span in query_by_span:
-            problems.add("DUPLICATE_QUERY", query_by_span[span], query.short_id)
+        span_and_slots = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
+        if span_and_slots in id_by_span_and_slots:
+            problems.add("DUPLICATE_QUERY", id_by_span_and_slots[span_and_slots], query.short_id)
             return True
-        query_by_span[span] = query.short_id
+        id_by_span_and_slots[span_and_slots] = query.short_id
     return False
 
 
-def _report_earlier_name(query: Query, query_by_name: dict[str, str], problems: ProblemLog) -> None:
-    """Report a query with the slots and the name of an earlier query.
+def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], problems: ProblemLog) -> None:
+    """Report a query that has the slots and the name of an earlier query.
 
-    `query_by_name` has the short ids of earlier queries by name and slots; the names of this query are added.
+    `id_by_name_and_slots` has the short ids of earlier queries; the names of this query are added.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
         name = decoded_name(point.name or "")
-        earlier_id = query_by_name.setdefault(f"{name}:{slots}", query.short_id)
+        earlier_id = id_by_name_and_slots.setdefault(f"{name}:{slots}", query.short_id)
         if earlier_id != query.short_id:
             problems.add("POSSIBLE_DUPLICATE_QUERY", earlier_id, query.short_id, name)
             return
 
 
-def _is_chosen(query: Query, options: QueryOptions) -> bool:
+def _is_written(query: Query, options: QueryOptions) -> bool:
     """Return whether a query is written: the options include its first slot and one of its languages."""
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
         return False
@@ -269,10 +306,12 @@ def _as_written(query: Query, options: QueryOptions) -> Query:
 
     With `only_slot_filling` a second slot about events or sentiments is left out.
     """
-    query = replace(query, slot=None, node_id=None)
-    if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(1) or ""):
-        return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at
-    return query
+    query_as_written = replace(query, slot=None, node_id=None)
+    second_slot = query.slot_at(1) or ""
+    # As in the reference program, the third slot is not looked at.
+    if options.only_slot_filling and _is_event_or_sentiment(second_slot):
+        return replace(query_as_written, hops_without_written_slot=query.hops_without_written_slot | {1})
+    return query_as_written
 
 
 def _is_event_or_sentiment(slot: str) -> bool:
@@ -312,11 +351,11 @@ def _query_lines(query: Query) -> Iterator[str]:
             yield from _entry_point_lines(entry_point, full_id, " " * 4)
     if query.entity_type is None:
         raise _missing_field("ENTTYPE", full_id)
-    if not query.slots or 0 in query.absent_slots:
+    if not query.slots or 0 in query.hops_without_written_slot:
         raise _missing_field("SLOT0", full_id)
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
     for hop, slot in enumerate(query.slots):
-        if hop not in query.absent_slots:
+        if hop not in query.hops_without_written_slot:
             fields.append((f"slot{hop}", slot))
     for tag, value in fields:
         if value is not None:
@@ -348,7 +387,7 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
     """Return the queries of the first round: all queries, with their first slot as `<slot>`."""
     first_queries = []
     for query in queries:
-        slot = None if 0 in query.absent_slots else query.slot_at(0)
+        slot = None if 0 in query.hops_without_written_slot else query.slot_at(0)
         first_queries.append(replace(query, slot=slot))
     return first_queries
 
@@ -356,30 +395,36 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """Return the queries of the second round: a query about each answer whose value type fits the next slot.
 
-    If several answers have the same follow-on id, the last one counts. With `is_xml` names are escaped as in XML.
-    Discarded lines have queries, too (rule queries-of-discarded-lines).
+    The answer Bo, a person, to a query with the slots `per:children`, `per:title` is asked for `per:title`. If several
+    answers have the same follow-on id, the last one counts. With `is_xml` names are escaped as in XML. Discarded lines
+    have queries, too (rule queries-of-discarded-lines).
     """
-    queries: dict[str, Query] = {}
+    query_by_id: dict[str, Query] = {}
     for response in responses:
-        slots = response.query.slots[1:]
-        columns = response.text.split("\t")
-        if not slots or slots[0].partition(":")[0] != columns[5].lower():
+        later_slots = response.query.slots[1:]
+        if not later_slots:
             continue
-        span = read_provenance(columns[6], VALUE_SPANS).first
+        columns = response.text.split("\t")
+        value_type = columns[5].lower()
+        provenance = columns[6]
+        slot_type = later_slots[0].partition(":")[0]
+        if slot_type != value_type:
+            continue
+        span = read_provenance(provenance, VALUE_SPANS).first_span
         if span is None:
             continue
         name = escape(response.value, _QUOTES) if is_xml else response.value
-        queries[response.target] = Query(
+        query_by_id[response.target] = Query(
             prefix=response.query.full_id,
             short_id=response.target,
             base_id=response.target,
-            slots=slots,
+            slots=later_slots,
             entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
             place=response.place,
-            entity_type=slots[0].partition(":")[0],
-            slot=slots[0],
+            entity_type=slot_type,
+            slot=later_slots[0],
         )
-    return list(queries.values())
+    return list(query_by_id.values())
 
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
@@ -399,7 +444,7 @@ def read_groups(file: Input) -> dict[str, list[str]]:
     with open_source(file) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
     ldc_id_by_query: dict[str, str] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), start=1):
         columns = _COLUMN.findall(line)
         if not columns:
             continue
@@ -435,25 +480,33 @@ def _are_columns_exchanged(ldc_id_by_query: Mapping[str, str]) -> bool:
 def _is_slot_filling(text: str) -> bool:
     """Return whether a text is the id of a slot-filling query."""
     parts = parse_query_id(text)
-    return parts is not None and parts.expanded
+    return parts is not None and parts.is_slot_filling
 
 
 def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
     """Yield the lines of a file of resamples, numbered from 1: `1 LDC_ID:SF_ID,SF_ID,... ...` with a line feed.
 
     A resample draws as many LDC queries as there are, uniformly and with replacement. All SF queries of a drawn LDC
-    query are written in a random order; the scorer uses the first one as the entry point. Only `random.Random.random`
-    is used, whose numbers Python promises never to change, so that a seed gives the same bytes in every release.
+    query are written in a random order; the scorer uses the first one as the entry point. `resamples` is the number of
+    resamples. Only `random.Random.random` is used, whose numbers Python promises never to change, so that a seed gives
+    the same bytes in every release.
     """
-    random = Random(seed).random
+    generator = Random(seed)
     ldc_queries = list(groups.items())
     for number in range(1, resamples + 1):
         columns = [str(number)]
         for _ in ldc_queries:
-            ldc_id, sf_ids = ldc_queries[int(random() * len(ldc_queries))]
-            shuffled_ids = list(sf_ids)
-            for last in range(len(shuffled_ids) - 1, 0, -1):  # Fisher and Yates
-                chosen = int(random() * (last + 1))
-                shuffled_ids[last], shuffled_ids[chosen] = shuffled_ids[chosen], shuffled_ids[last]
+            position = int(generator.random() * len(ldc_queries))
+            ldc_id, sf_ids = ldc_queries[position]
+            shuffled_ids = _shuffle(sf_ids, generator)
             columns.append(f"{ldc_id}:{','.join(shuffled_ids)}")
         yield " ".join(columns) + "\n"
+
+
+def _shuffle(ids: Sequence[str], generator: Random) -> list[str]:
+    """Return ids in a random order, by the algorithm of Fisher and Yates."""
+    shuffled_ids = list(ids)
+    for last in range(len(shuffled_ids) - 1, 0, -1):
+        other = int(generator.random() * (last + 1))
+        shuffled_ids[last], shuffled_ids[other] = shuffled_ids[other], shuffled_ids[last]
+    return shuffled_ids

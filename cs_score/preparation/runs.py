@@ -116,14 +116,14 @@ class CheckedRun(Record, dict=True):
         """The lines that are not discarded, by the query that they answer."""
         lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
         for response in self.loading.links.responses:
-            if response.index not in self.loading.discard.discarded_indexes:
+            if response.index not in self.loading.discard_rules.discarded_indexes:
                 lines_by_query[response.query].append(response)
         return lines_by_query
 
     @cached_property
     def _bad_queries(self) -> frozenset[str]:
         """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
-        return frozenset([line.target for line in self.loading.links.skipped])
+        return frozenset([line.target for line in self.loading.links.skipped_lines])
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
@@ -134,12 +134,12 @@ class CheckedRun(Record, dict=True):
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""
         letters = self._letters_of_node_ids()
-        altered_indexes = self.loading.links.altered
+        altered_indexes = self.loading.links.altered_indexes
         nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
         line_count = 0
         previous_text = ""
         for query in self._written_queries():
-            loaded_query = self.loading.table.by_id.get(query.short_id)
+            loaded_query = self.loading.query_set.by_id.get(query.short_id)
             query_node = None if loaded_query is None else loaded_query.node_id
             # Two stable sorts by one key each take half as long as one sort by pairs.
             ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
@@ -217,8 +217,8 @@ class _Pooling:
         depth = self._limits.depth
         if depth is None or loading.problems.fatal:
             return
-        most = self._limits.justifications.per_node
-        discarded_indexes = loading.discard.discarded_indexes
+        most = self._limits.justifications.justifications_per_node
+        discarded_indexes = loading.discard_rules.discarded_indexes
         discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
 
 
@@ -239,7 +239,7 @@ def check_run(
     on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
     """
     loading = Loading(
-        queries.table,
+        queries.query_set,
         limits.justifications,
         problems,
         document_lengths=None if documents is None else documents.lengths,
@@ -267,19 +267,18 @@ def check_run(
 
 
 def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
-    """Compare answers with the texts of documents, and report those that differ.
+    """Compare answers with the texts of documents, and report each answer that differs.
 
-    A text that cannot be read is added to the fatal conditions, which are then sorted by file, in load order, and line.
+    The error of a text that cannot be read becomes a fatal condition. Fatal conditions are sorted by file, in load
+    order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
         problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
-    def place(error: InputError) -> tuple[int, int]:
-        file_number = number_by_file.get(error.file or "", -1)
-        return file_number, _line_number(error)
-
-    problems.fatal.sort(key=place)
+    # Two stable sorts: the second one keeps the order of lines within a file.
+    problems.fatal.sort(key=_line_number)
+    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
 
 
 def _line_number(error: InputError) -> int:
@@ -524,7 +523,7 @@ def load_prepared(
 
 
 def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
-    """Return the digests with those of the original files in the place of the digest of a prepared run."""
+    """Return the digests with the digest of a prepared run replaced by the digests of its original files."""
     digests_before: list[InputDigest] = []
     for digest in digests:
         if digest.name == prepared_run.scored_as:
@@ -598,7 +597,7 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
     It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
     """
     short_id = assessment.query.short_id
-    query = loading.table.by_id.get(short_id)
+    query = loading.query_set.by_id.get(short_id)
     if query is None:
         return creating_documents.get(short_id, "")
     if not query.entry_points:
@@ -612,7 +611,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     It is the document of the value provenance in the first line with the answer, even if that line was skipped.
     """
     document_by_query: dict[str, str] = {}
-    skipped_lines = deque(loading.links.skipped)
+    skipped_lines = deque(loading.links.skipped_lines)
     for index, assessment in enumerate(loading.links.assessments):
         # Skipped lines are in their own list; those before this assessment in the file come first.
         while skipped_lines and skipped_lines[0].accepted_before <= index:

@@ -59,7 +59,7 @@ class Call(Record):
             try:
                 return list(score(self.queries, self.files, self.options).runs)
             except ScoringStopped as stop:
-                return list(stop.partial.runs)
+                return list(stop.partial_result.runs)
             except CsScoreError:
                 return []
 

@@ -138,7 +138,7 @@ def folder(tmp_path: Path) -> Path:
     for name in (KB, "kb.txt"):
         shutil.copy(ROOT / f"submissions/{KB}", tmp_path / name)
     gold = open_gold([str(tmp_path / QUERIES)], Options(expand="ISLE26"))
-    settings = PreparationSettings(gold.table, gold.options.justifications, validates=False)
+    settings = PreparationSettings(gold.query_set, gold.options.justifications, validates=False)
     [resolved] = prepare_inputs([str(tmp_path / KB)], settings).files
     with open_source(resolved) as source:
         (tmp_path / RUN).write_bytes(source.read_bytes())

@@ -68,7 +68,7 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
     for analysis in check(call, measures[number // 2 % len(measures)] if number % 2 else "", most):
         run, rows = call.scored(analysis["run"]).run, analysis["sweep"]
         lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
-        for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
+        for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped_lines else ():
             below = Editor(run, analysis["run"]).removal_of(
                 [line for line in lines if line.confidence < row["threshold"]]
             )

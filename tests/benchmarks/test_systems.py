@@ -52,7 +52,7 @@ def test_systems_share_the_answers_that_were_judged(folder: Path) -> None:
         [run] = _result(folder, name).runs
         lines = [line.split("\t") for line in _text(str(folder / name)).split("\n")]
         for unit in run.units:
-            for index in unit.matched:
+            for index in unit.assessment_by_index:
                 columns = lines[index]
                 assert (*columns[:2], *columns[3:7], columns[8]) in common
     # The others: unassessed, unless they are judged answers with another relation provenance.

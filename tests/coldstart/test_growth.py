@@ -108,7 +108,7 @@ def test_lines_that_answer_no_query(inputs: Inputs, program: str) -> None:
 def test_lines_that_answer_no_query_take_little_memory(inputs: Inputs) -> None:
     lines = 2000
     inputs.run(*(Line(query=f"CSX_ENG_{number:010x}") for number in range(lines)))
-    table = load_queries([str(inputs.folder / "queries.xml")], None, ProblemLog()).table
+    table = load_queries([str(inputs.folder / "queries.xml")], None, ProblemLog()).query_set
     loading = Loading(table, Justifications(1, 3), problems := ProblemLog(), on_error=problems.fatal.append)
     tracemalloc.start()
     loading.load([str(inputs.folder / "run.tab")])

@@ -20,7 +20,7 @@ from cs_score.coldstart.result import (
     Result,
     ScoredRun,
     add_ldc_tables,
-    averaged_rankings,
+    average_precision_of,
     averaged_table,
     in_printing_order,
 )
@@ -53,7 +53,7 @@ def close(one: float, other: float) -> bool:
 @given(scorable)
 def test_every_query_is_a_unit_and_the_sums_over_all_give_the_scorers_own_averages(world: World) -> None:
     (run,) = scored(world).runs
-    assert set(run.unit_of.values()) == {query.ldc for query in world.queries}
+    assert set(run.unit_by_query.values()) == {query.ldc for query in world.queries}
     asked = {query: ldc.ldc for ldc in world.queries for query in ldc.sf_queries()}
     assert set(answered_units(run)) <= {asked[base(response)] for response in world.run}
     expected = summary_scores(run)
@@ -87,7 +87,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
 
 def open_queries(world: World) -> QuerySet:
     with folder_with(world) as (folder, files):
-        return open_gold([folder / files[0]], Options(expand=BASE)).table
+        return open_gold([folder / files[0]], Options(expand=BASE)).query_set
 
 
 def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> ScoredRun:
@@ -100,8 +100,8 @@ def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> Scor
         ldc = queries.by_id[ldc_id]
         for copy in range(times.get(ldc.full_id, 0)):
             mine = f"{ldc_id}c{copy}"
-            members = [short_id for short_id in ldc.expansions or () if queries.ldc_id_by_query[short_id] == ldc_id]
-            by_id[mine] = replace(ldc, short_id=mine, expansions=tuple(f"{each}c{copy}" for each in members))
+            members = [short_id for short_id in ldc.expansion_ids or () if queries.ldc_id_by_query[short_id] == ldc_id]
+            by_id[mine] = replace(ldc, short_id=mine, expansion_ids=tuple(f"{each}c{copy}" for each in members))
             for short_id in members:
                 query = queries.by_id[short_id]
                 by_id[f"{short_id}c{copy}"] = replace(query, short_id=f"{short_id}c{copy}")
@@ -117,7 +117,7 @@ def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> Scor
     return replace(
         run,
         tables=add_ldc_tables(averaged_table(in_printing_order(rows)), copies),
-        average_precision=averaged_rankings(run.run_id, in_printing_order(ap_rows), copies),
+        average_precision=average_precision_of(run.run_id, in_printing_order(ap_rows), copies),
     )
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart.judging import DEEPEST
+from cs_score.coldstart.judging import MOST_COMPONENTS
 from tests.coldstart.handmade import Inputs, blocks, labels, ranking, report, row
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, Line, Q, query_xml, sf_query
 
@@ -83,13 +83,14 @@ def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
             f"its answers should be {Q}:n or {Q}:n:m; correct VALUE_EC",
         ),
         (
-            Q + ":1" * (DEEPEST + 1),
-            f"query {Q}: equivalence class with {DEEPEST + 1} components: {Q + ':1' * (DEEPEST + 1)}",
+            Q + ":1" * (MOST_COMPONENTS + 1),
+            f"query {Q}: equivalence class with {MOST_COMPONENTS + 1} components: {Q + ':1' * (MOST_COMPONENTS + 1)}",
         ),
         (
-            Q + ":1" * DEEPEST,  # not too deep
-            f"pool.tab: line 1: Equivalence class without correct parent entry: {BO.judged('1' + ':1' * (DEEPEST - 1))}"
-            f"; there is no correct or inexact answer of class {Q + ':1' * (DEEPEST - 1)} before it",
+            Q + ":1" * MOST_COMPONENTS,  # not too deep
+            f"pool.tab: line 1: Equivalence class without correct parent entry: "
+            f"{BO.judged('1' + ':1' * (MOST_COMPONENTS - 1))}"
+            f"; there is no correct or inexact answer of class {Q + ':1' * (MOST_COMPONENTS - 1)} before it",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def test_what_is_plain_is_canonical_and_has_no_faults(
 ) -> None:
     read = (read_provenance(relation, RELATION_SPANS, documents), read_provenance(provenance, VALUE_SPANS, documents))
     assume(are_surely_canonical(relation, provenance, documents))
-    assert [column.canonical for column in read] == [relation, provenance]
+    assert [column.canonical_text for column in read] == [relation, provenance]
     assert [column.problems for column in read] == [(), ()]
     assert read[0].docid == read[1].docid
 
@@ -86,7 +86,7 @@ def _open(errors: list[InputError], below: Links | None = None, known: KnownAnsw
     for ldc_id, sf_id in ids:
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
     problems = ProblemLog()
-    table = load_queries([io.StringIO(xml)], None, problems).table
+    table = load_queries([io.StringIO(xml)], None, problems).query_set
     return Loading(
         table, Options().justifications, problems, gold_links=below, known_answers=known, on_error=errors.append
     )
@@ -105,7 +105,7 @@ def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
     columns += ["relation", "value", "provenance", "docid"]
     for row in loading.links.responses:
         yield (*(getattr(row, name) for name in columns), row.query.full_id, row.query.slots, row.query.level)
-    for line in loading.links.skipped:
+    for line in loading.links.skipped_lines:
         yield (line.target, line.docid, line.accepted_before, line.file, line.number, line.query.full_id, line.text)
     yield tuple(loading.problems)
     yield tuple(loading.links.nodes)
@@ -146,7 +146,7 @@ _PIECES: Final = ("<", ">", "/", "</", "</>", "a", "B ", "\n", "<a>", "</A>", "<
 def test_tags_are_paired_part_by_part(body: str) -> None:
     slot = f"<slot0>{CHILDREN}</slot0>"
     problems = ProblemLog()
-    table = load_queries([io.StringIO(f'<query id="CSX_1">{slot}{body}</query>')], None, problems).table
+    table = load_queries([io.StringIO(f'<query id="CSX_1">{slot}{body}</query>')], None, problems).query_set
     [query] = table.by_id.values()
     pairs = list(_pairs(slot + body))
     assert [entry_point.name for entry_point in query.entry_points] == [text for tag, text in pairs if tag == "NAME"]

@@ -43,7 +43,7 @@ class CountedRow(Record):
     def lines(self) -> Iterator[ScoredLine]:
         """Yield the lines that are counted in the row, each with its unit and its assessment if it has one."""
         for line in self.tally.responses:
-            yield ScoredLine(self.unit, line, self.unit.matched.get(line.index))
+            yield ScoredLine(self.unit, line, self.unit.assessment_by_index.get(line.index))
 
 
 _TO_FIND: Final = ("TO_FIND",)
@@ -90,7 +90,7 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
-        drawn_unit = scored.result.unit_of[row.query.full_id]
+        drawn_unit = scored.result.unit_by_query[row.query.full_id]
         _count_row(row, drawn_unit, missed_by_row[row.tally.name], entry_counts)
     name = table if measure.hop is None else f"{table}@{measure.hop}"
     return CountedTable(name, rows, entry_counts)
@@ -134,7 +134,7 @@ def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault], ent
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     groups_by_found_class: dict[str, GroupNames] = {}
     for _, line, assessment in row.lines():
-        labels = row.unit.labels[line.index]
+        labels = row.unit.labels_by_index[line.index]
         # Lines share few value types; one text for each saves memory.
         value_type = sys.intern(line.text.split("\t", 6)[5].lower())
         line_groups = _line_groups(line, assessment)

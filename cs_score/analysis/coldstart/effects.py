@@ -98,11 +98,11 @@ class Effects:
         columns += self._row_column_by_measure.values()
         columns.append(_SF_ROWS)
         self._row_sums = RowSums(dict.fromkeys(columns))
-        queries = scored.run.gold.table
+        queries = scored.run.gold.query_set
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points_by_unit: dict[str, list[str]] = {}
         for ldc_id in queries.ldc_id_by_query.values():
-            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansions or ()))
+            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansion_ids or ()))
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
 
@@ -284,7 +284,7 @@ class Effects:
         """Return how many lines of the run in a unit belong to a node that is ranked."""
         query_ids = {result.query.full_id for result in unit.queries}
         line_count = 0
-        for lines in run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values():
+        for lines in run.lines_by_run_id.get(self._scored.run_id, {}).get(unit.id, {}).values():
             line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
         return line_count
 
@@ -307,6 +307,6 @@ def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSum
 def _add_unranked_reason(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
     """Add to the reasons by unit why a query of this unit could not be ranked, if there is such a query."""
     for result in unit.queries:
-        if result.unranked is not None:
-            unranked_reasons[unit.id] = str(result.unranked)
+        if result.ranking_error is not None:
+            unranked_reasons[unit.id] = str(result.ranking_error)
             return

@@ -137,10 +137,10 @@ def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
     """Return the lines of a unit that count as wrong, in the order of the tables."""
     faults: list[RunFault] = []
     for line in counted_lines(unit):
-        labels = unit.labels[line.index]
+        labels = unit.labels_by_index[line.index]
         if WRONG not in labels:
             continue
-        assessment = unit.matched.get(line.index)
+        assessment = unit.assessment_by_index.get(line.index)
         class_name = None
         if assessment is not None and assessment.is_accepted:
             class_name = assessment.value_class
@@ -263,7 +263,7 @@ def classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:
     """Return the classes that the right lines among some lines of a unit have found."""
     class_names: set[str] = set()
     for line in lines:
-        assessment = unit.matched.get(line.index)
-        if assessment is not None and RIGHT in unit.labels[line.index]:
+        assessment = unit.assessment_by_index.get(line.index)
+        if assessment is not None and RIGHT in unit.labels_by_index[line.index]:
             class_names.add(assessment.value_class)
     return class_names

@@ -110,7 +110,7 @@ def _unassessed_lines(scored: AnalysedRun, level: int) -> list[Response]:
     lines = []
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            is_unassessed = line.query.level == level and UNASSESSED in unit.labels[line.index]
+            is_unassessed = line.query.level == level and UNASSESSED in unit.labels_by_index[line.index]
             if is_unassessed and line.provenance != NO_SPAN:
                 lines.append(line)
     return lines
@@ -170,7 +170,7 @@ def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[
     After `CS17_ENG_0001:7`, the last class of a query, the first new one is `CS17_ENG_0001:8`. `base_id` is the short
     id of the query.
     """
-    tree = run.gold.gold_of_query(run.gold.table.by_id[base_id], run.links).tree
+    tree = run.gold.gold_of_query(run.gold.query_set.by_id[base_id], run.links).tree
     assert tree is not None  # the query was scored
     last_number = 0
     for class_name, class_above in tree.parent_by_class.items():
@@ -201,7 +201,7 @@ class _AssessmentWriter:
         for assessment in self._assessments:
             self._first_by_query.setdefault(assessment.query.base_id, assessment)
             self._last_number = max(self._last_number, assessment.number)
-        assumed_mention = run.gold.table.edition.assumed_mention
+        assumed_mention = run.gold.query_set.edition.assumed_mention
         has_value_mention = self._schema.position("VALUE_MENTION_TYPE") is not None
         has_class_mention = self._schema.position("EC_MENTION_TYPE") is not None
         self._value_mention = _NAMED if has_value_mention else assumed_mention
@@ -265,7 +265,7 @@ def last_pool_file(run: Run) -> str | None:
 def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
-    links = Links(run.gold.table, run.links)
+    links = Links(run.gold.query_set, run.links)
     links.follow_ons = _follow_ons_with(run, new_assessments)
     links.assessments = [*run.gold.links.assessments, *new_assessments]
     links.responses = []
@@ -274,8 +274,8 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
         links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
     for name, lines in run.links.nodes.items():
         links.nodes[name] = [links.responses[line.index] for line in lines]
-    gold = run.gold.changed(links=links, assessments_by_query=group_by_query(links.assessments))
-    run = replace(run, gold=gold, links=links, lines=group_by_unit(gold, links.responses))
+    gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
+    run = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 

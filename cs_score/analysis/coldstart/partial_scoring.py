@@ -19,7 +19,7 @@ from cs_score.problems.log import ProblemLog
 def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments over gold. Return the loaded run, and the error that stopped loading, if any."""
     limits = gold.options.justifications
-    loading = Loading(gold.table, limits, gold.problems.copy(), gold_links=gold.links, only_run_id=gold.only_run_id)
+    loading = Loading(gold.query_set, limits, gold.problems.copy(), gold_links=gold.links, only_run_id=gold.only_run_id)
     stop = None
     try:
         loading.load(files)

@@ -84,7 +84,7 @@ class Removals:
         if len(results) != 1:
             return None
         unit, result = results[0]
-        if result.uncounted is not None or result.unranked is not None:
+        if result.counting_error is not None or result.ranking_error is not None:
             return None
         return QueryLines(self._scored, self._editor, unit, result)
 
@@ -107,8 +107,8 @@ class QueryLines:
         self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
-        self._most_justifications = scored.run.limits.per_node
-        self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
+        self._most_justifications = scored.run.limits.justifications_per_node
+        self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating
         self._row_position_by_index: dict[int, int] = {}
@@ -178,7 +178,7 @@ class QueryLines:
                     dependents.append(dependent)
             if not dependents:
                 continue
-            if self._links.without_parent or self._links.was_skipped(line.target):
+            if self._links.lines_without_parent or self._links.was_skipped(line.target):
                 return None
             if any(_index_of(parent) not in indexes for parent in self._creating[line.target]):
                 return None
@@ -201,7 +201,7 @@ class QueryLines:
 
     def _is_without_credit(self, line: Response) -> bool:
         """Return whether a line is known to be neither right nor the duplicate of a right line."""
-        labels = self.unit.labels.get(line.index)
+        labels = self.unit.labels_by_index.get(line.index)
         return labels is not None and category_in(labels) not in self._policy.right
 
     def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...] | None:
@@ -216,7 +216,7 @@ class QueryLines:
                 return None
             numbers = astuple(tally.counts)
             for line in lines_of_row:
-                line_numbers = astuple(counts_of(self.unit.labels[line.index]))
+                line_numbers = astuple(counts_of(self.unit.labels_by_index[line.index]))
                 numbers = tuple([number - line_number for number, line_number in zip(numbers, line_numbers)])
             tallies[position] = Tally(tally.name, Counts(*numbers), tally.responses)
         return tuple(tallies)

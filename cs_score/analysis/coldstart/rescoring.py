@@ -25,7 +25,7 @@ from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.ranking import Nodes
+from cs_score.coldstart.ranking import RunNodes
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.coldstart.scorer import score_unit
 from cs_score.problems.log import ProblemLog
@@ -56,7 +56,7 @@ class Rescoring:
         self._are_units_entangled = self._may_share_nodes()
         # Then the queries of a unit can be scored again one by one.
         self._has_separate_queries = (
-            not self._are_units_entangled and not self._has_several_files and len(run.lines) == 1
+            not self._are_units_entangled and not self._has_several_files and len(run.lines_by_run_id) == 1
         )
         self._removals = Removals(scored, self.editor)
 
@@ -82,9 +82,9 @@ class Rescoring:
         This is possible if a node id does not begin with a colon, or if a query file defines a query with the id of a
         follow-on query. If any number of justifications counts, all lines without a parent line form one group, too.
         """
-        if self._run.limits.per_node is None and self._run.links.without_parent:
+        if self._run.limits.justifications_per_node is None and self._run.links.lines_without_parent:
             return True
-        queries = self._run.gold.table.by_id
+        queries = self._run.gold.query_set.by_id
         for line in self._run.links.responses:
             node_id = _written_node_id(line)
             if node_id is None:
@@ -148,7 +148,7 @@ class Rescoring:
 
         That takes much less time than scoring the units again.
         """
-        if not self._has_separate_queries or self._run.limits.per_node is None or earlier.places:
+        if not self._has_separate_queries or self._run.limits.justifications_per_node is None or earlier.places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
@@ -184,7 +184,7 @@ class Rescoring:
         `base_ids` are the queries whose lines are wanted; None means all queries of the unit.
         """
         lines: list[Response] = []
-        for units in self._run.lines.values():
+        for units in self._run.lines_by_run_id.values():
             for base_id, lines_of_query in units.get(unit_id, {}).items():
                 if base_ids is None or base_id in base_ids:
                     lines += lines_of_query
@@ -209,11 +209,11 @@ class Rescoring:
         gold = run.gold
         removed_lines = [line for line in lines if line.index in change.responses]
         remaining_lines = [line for line in lines if line.index not in change.responses]
-        links = Links(gold.table, run.links)
+        links = Links(gold.query_set, run.links)
         is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed_lines)
         if any(run.links.was_skipped(line.target) for line in removed_lines):
             is_linked_anew = True
-            gold = gold.changed()
+            gold = gold.with_fields()
         if added_lines or self._has_several_files:
             is_linked_anew = True
             remaining_lines = self._renumber(remaining_lines, change, added_lines)
@@ -221,21 +221,26 @@ class Rescoring:
             for line in removed_lines:
                 links.node_by_follow_on[line.target] = None
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
-        if run.limits.per_node is None:
+        if run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
         if is_ranked:
             links.nodes.update(_lines_by_node(remaining_lines))
-        return replace(run, gold=gold, links=links, lines=group_by_unit(gold, remaining_lines))
+        return replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, remaining_lines))
 
     def _only_appends(self, change: Change) -> bool:
         """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
-        if change.places or not change.added or self._has_several_files or self._run.limits.per_node is None:
+        if (
+            change.places
+            or not change.added
+            or self._has_several_files
+            or self._run.limits.justifications_per_node is None
+        ):
             return False
         return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
 
     def _append_lines(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
-        links = Links(self._run.gold.table, self._run.links)
+        links = Links(self._run.gold.query_set, self._run.links)
         new_lines = self._renumber_added(added_lines, lines, removed_count=0)
         for line in new_lines:
             parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
@@ -244,7 +249,7 @@ class Rescoring:
         all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
         if is_ranked:
             links.nodes.update(_lines_by_node(all_lines))
-        return replace(self._run, links=links, lines=group_by_unit(self._run.gold, all_lines))
+        return replace(self._run, links=links, lines_by_run_id=group_by_unit(self._run.gold, all_lines))
 
     def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
@@ -280,7 +285,7 @@ class Rescoring:
         file = self.editor.extended_file
         texts_in_file: set[str] = set()
         # Without node ids an added line may repeat a line of the file; then most editions do not read it.
-        if added_lines and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
+        if added_lines and not self._run.gold.query_set.edition.keeps_repeated_lines and not self.editor.has_nodes:
             texts_in_file = {line.text for line in lines if line.file == file.name}
         first_number = file.last_number + 1 - removed_count
         new_lines: list[Response] = []
@@ -329,7 +334,7 @@ class Rescoring:
         gold = run.gold
         if compares_values(gold.options.discipline):
             _require_known_classes(queries, run)
-        nodes = Nodes(run.links.nodes, run.limits.per_node)
+        nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
         matched_unit = self._unit_with_assessments(unit_id, queries, run, change)
         policy = change.policy or self._scored.policy
         result: UnitResult | None = None
@@ -342,7 +347,7 @@ class Rescoring:
                 queries=queries,
                 hop_limits=gold.hop_limits,
                 run=run,
-                lines=run.lines.get(run_id, {}).get(unit_id, {}),
+                lines_by_query=run.lines_by_run_id.get(run_id, {}).get(unit_id, {}),
                 nodes=nodes,
                 other_run=result,
                 earlier_result=matched_unit if run_id == self._run_ids[-1] else None,
@@ -368,8 +373,8 @@ class Rescoring:
         if not self._only_appends(change):
             return None
         problems = ProblemLog()
-        assessment_by_index = dict(unit.matched)
-        lines_by_query = run.lines.get(self._scored.run_id, {}).get(unit_id, {})
+        assessment_by_index = dict(unit.assessment_by_index)
+        lines_by_query = run.lines_by_run_id.get(self._scored.run_id, {}).get(unit_id, {})
         for base_id in dict.fromkeys([query.base_id for query in queries]):
             lines = lines_by_query.get(base_id, ())
             new_lines = [line for line in lines if line.index >= len(self._run.links.responses)]
@@ -400,17 +405,17 @@ def _require_known_classes(queries: Iterable[Query], run: Run) -> None:
 def _raise_if_unranked(unit: UnitResult) -> None:
     """Raise the InputError of the first query of a unit that could not be ranked; do nothing if all were ranked."""
     for query in unit.queries:
-        if query.unranked is not None:
-            raise query.unranked
+        if query.ranking_error is not None:
+            raise query.ranking_error
 
 
 def _raise_if_uncounted(unit: UnitResult) -> None:
     """Raise the InputError of a unit that could not be matched, or of its first query that could not be counted."""
-    if unit.unmatched is not None:
-        raise unit.unmatched
+    if unit.matching_error is not None:
+        raise unit.matching_error
     for query in unit.queries:
-        if query.uncounted is not None:
-            raise query.uncounted
+        if query.counting_error is not None:
+            raise query.counting_error
 
 
 def _written_node_id(line: Response) -> str | None:

@@ -87,10 +87,10 @@ def files_of_run(run: Run) -> dict[str, RunFile]:
     responses_by_file, repeated_by_file = _responses_of_files(run.links.responses)
     ends_by_file = _ends_of_files(run.links.responses)
     other_lines_by_file: dict[str, list[AnyLine]] = defaultdict(list)
-    for skipped in run.links.skipped:
+    for skipped in run.links.skipped_lines:
         other_lines_by_file[skipped.file].append(skipped)
     copies_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for unread in run.links.unread:
+    for unread in run.links.unread_lines:
         other_lines_by_file[unread.file].append(unread)
         copies_by_file[unread.file][unread.text].append(unread.number)
     files: dict[str, RunFile] = {}

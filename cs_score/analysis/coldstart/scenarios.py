@@ -125,7 +125,7 @@ def _slot_shares(scored: AnalysedRun) -> list[SlotShare]:
         for line in counted_lines(unit):
             slot = line.query.slots[0]
             line_count_by_slot[slot] += 1
-            if UNASSESSED in unit.labels[line.index]:
+            if UNASSESSED in unit.labels_by_index[line.index]:
                 unassessed_count_by_slot[slot] += 1
     shares = []
     for slot in sorted(line_count_by_slot):

@@ -46,11 +46,11 @@ class AnalysedRun(Record, eq=False):
 
     def lines(self) -> Iterator[ScoredLine]:
         """Yield the lines of the run in all scored units, each with its unit and its assessment if it has one."""
-        lines_by_unit = self.run.lines.get(self.run_id, {})
+        lines_by_unit = self.run.lines_by_run_id.get(self.run_id, {})
         for unit in self.result.units:
             for lines_of_query in lines_by_unit.get(unit.id, {}).values():
                 for line in lines_of_query:
-                    yield ScoredLine(unit, line, unit.matched.get(line.index))
+                    yield ScoredLine(unit, line, unit.assessment_by_index.get(line.index))
 
     @property
     def why_unranked(self) -> str | None:
@@ -65,7 +65,7 @@ class AnalysedRun(Record, eq=False):
     @property
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
-        has_ldc_queries = bool(self.run.gold.table.ldc_id_by_query)
+        has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
@@ -73,7 +73,7 @@ class AnalysedRun(Record, eq=False):
         """A sentence that says which measure replaces average precision, and why; None if nothing replaces it."""
         if self.why_unranked is None:
             return None
-        return substitute_remark(bool(self.run.gold.table.ldc_id_by_query), self.why_unranked)
+        return substitute_remark(bool(self.run.gold.query_set.ldc_id_by_query), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
         """Return the measure of that name; without a name the headline measure of this run.
@@ -122,7 +122,7 @@ def score_for_analysis(
         result = score_runs(run, policy, earlier_results=earlier_results)
     except ScoringStopped as stopped:
         stop = stopped
-        result = stopped.partial  # it has tables if only the rankings failed
+        result = stopped.partial_result  # it has tables if only the rankings failed
     if run_id is None and run_ids:
         run_id = run_ids[0]
     if stop is None:

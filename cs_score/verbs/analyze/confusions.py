@@ -81,7 +81,7 @@ def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
     count_by_value: Counter[tuple[str, str]] = Counter()
     for row in rows:
         for unit, line, _ in row.lines():
-            if WRONG in unit.labels[line.index]:
+            if WRONG in unit.labels_by_index[line.index]:
                 count_by_value[row.slot, line.value] += 1
     values = [WrongValue(slot, value, count) for (slot, value), count in count_by_value.items()]
     values.sort(key=lambda value: (-value.count, value.slot, value.value))
@@ -145,7 +145,7 @@ def _count_near_misses(
     accepted_answers = _PoolIndex([assessment for assessment in assessments if assessment.is_accepted])
     for row in rows:
         for unit, line, _ in row.lines():
-            labels = unit.labels[line.index]
+            labels = unit.labels_by_index[line.index]
             category = category_in(labels)
             if RIGHT in labels or category == CORRECT:
                 continue
@@ -223,5 +223,5 @@ def structure_of(scored: AnalysedRun) -> Structure:
 
 
 def _count_several(members_by_name: Mapping[str, set[str]]) -> int:
-    """Return how many of some sets have more than one member."""
-    return sum([len(members) > 1 for members in members_by_name.values()])
+    """Return how many names have more than one member: `{"a": {1, 2}, "b": {1}}` gives 1."""
+    return len([members for members in members_by_name.values() if len(members) > 1])

@@ -27,7 +27,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
-from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
@@ -188,7 +188,7 @@ class PreparedColdStart(Prepared):
         hops = [str(hop) for hop in range(last_hop + 1)]
         measures = rankable(
             COLD_START_MODE,
-            with_ldc=bool(self.gold.table.ldc_id_by_query),
+            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         hops_by_measure = {}
@@ -225,7 +225,7 @@ class PreparedColdStart(Prepared):
         if prepared is not self:  # the run follows another edition, whose gold and options are prepared separately
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
-        has_ldc_index = bool(self.gold.table.ldc_id_by_query)
+        has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
@@ -261,7 +261,7 @@ class PreparedColdStart(Prepared):
         except InputError as error:
             for policy in policies:
                 attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
-                yield attempt.stopped(error)
+                yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
             log = loaded_run.new_log()
@@ -269,9 +269,9 @@ class PreparedColdStart(Prepared):
             try:
                 result = loaded_run.score(policy, log)
             except InputError as error:
-                yield attempt.stopped(error)
+                yield attempt.outcome_when_stopped(error)
             else:
-                yield attempt.finished(result, loaded_run.runs_of(result))
+                yield attempt.outcome_when_finished(result, loaded_run.runs_of(result))
 
 
 class _LoadedRun:
@@ -302,7 +302,7 @@ class _LoadedRun:
         or loaded.
         """
         settings = PreparationSettings(
-            queries=self._gold.table,
+            queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
             new_log=type(self.log),
@@ -344,13 +344,13 @@ class _LoadedRun:
         options = policy.options(self._gold.options)
         if self._only_run is not None:
             return score_runs(self._only_run, options.policy, log)
-        return score_apart(replace(self._gold, options=options), self._runs, log, self._load_one)
+        return score_separately(replace(self._gold, options=options), self._runs, log, self._load_one)
 
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` belongs to the signature that `score_apart` expects; gold has it already. Raises InputError if the run
-        cannot be loaded.
+        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
+        run cannot be loaded.
         """
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
         self._run_by_id[one_run.run_id] = run
@@ -398,7 +398,7 @@ class _Attempt(Record):
     prepared_runs: list[PreparedRun]
     log: ProblemLog
 
-    def finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+    def outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
         `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
@@ -415,7 +415,7 @@ class _Attempt(Record):
             error = InputError("no line of it could be scored", file=self.run.file.name)
             failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
             return ScoredInBatch(failed_outcome, files)
-        digest_of_run = result.origin.inputs[-1]
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
         origin = self.prepared.origin(self.run, digest_of_run, self.policy.name)
         outcome = self._make_outcome(
             result.problems,
@@ -427,7 +427,7 @@ class _Attempt(Record):
         )
         return ScoredInBatch(outcome, files)
 
-    def stopped(self, error: InputError) -> ScoredInBatch:
+    def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error.
 
         A call for this run alone would have met the same problems before the error, and would have written the same
@@ -436,7 +436,7 @@ class _Attempt(Record):
         partial_result: Result | None = None
         remarks: list[str] = []
         if isinstance(error, ScoringStopped):
-            partial_result = error.partial
+            partial_result = error.partial_result
             remarks += partial_result.warnings
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
@@ -448,12 +448,14 @@ class _Attempt(Record):
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
         for position, run in enumerate(result.runs):
+            measures = self._measures_to_record(run, limits)
+            findings = collect_findings(run, self.prepared.target_index, measures)
             yield RunScores(
                 run_id=run.run_id,
                 scores=dict(run.scores),
                 intervals=limits[position] if limits else UNSET,
-                findings=collect_findings(run, self.prepared.target_index, self._measures_to_record(run, limits)),
-                duplicates=run.duplicates,
+                findings=findings,
+                duplicates=run.duplicate_count,
                 undefined=run.undefined or UNSET,
             )
 
@@ -541,7 +543,7 @@ class _Attempt(Record):
         words += [file.name for file in plan.queries]
         words += [file.name for file in plan.pool]
         words.append(self.run.file.name)
-        params = outputs.params_of(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
         for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
             yield f"out.{ending}", blocks
 

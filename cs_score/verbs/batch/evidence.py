@@ -107,7 +107,7 @@ class _PreparedEvidence(Prepared):
         except CsScoreError as error:
             yield ScoredInBatch(outcome_of(plan.task, run, policy="", failure=str(error)))
             return
-        digest_of_predictions = result.origin.inputs[-1]
+        digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
         origin = self.origin(run, digest_of_predictions, policy="")
         scores = RunScores(
             run_id=run.name,

@@ -302,13 +302,14 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     columns.append(Column("failure", "Failure"))
 
     # The columns for people. The first of the headline measures is the one that ranks.
+    further_measures = board.headline[1:]
     hidden_keys = set(_HIDDEN_KEYS)
     if not board.has_policies:
         hidden_keys.add("policy")
     if all(row.run_id in ("", row.run) for row in board.rows):
         hidden_keys.add("run_id")
     readable_keys = [column.key for column in [*leading_columns, *ranking_columns]]
-    readable_keys += board.headline[1:]
+    readable_keys += further_measures
     readable_keys += [column.key for column in trailing_columns]
     return Layout(
         name="leaderboard",
@@ -486,7 +487,8 @@ def leaderboard_text(board: LeaderboardDocument, most: int = 10) -> str:
             columns.append(replace(column, heading="Score"))
         else:
             columns.append(column)
-    hidden_keys = {*board.headline[1:], "errors", "warnings", "effect_size"}
+    further_measures = board.headline[1:]  # the first one ranks
+    hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
     shown_keys = [key for key in layout.shown if key not in hidden_keys]
     narrow_layout = replace(layout, columns=tuple(columns), shown=tuple(shown_keys))
     lines_of_table = list(text(narrow_layout.table(board), most, SCREEN))

@@ -73,7 +73,8 @@ class Findings(Record):
         lines = self.rows.split(";") if ids else []
         row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
         rows = [row_by_line[line] for line in lines]
-        if len(rows) != len(ids) or any(len(row) != len(self.columns) for row in rows):
+        has_whole_rows = all(len(row) == len(self.columns) for row in rows)
+        if len(rows) != len(ids) or not has_whole_rows:
             raise ValueError("another number of rows or columns")
         return UnitTable(ids, self.columns, rows)
 
@@ -238,14 +239,14 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
     wrong_ids: set[str] = set()
     for unit in run.units:
         for row, response in _counted_responses(unit):
-            labels = unit.labels[response.index]
+            labels = unit.labels_by_index[response.index]
             if WRONG in labels:
                 wrong_ids.add(response.follow_on.id)
             if RIGHT not in labels:
                 continue
             right_ids.add(response.follow_on.id)
             # A policy may count an answer as right that has no assessment or belongs to no class.
-            assessment = unit.matched.get(response.index)
+            assessment = unit.assessment_by_index.get(response.index)
             if assessment is not None:
                 number = index.number_by_class.get((row, assessment.value_class))
                 if number is not None:
@@ -278,13 +279,15 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
         counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
     table = averaged_table(in_printing_order(rows))
-    tables = add_ldc_tables(table, gold.table)
+    tables = add_ldc_tables(table, gold.query_set)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 
 def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
-    return default_measure(with_ldc=bool(gold.table.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings)
+    return default_measure(
+        with_ldc=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
+    )
 
 
 # ---- What runs have in common
@@ -473,9 +476,10 @@ class System(Record):
 class Evaluation(Record):
     """What gold determines for an overview.
 
-    `unit` is what a unit is called, `measure` the measure that is shown for each unit, `targets` the things to be
-    found. `union_scores` returns the scores of a run that finds the targets of some bits and does nothing wrong; none
-    where they cannot be computed. With `target_measures` the targets are the units, once for each of these measures.
+    `unit` is the name of a unit (query, claim ...), `measure` the measure that is shown for each unit, `targets` the
+    things to be found. `union_scores` takes the targets as bits of a whole number, and returns the scores of a run that
+    finds exactly these targets and does nothing wrong; it returns none if they cannot be computed. If there are
+    `target_measures`, the targets are the units, once for each of these measures.
     """
 
     mode: str
@@ -619,7 +623,10 @@ def _scored_positions(scores: Sequence[float | None]) -> frozenset[int]:
 
 
 class PolicyResults(Record):
-    """The results of all systems under one policy, and the statistics of their units; None where not scored."""
+    """The results of all systems under one policy, and the statistics of their units.
+
+    Both are None for a system that was not scored.
+    """
 
     policy: str
     results: Sequence[SystemResult | None]
@@ -737,6 +744,7 @@ def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerB
             found_bits.append(result.findings.found_bits())
             ids_of_right_answers.append(_ANSWER_ID.findall(result.findings.right))
             ids_of_wrong_answers.append(_ANSWER_ID.findall(result.findings.wrong))
+    # A bit means the same answer in all systems, so that answers of two systems can be compared.
     right_bits = answers_as_bits(ids_of_right_answers)
     wrong_bits = answers_as_bits(ids_of_wrong_answers)
     answers_by_system = {}

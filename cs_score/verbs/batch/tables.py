@@ -14,30 +14,36 @@ from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_e
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Note
 from cs_score.tables.layout import Layout, Table, columns, tsv
-from cs_score.verbs.batch import documents
-from cs_score.verbs.batch import overview as many
-from cs_score.verbs.batch.documents import LeaderboardDocument, LeaderboardRow, Outcome
+from cs_score.verbs.batch.documents import BatchOverview, LeaderboardDocument, LeaderboardRow, Outcome, RankedRow
 from cs_score.verbs.batch.leaderboard import WRITERS, distinct_labels
+from cs_score.verbs.batch.overview import (
+    FOUND,
+    Difficulty,
+    Evaluation,
+    Overview,
+    System,
+    SystemResult,
+    UnitScores,
+    make_overview,
+)
 
 # ---- The overview of all runs
 
 
-def overview_of_outcomes(
-    outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: many.Evaluation
-) -> many.Overview:
+def overview_of_outcomes(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: Evaluation) -> Overview:
     """Return the overview of the runs of one edition: the answers of each run, and how much the runs agree.
 
     Rankings in it are by the headline measures of the leaderboard `board`. `evaluation` has the properties of gold.
     """
     # A system is a run id of a run. It has one result under each policy.
-    systems: dict[many.System, None] = {}
-    result_by_key: dict[tuple[str, many.System], many.SystemResult] = {}
+    systems: dict[System, None] = {}
+    result_by_key: dict[tuple[str, System], SystemResult] = {}
     for outcome in outcomes:
         for run in outcome.runs:
-            system = many.System(outcome.run, run.run_id)
+            system = System(outcome.run, run.run_id)
             systems[system] = None
             if run.findings:
-                result_by_key[outcome.policy, system] = many.SystemResult(run.scores, run.findings)
+                result_by_key[outcome.policy, system] = SystemResult(run.scores, run.findings)
     results_by_policy = {}
     for outcome in outcomes:
         policy = outcome.policy
@@ -48,10 +54,10 @@ def overview_of_outcomes(
         if row.intervals:  # all rows with intervals have the same settings
             resampling = row.intervals.resampling
             break
-    return many.make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
+    return make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
 
 
-def overview_document(overview: many.Overview, board: LeaderboardDocument, *, pages: bool) -> documents.BatchOverview:
+def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: bool) -> BatchOverview:
     """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
     evaluation = overview.evaluation
     # Collect the notes of all rows, and the lists of all policies.
@@ -60,15 +66,15 @@ def overview_document(overview: many.Overview, board: LeaderboardDocument, *, pa
         if row.intervals:
             notes += row.intervals.notes
     notes += board.notes
-    units: list[many.UnitScores] = []
-    answers: list[many.Difficulty] = []
+    units: list[UnitScores] = []
+    answers: list[Difficulty] = []
     for policy_overview in overview.policies:
         units += policy_overview.unit_scores
         answers += policy_overview.difficulties
     resampling = overview.resampling
     if resampling is not None:
         resampling = replace(resampling, unit=evaluation.unit)
-    return documents.BatchOverview(
+    return BatchOverview(
         task=evaluation.mode,
         measure=board.measure,
         unit=evaluation.unit,
@@ -88,13 +94,13 @@ def overview_document(overview: many.Overview, board: LeaderboardDocument, *, pa
     )
 
 
-def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
+def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
     """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score."""
     interval = None
     if row.intervals and measure in row.scores:
         low, high = row.limits(measure)
         interval = RankingLimits(low, high)
-    return documents.RankedRow(
+    return RankedRow(
         policy=row.policy,
         rank=row.rank,
         run=row.run,
@@ -111,7 +117,7 @@ def _ranked_row(row: LeaderboardRow, measure: str) -> documents.RankedRow:
 # ---- Tables of the overview
 
 
-def _answers_table(overview: many.Overview) -> Table:
+def _answers_table(overview: Overview) -> Table:
     """Return the table `answers.tsv`, which says for each answer that gold asks for which runs gave it.
 
     It has a row for each policy and each target (in Cold Start an equivalence class of the ground truth, in other tasks
@@ -129,7 +135,7 @@ def _answers_table(overview: many.Overview) -> Table:
             finder_count = policy_overview.finder_counts[position]
             only_finder = ""
             if finder_count == 1:
-                only_finder = labels[marks.index(many.FOUND)]
+                only_finder = labels[marks.index(FOUND)]
             row: list[Any] = [policy_overview.policy, target.part, target.unit, target.place, target.name, target.value]
             row += [finder_count, only_finder]
             row += marks
@@ -162,7 +168,7 @@ _AGREEMENT_COLUMNS: Final = columns(
 )
 
 
-def _agreement_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
+def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield the rows of `agreement.tsv`, policy by policy, each row as a dictionary by the keys of the columns.
 
     The rows of a policy are of three kinds, which the column `what` tells apart: `pair` for two runs and the numbers of
@@ -212,7 +218,7 @@ _STABILITY_COLUMNS: Final = columns(
 )
 
 
-def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
+def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield the rows of `stability.tsv`, each as a dictionary by the keys of the columns.
 
     A ranking orders the runs by a measure under a policy. Rows of the kind `run` come first: for each ranking and each
@@ -251,7 +257,7 @@ def _stability_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
         }
 
 
-TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
+TABLES: Final[Mapping[str, Callable[[Overview], Table]]] = {
     "answers.tsv": _answers_table,
     "agreement.tsv": Layout(name="agreement", title="", columns=_AGREEMENT_COLUMNS, rows=_agreement_rows).table,
     "stability.tsv": Layout(name="stability", title="", columns=_STABILITY_COLUMNS, rows=_stability_rows).table,
@@ -259,7 +265,7 @@ TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
 """The functions that make the tables of an overview, by the name of the file."""
 
 
-def table_files(board: LeaderboardDocument, overview: many.Overview) -> dict[str, Iterator[bytes]]:
+def table_files(board: LeaderboardDocument, overview: Overview) -> dict[str, Iterator[bytes]]:
     """Return the content of each table of a batch, by the name of its file.
 
     These are the leaderboard as TSV, Markdown and LaTeX, and the tables of the overview. The leaderboard as JSON and
@@ -283,10 +289,10 @@ def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
     The rows of a run are its problems, then its remarks, then the reason of its failure if it failed.
     """
     for outcome in outcomes:
-        run = {"run": outcome.run, "policy": outcome.policy}
         for problem in outcome.problems:
             yield {
-                **run,
+                "run": outcome.run,
+                "policy": outcome.policy,
                 "severity": problem.severity,
                 "code": problem.code,
                 "file": problem.file,
@@ -294,9 +300,22 @@ def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
                 "message": problem.message.strip(),
             }
         for remark in outcome.remarks:
-            yield {**run, "severity": "NOTE", "code": "REMARK", "message": remark}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "NOTE",
+                "code": "REMARK",
+                "message": remark,
+            }
         if outcome.failure is not None:
-            yield {**run, "severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+            yield {
+                "run": outcome.run,
+                "policy": outcome.policy,
+                "severity": "ERROR",
+                "code": "FATAL",
+                "file": outcome.file,
+                "message": outcome.failure,
+            }
 
 
 _PROBLEM_LAYOUT: Final = Layout(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import os
@@ -42,9 +43,9 @@ _OWN_OPTIONS: Final = (
     Option("--title TEXT", "The title of the competition", "the name of the task"),
     Option("--wheels FOLDER", "Take the wheels of other packages from this folder alone", "pip finds them"),
 )
-_WORDS: Final = "--measure --title --start --sample --wheels --python --platform"
-_OF_RUNS: Final = f"{SCORING} --policy {_WORDS}"
-_OF_EVIDENCE: Final = f"--gold {_WORDS}"
+_COMMON_OPTIONS: Final = "--measure --title --start --sample --wheels --python --platform"
+_OPTIONS_FOR_RUNS: Final = f"{SCORING} --policy {_COMMON_OPTIONS}"
+_OPTIONS_FOR_EVIDENCE: Final = f"--gold {_COMMON_OPTIONS}"
 _FILES_OF_RUNS: Final = "The query files (*.xml, perhaps compressed) and the assessments, in any order"
 _FILES_OF_EVIDENCE: Final = "Gold, where --gold does not name it"
 _WHEELS: Final = (
@@ -59,15 +60,31 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
-def _verb(more_options: str, summary: str) -> Verb:
-    """Return the verb for a platform. `more_options` are names of options, `summary` is the first line of its help."""
+def _verb_for_platform(more_options: str, summary: str) -> Verb:
+    """Return the description of a command that makes a bundle for a platform such as Codabench.
+
+    It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
+    the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
+    """
+    example = "-o bundle $GOLD"
+    for_runs = VerbForm(
+        options=f"{_OPTIONS_FOR_RUNS}{more_options}",
+        formats="text json",
+        files=_FILES_OF_RUNS,
+        sections=[POLICIES],
+        example=example,
+        folder="files",
+    )
+    for_evidence = VerbForm(
+        options=f"{_OPTIONS_FOR_EVIDENCE}{more_options}",
+        formats="text json",
+        files=_FILES_OF_EVIDENCE,
+        example=example,
+        folder="files",
+    )
     return Verb(
-        runs=VerbForm(
-            f"{_OF_RUNS}{more_options}", "text json", _FILES_OF_RUNS, [POLICIES], "-o bundle $GOLD", folder="files"
-        ),
-        evidence=VerbForm(
-            f"{_OF_EVIDENCE}{more_options}", "text json", _FILES_OF_EVIDENCE, (), "-o bundle $GOLD", folder="files"
-        ),
+        runs=for_runs,
+        evidence=for_evidence,
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,
@@ -75,53 +92,67 @@ def _verb(more_options: str, summary: str) -> Verb:
     )
 
 
-class _Parts(NamedTuple):
-    """The parts of every bundle: the settings, the files of gold by name, the starting kit, and the first day."""
+class _BundleParts(NamedTuple):
+    """The parts of every bundle: its settings, the files of gold by name, what participants get, and the first day."""
 
     settings: Bundle
-    gold: Mapping[str, bytes]
-    kit: StartingKit
-    start: str
+    gold_files: Mapping[str, bytes]
+    starting_kit: StartingKit
+    first_day: str
 
 
-@_verb("", "Pack a scorer of {task} predictions for a competition on Codabench").command
+@_verb_for_platform("", "Pack a scorer of {task} predictions for a competition on Codabench").command
 def bundle_codabench(task: str, line: Line) -> int:
-    """Write the bundle of a competition on Codabench. Return 0.
+    """Write the bundle of a competition on Codabench into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
-    target = _target(line)
-    parts = _parts(task, line)
-    program = _program(task, line, parts, target, codabench.SCRIPT)
-    competition = codabench.Competition(parts.kit.title, parts.start, target.python)
-    kit = parts.kit.files_for_codabench()
-    files = codabench.codabench_files(competition, parts.settings, parts.gold, program, kit)
-    return _deliver(line, parts.settings, files, codabench.UPLOADED)
+    platform = _read_platform(line)
+    parts = _read_parts(task, line)
+    competition = codabench.Competition(title=parts.starting_kit.title, start=parts.first_day, python=platform.python)
+    files = codabench.codabench_files(
+        competition,
+        parts.settings,
+        reference=parts.gold_files,
+        program=_make_program(task, line, parts, platform, codabench.SCRIPT),
+        kit=parts.starting_kit.files_for_codabench(),
+    )
+    return _write_bundle(line, parts.settings, files, codabench.UPLOADED)
 
 
-@_verb(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
+@_verb_for_platform(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
 def bundle_evalai(task: str, line: Line) -> int:
-    """Write the bundle of a challenge on EvalAI. Return 0.
+    """Write the bundle of a challenge on EvalAI into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
-    target = _target(line)
-    parts = _parts(task, line)
-    program = _program(task, line, parts, target, evalai.SCRIPT)
-    challenge = evalai.Challenge(parts.kit.title, parts.start, _endings(task))
-    files = evalai.evalai_files(challenge, parts.settings, parts.gold, program, parts.kit.files_for_evalai())
-    return _deliver(line, parts.settings, files, evalai.UPLOADED)
+    platform = _read_platform(line)
+    parts = _read_parts(task, line)
+    challenge = evalai.Challenge(
+        title=parts.starting_kit.title, start=parts.first_day, endings=_endings_of_submissions(task)
+    )
+    files = evalai.evalai_files(
+        challenge,
+        parts.settings,
+        reference=parts.gold_files,
+        program=_make_program(task, line, parts, platform, evalai.SCRIPT),
+        kit=parts.starting_kit.files_for_evalai(),
+    )
+    return _write_bundle(line, parts.settings, files, evalai.UPLOADED)
 
 
-def _target(line: Line) -> Platform:
-    """Return the platform and the version of Python for the scorer. Raises UsageError for a Python that is too old."""
-    target = wheel_tools.Platform(line.text("--python"), line.text("--platform"))
-    target.check()
-    return target
+def _read_platform(line: Line) -> Platform:
+    """Return the platform and the version of Python on which the scorer will run, from --platform and --python.
+
+    Raises UsageError for a Python that is too old.
+    """
+    platform = wheel_tools.Platform(python=line.text("--python"), platform=line.text("--platform"))
+    platform.check()
+    return platform
 
 
-def _parts(task: str, line: Line) -> _Parts:
-    """Read gold and options, and return the parts of the bundle that do not depend on the platform.
+def _read_parts(task: str, line: Line) -> _BundleParts:
+    """Read gold and options, and return the parts of the bundle that are the same on all platforms.
 
     Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
     sample submission cannot be scored.
@@ -129,71 +160,80 @@ def _parts(task: str, line: Line) -> _Parts:
     folder = line.folder or ""
     if os.path.lexists(folder):
         raise UsageError(f"{folder} exists; -o must name a new folder")
-    start = _start(line)
+    first_day = _read_first_day(line)
     conditions = conditions_of(task, line, refusal="a bundle has no run")
     sample = contents.sample_of(task, line.get("--sample"))
     measures = contents.leaderboard_measures(conditions, read_measures(line))
     reference = contents.read_reference(conditions)
-    split = line.text("--split", "test")
-    settings = contents.make_settings(reference.origin, measures, split)
+    settings = contents.make_settings(reference.origin, measures, split=line.text("--split", "test"))
     _check_sample(task, line, conditions, settings)
-    kit = contents.StartingKit(
-        title=line.get("--title") or task,
-        settings=settings,
-        sample=sample,
-        form="a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files,
-        wheels=contents.own_wheels(task),
+    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
+    starting_kit = contents.StartingKit(
+        title=line.get("--title") or task, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
     )
-    return _Parts(settings, reference.files, kit, start)
+    return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
 
 
-def _start(line: Line) -> str:
-    """Return the first day of the competition as YYYY-MM-DD, by default today. Raises UsageError for a wrong date."""
+def _read_first_day(line: Line) -> str:
+    """Return the first day of the competition, which is the value of --start (`2027-03-01`), by default today.
+
+    Raises UsageError for a wrong date.
+    """
     text = line.get("--start")
     if text is None:
-        return datetime.datetime.now(datetime.UTC).date().isoformat()
-    try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        today = datetime.datetime.now(datetime.UTC).date()
+        return today.isoformat()
+    has_form_of_date = re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+    if has_form_of_date:
+        with contextlib.suppress(ValueError):  # 2027-02-30 is no date
             return datetime.date.fromisoformat(text).isoformat()
-    except ValueError:
-        pass
     raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
 
 
 def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -> None:
-    """Raise InputError if the scorer of the bundle could not score the organisers' sample submission."""
+    """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
+
+    `conditions` name the files of gold where they lie now; the settings of the bundle name them as it has them.
+    """
     path = line.get("--sample")
     if path is None:
         return
+    settings_for_check = replace(settings, origin=conditions)
     try:
-        scoring.score_submission(replace(settings, origin=conditions), "", path)
+        scoring.score_submission(settings_for_check, reference="", submission=path)
     except submission.SubmissionError as error:
-        command = f"cs-score score {task}" if task != COLD_START else "cs-score score"
+        command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
         remedy = f"score it by {command} to see why"
         raise InputError(f"this sample cannot be scored: {error}", file=path, remedy=remedy) from None
 
 
-def _program(task: str, line: Line, parts: _Parts, target: Platform, script: str) -> dict[str, bytes]:
-    """Return the files of the scoring program by name. Raises InputError, which names the wheel, if one is missing."""
-    wheels = list(parts.kit.wheels)
-    wheels += contents.third_party_wheels(task, target, line.get("--wheels"))
-    return contents.program_files(parts.settings, wheels, target, script)
+def _make_program(task: str, line: Line, parts: _BundleParts, platform: Platform, script: str) -> dict[str, bytes]:
+    """Return the files of the program that scores submissions on a platform, by name: settings, wheels and `script`.
+
+    Raises InputError, which names the wheel, if one is missing.
+    """
+    wheels = list(parts.starting_kit.wheels)
+    wheels += contents.third_party_wheels(task, platform, line.get("--wheels"))
+    return contents.program_files(parts.settings, wheels, platform, script)
 
 
-def _endings(task: str) -> str:
-    """Return the endings of the files that participants may submit, as EvalAI lists them."""
+def _endings_of_submissions(task: str) -> str:
+    """Return the endings of the files that participants may submit, as EvalAI lists them: `.tab, .txt`."""
     if task == COLD_START:
         return ".tab, .txt, .tsv"
     return ", ".join(mode_named(task).endings)
 
 
-def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
-    """Write the files of a bundle and the archive to upload into the folder of -o, and print a summary. Return 0.
+def _write_bundle(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
+    """Write the files of a bundle into the folder of -o, print a summary, and return the exit status 0.
 
-    The folder appears with all files or not at all. Raises OutputError.
+    An archive of all files, which organisers upload, is added under the name `archive_name`. The folder appears with
+    all files or not at all. Raises OutputError if it cannot be written.
     """
     folder = line.folder or ""
-    content_by_path = contents.with_archive({**files, "logo.png": contents.logo()}, archive_name)
+    files_with_logo = dict(files)
+    files_with_logo["logo.png"] = contents.logo()
+    content_by_path = contents.with_archive(files_with_logo, archive_name)
     subfolders: set[str] = set()
     files_to_write = []
     for path, content in content_by_path.items():
@@ -202,15 +242,18 @@ def _deliver(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_n
             subfolders.add(subfolder)
         files_to_write.append((subfolder, name, [content]))
     write_folder(folder, sorted(subfolders), files_to_write)
+
     if line.format == "json":
         print_text(json_text(settings))
         return Status.DONE
     archive = content_by_path[archive_name]
+    archive_path = os.path.join(folder, archive_name)
     sha256 = hashlib.sha256(archive).hexdigest()
-    lines = [
-        f"upload     {os.path.join(folder, archive_name)}, {len(archive):,} bytes, SHA-256 {sha256}",
-        f"measures   {', '.join(settings.measures)}; the first one ranks",
+    measures = ", ".join(settings.measures)
+    summary_lines = [
+        f"upload     {archive_path}, {len(archive):,} bytes, SHA-256 {sha256}",
+        f"measures   {measures}; the first one ranks",
         f"signature  {settings.signature}",
     ]
-    print_text("\n".join(lines))
+    print_text("\n".join(summary_lines))
     return Status.DONE

@@ -89,20 +89,27 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
     for this gold, and the headline measure ranks. Raises UsageError for a pattern that no measure matches.
     """
     possible_measures = _possible_measures(origin)
-    headline = select_names(possible_measures, patterns[:1])[0] if patterns else origin.measure
-    columns = [headline]
+    ranking_measure = origin.measure
+    if patterns:
+        first_pattern = patterns[0]
+        ranking_measure = select_names(possible_measures, [first_pattern])[0]
+    columns = [ranking_measure]
     for measure in select_names(possible_measures, patterns):
-        if measure != headline:
+        if measure != ranking_measure:
             columns.append(measure)
     return tuple(columns)
 
 
 def _possible_measures(origin: Origin) -> list[str]:
-    """Return the measures of a task; for Cold Start only the ones that queries and edition allow."""
+    """Return the measures of a task; for Cold Start only the ones that queries and edition allow.
+
+    Without LDC queries there are no measures about them, and some editions have no average precision.
+    """
     measures = list(names(origin.task))
     if origin.task != COLD_START:
         return measures
-    edition = EDITIONS[origin.options.get("follow") or LATEST.name]
+    edition_name = origin.options.get("follow") or LATEST.name
+    edition = EDITIONS[edition_name]
     headline = parse(origin.measure)
     if headline.table != LDC_MEAN:
         measures = [measure for measure in measures if not measure.startswith("LDC-")]
@@ -119,27 +126,32 @@ class ReferenceData(Record):
 
 
 def read_reference(origin: Origin) -> ReferenceData:
-    """Read the files of gold, and give them names that are different also where they lay in several folders."""
+    """Read the files of gold that scores depend on, and give each a name of its own without a folder.
+
+    `a/gold.jsonl` and `b/gold.jsonl` become `gold.jsonl` and `1-gold.jsonl`.
+    """
     files: dict[str, bytes] = {}
     inputs: list[InputDigest] = []
-    for file in origin.inputs:
-        name = os.path.basename(file.name)
+    for gold_file in origin.inputs:
+        name = os.path.basename(gold_file.name)
         if name in files:
             name = f"{len(files)}-{name}"
-        with open(file.name, "rb") as opened:
-            files[name] = opened.read()
-        inputs.append(replace(file, name=name))
-    return ReferenceData(files, replace(origin, inputs=tuple(inputs)))
+        with open(gold_file.name, "rb") as source:
+            files[name] = source.read()
+        inputs.append(replace(gold_file, name=name))
+    renamed_origin = replace(origin, inputs=tuple(inputs))
+    return ReferenceData(files=files, origin=renamed_origin)
 
 
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
-    """Return the settings of the scoring program."""
-    of_headline = replace(origin, measure=measures[0])
+    """Return the settings of the scoring program: its options and gold, and the measures, the first of which ranks."""
+    ranking_measure = measures[0]
+    origin_with_measure = replace(origin, measure=ranking_measure)
     return Bundle(
         task=origin.task,
-        measure=measures[0],
-        signature=str(of_headline.signature),
-        origin=of_headline,
+        measure=ranking_measure,
+        signature=str(origin_with_measure.signature),
+        origin=origin_with_measure,
         measures=tuple(measures),
         split=split,
     )
@@ -151,44 +163,55 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 def own_wheels(task: str) -> list[Wheel]:
     """Return the wheels that no index has: of cs-score, and of the package that a task from outside comes with."""
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
-        module = offer.mode_path.partition(":")[0].partition(".")[0]
-        wheels.append(pack_installed(offer.package, [module]))
+        # The path of a mode is such as `cs_score_fever.mode:FEVER`.
+        module_path = offer.mode_path.partition(":")[0]
+        top_level_module = module_path.partition(".")[0]
+        wheels.append(pack_installed(offer.package, [top_level_module]))
     return wheels
 
 
 def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[Wheel]:
-    """Return the wheels of other packages that score a task and make its page.
+    """Return the wheels of other packages that score a task and make its page, and run on the platform `target`.
 
-    They come from pip's index, or from a folder. Raises InputError that names a missing wheel.
+    They come from `folder`, or from pip's index if it is None. Raises InputError that names a missing wheel.
     """
     target.check()
     extras = [_EXTRA_OF_PAGES]
     extras += _EXTRAS.get(task, ())
     requirements = requirements_of(PACKAGE, extras)
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
-        requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
+        # A task from another package; cs-score itself is packed from its installation.
+        for requirement in requirements_of(offer.package):
+            if not is_requirement_of(requirement, PACKAGE):
+                requirements.append(requirement)
     return find_wheels(requirements, target, folder)
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, script: str) -> dict[str, bytes]:
-    """Return the files of a scoring program: what installs the wheels, the script that the platform calls, settings."""
-    version = target.python.replace(".", ", ")
+    """Return the files of a scoring program by name.
+
+    They are the settings, a script that installs the wheels, the wheels, and the script that the platform calls:
+    `script` is its name.
+    """
+    version_as_tuple = target.python.replace(".", ", ")  # 3.11 is (3, 11) in the script
+    installer = _read_template("install_wheels.py").replace("@PYTHON@", version_as_tuple)
     program = {
         FILE_NAME: json_text(settings).encode(),
-        "install_wheels.py": _template("install_wheels.py").replace("@PYTHON@", version).encode(),
-        script: _template(script).encode(),
+        "install_wheels.py": installer.encode(),
+        script: _read_template(script).encode(),
     }
     for wheel in wheels:
         program[f"wheels/{wheel.name}"] = wheel.content
     return program
 
 
-def _template(name: str) -> str:
-    """Return a script of the package's templates."""
-    return (files("cs_score.verbs.bundle") / "templates" / f"{name}.txt").read_text("utf-8")
+def _read_template(name: str) -> str:
+    """Return the text of a script among the templates of this package, such as "main.py"."""
+    template = files("cs_score.verbs.bundle") / "templates" / f"{name}.txt"
+    return template.read_text("utf-8")
 
 
 # ---- What participants get
@@ -207,58 +230,69 @@ class StartingKit(Record):
     wheels: Sequence[Wheel]
 
     def files_for_codabench(self) -> dict[str, bytes]:
-        """Return the files of the kit where archives are handed in, and a page is shown."""
+        """Return the files of the kit by name, for Codabench: archives are handed in there, and a page is shown."""
         name = self.sample.name
-        hand_in = f"Hand in a zip archive with one file in the form of {name}, as submission.zip is."
-        see = (
+        how_to_hand_in = f"Hand in a zip archive with one file in the form of {name}, as submission.zip is."
+        what_is_shown = (
             "You see the scores with intervals, and how many mistakes of each kind the whole submission has, from 10 "
             "on. A measure that has no value for your submission is not shown."
         )
-        files = self._files(hand_in, see)
-        files["submission.zip"] = zip_archive({name: self.sample.content})
-        return files
+        content_by_name = self._files(how_to_hand_in, what_is_shown)
+        content_by_name["submission.zip"] = zip_archive({name: self.sample.content})
+        return content_by_name
 
     def files_for_evalai(self) -> dict[str, bytes]:
-        """Return the files of the kit where files are handed in, and numbers alone are shown."""
-        hand_in = f"Hand in one file in the form of {self.sample.name}."
-        see = "You see the scores. A submission for which one of the measures has no value is refused."
-        return self._files(hand_in, see)
+        """Return the files of the kit by name, for EvalAI: files are handed in there, and only numbers are shown."""
+        how_to_hand_in = f"Hand in one file in the form of {self.sample.name}."
+        what_is_shown = "You see the scores. A submission for which one of the measures has no value is refused."
+        return self._files(how_to_hand_in, what_is_shown)
 
-    def _files(self, hand_in: str, see: str) -> dict[str, bytes]:
-        """Return the files of the kit, with sentences on how to hand in and which results are shown."""
+    def _files(self, how_to_hand_in: str, what_is_shown: str) -> dict[str, bytes]:
+        """Return a text about the competition, the sample submission and the wheels, by the names of their files.
+
+        `how_to_hand_in` and `what_is_shown` are sentences of the text.
+        """
         version = self.settings.origin.version
+        measures = ", ".join(self.settings.measures)
         wheel_names = " ".join([wheel.name for wheel in self.wheels])
         text = (
             f"# {self.title}\n\n"
-            f"{hand_in} Each submission is scored by cs-score {version}.\n\n"
+            f"{how_to_hand_in} Each submission is scored by cs-score {version}.\n\n"
             f"Form: {self.form}\n\n"
-            f"Measures: {', '.join(self.settings.measures)}. {self.settings.measure} ranks.\n\n"
-            f"{see}\n\n"
+            f"Measures: {measures}. {self.settings.measure} ranks.\n\n"
+            f"{what_is_shown}\n\n"
             f"To score on data that you have: pip install {wheel_names}, then cs-score help score "
             f"{self.settings.task}.\n"
         )
-        files = {"README.md": text.encode(), self.sample.name: self.sample.content}
+        content_by_name = {"README.md": text.encode(), self.sample.name: self.sample.content}
         for wheel in self.wheels:
-            files[wheel.name] = wheel.content
-        return files
+            content_by_name[wheel.name] = wheel.content
+        return content_by_name
 
 
 def logo() -> bytes:
-    """Return a blue square as PNG, for the organisers to replace by their logo."""
+    """Return a blue square as PNG, which the organisers replace by their logo."""
     size = 128
     bits_per_sample = 8
     red_green_blue = 2
     header = struct.pack(">IIBBBBB", size, size, bits_per_sample, red_green_blue, 0, 0, 0)
-    row = b"\x00" + bytes((31, 90, 140)) * size  # each row begins with the number of its filter, here none
+    blue = bytes((31, 90, 140))
+    row = b"\x00" + blue * size  # each row begins with the number of its filter, here none
     pixels = zlib.compress(row * size)
-    return b"\x89PNG\r\n\x1a\n" + _png_chunk(b"IHDR", header) + _png_chunk(b"IDAT", pixels) + _png_chunk(b"IEND", b"")
+    chunks = [_png_chunk(b"IHDR", header), _png_chunk(b"IDAT", pixels), _png_chunk(b"IEND", b"")]
+    signature = b"\x89PNG\r\n\x1a\n"
+    return signature + b"".join(chunks)
 
 
 def _png_chunk(kind: bytes, content: bytes) -> bytes:
     """Return a part of a PNG file with its length and its checksum."""
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    length = struct.pack(">I", len(content))
+    checksum = struct.pack(">I", zlib.crc32(kind + content))
+    return length + kind + content + checksum
 
 
 def with_archive(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
-    """Return files with the archive of all of them."""
-    return {**files, name: zip_archive(files)}
+    """Return files by name, and an archive of all of them under the name `name`."""
+    files_with_archive = dict(files)
+    files_with_archive[name] = zip_archive(files)
+    return files_with_archive

@@ -23,36 +23,39 @@ DETAILS: Final = "detailed_results.html"
 def score_for_codabench(program: str, inputs: str, outputs: str) -> int:
     """Score the submission that Codabench has unpacked, and return the exit status of the program.
 
-    `program` is the folder of the scoring program; `inputs` has gold in `ref` and the submission in `res`. Into
-    `outputs` go the scores and a page; of a submission that cannot be scored a page with one line, which standard error
-    has as well, and no scores.
+    `program` is the folder of the scoring program. The folder `inputs` has gold in `ref` and the submission in `res`.
+    The scores and a page about them are written into the folder `outputs`. If the submission cannot be scored, no
+    scores are written; the page has one line with the reason, which is also printed on standard error.
     """
-    warnings.simplefilter("ignore")  # participants see standard error, and a warning may quote anything
+    # Participants see standard error, and a warning may quote anything.
+    warnings.simplefilter("ignore")
     bundle = read_settings(os.path.join(program, FILE_NAME))
+    reference = os.path.join(inputs, "ref")
     try:
         submission = find_submission(os.path.join(inputs, "res"))
-        aggregate = score_submission(bundle, os.path.join(inputs, "ref"), submission)
+        aggregate = score_submission(bundle, reference, submission)
     except SubmissionError as error:
-        _write(outputs, DETAILS, _page_of_line(str(error)))
+        _write_file(outputs, DETAILS, _page_on_failure(str(error)))
         sys.stderr.write(f"{error}\n")
         return 1
-    _write(outputs, DETAILS, page_of(aggregate))
-    _write(outputs, SCORES, json.dumps(defined_scores(bundle, aggregate), indent=1))
+    scores = defined_scores(bundle, aggregate)
+    _write_file(outputs, DETAILS, page_of(aggregate))
+    _write_file(outputs, SCORES, json.dumps(scores, indent=1))
     return 0
 
 
-def _write(folder: str, name: str, text: str) -> None:
-    """Write a text into a folder, which is made where it is not there."""
+def _write_file(folder: str, name: str, text: str) -> None:
+    """Write a text into a file of a folder, which is made if it does not exist."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(text)
 
 
-def _page_of_line(line: str) -> str:
-    """Return a page that says why a submission was not scored."""
+def _page_on_failure(reason: str) -> str:
+    """Return an HTML page that says why a submission was not scored."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Not scored</title>\n</head>\n'
-        f"<body>\n<h1>Not scored</h1>\n<p>{escape(line)}</p>\n</body>\n</html>\n"
+        f"<body>\n<h1>Not scored</h1>\n<p>{escape(reason)}</p>\n</body>\n</html>\n"
     )
 
 
@@ -60,9 +63,10 @@ def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[s
     """Score a submission for EvalAI, and return `{"result": [{split: {measure: score}}]}`.
 
     `program` is the folder of the evaluation script, `reference` the archive of gold, `submission` the file that was
-    handed in. Raises SubmissionError with one line for what cannot be scored, also where a measure of the leaderboard
-    has no value: EvalAI needs a number in each column.
+    handed in. Raises SubmissionError, whose text is one line, if the submission cannot be scored, and if a measure of
+    the leaderboard has no value: EvalAI needs a number in each column.
     """
+    # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")
     bundle = read_settings(os.path.join(program, FILE_NAME))
     refuse_link(submission)
@@ -76,9 +80,8 @@ def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[s
 
 
 def _refuse_undefined(bundle: Bundle, scores: dict[str, float]) -> None:
-    """Raise SubmissionError where a measure of the leaderboard has no value."""
-    undefined = [measure for measure in bundle.measures if measure not in scores]
-    if undefined:
-        raise SubmissionError(
-            f"{', '.join(undefined)} has no value for this submission, and the leaderboard needs a number"
-        )
+    """Raise SubmissionError if a measure of the leaderboard has no value; `scores` are the values by measure."""
+    undefined_measures = [measure for measure in bundle.measures if measure not in scores]
+    if undefined_measures:
+        measures = ", ".join(undefined_measures)
+        raise SubmissionError(f"{measures} has no value for this submission, and the leaderboard needs a number")

@@ -75,16 +75,18 @@ def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
 def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
     """Score predictions. Raises SubmissionError for what cannot be read, CsScoreError for what cannot be scored."""
     arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
-    read_alone(bundle.task, arguments, submission)
-    (gold,) = gold_paths(bundle.origin, reference, GOLD)
-    result: ScoredPredictions = mode_named(bundle.task).score(gold, submission, **arguments)
+    # Faults that show without gold are told to the participant in full.
+    check_form_without_gold(bundle.task, arguments, submission)
+    (gold_path,) = gold_paths(bundle.origin, reference, GOLD)
+    result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission, **arguments)
     return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
 
 
-def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
-    """Read predictions without gold.
+def check_form_without_gold(task: str, arguments: dict[str, Any], submission: str) -> None:
+    """Raise SubmissionError for a fault in the form of predictions, and for several systems in one file.
 
-    Raises SubmissionError for every fault of their form, which it names in full, and for several systems in one file.
+    The predictions are read before gold is, so that the error may say in full what is wrong. `arguments` are the
+    options of the task.
     """
     mode = mode_named(task).with_options(arguments)
     try:
@@ -97,9 +99,14 @@ def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
 
 
 def _with_short_name(error: InputError, submission: str) -> SubmissionError:
-    """Return an error about a submission for its participant, who knows the file by its name without a folder."""
-    error.file = os.path.basename(submission)
-    return SubmissionError(str(error).replace(submission, error.file))
+    """Return an error about a submission for its participant, who knows the file by its name without a folder.
+
+    The file of `error` is changed to this name.
+    """
+    name = os.path.basename(submission)
+    error.file = name
+    text = str(error).replace(submission, name)
+    return SubmissionError(text)
 
 
 # ---- Cold Start
@@ -110,24 +117,26 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
     options = cold_start_options(bundle.origin.options, "the bundle", "options")
     with paused_collector():
         queries = open_queries(options, bundle.origin, reference)
-        run_id = _check_run(queries, submission)
-        pool = gold_paths(bundle.origin, reference, POOL)
-        run = load_run(queries, [*pool, submission])
-        scored = score_for_analysis(run, options.policy, run_id)
-    return aggregate_of_run(scored, bundle.measure, Resampling(can_grow=True))
+        # Faults that show without assessments are told to the participant in full.
+        run_id = _id_of_only_run(queries, submission)
+        assessment_paths = gold_paths(bundle.origin, reference, POOL)
+        run = load_run(queries, [*assessment_paths, submission])
+        scored_run = score_for_analysis(run, options.policy, run_id)
+    return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
 
 
 def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
-    """Return the queries of a bundle, without assessments."""
-    named_files: dict[str, Input] = {}
+    """Return the queries of a bundle as gold without assessments; `folder` has the files of gold."""
+    file_by_role: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):
         for path in gold_paths(origin, folder, role):
-            named_files[role] = path
-    return open_gold(gold_paths(origin, folder, QUERIES), options, file_by_role=named_files)
+            file_by_role[role] = path
+    query_paths = gold_paths(origin, folder, QUERIES)
+    return open_gold(query_paths, options, file_by_role=file_by_role)
 
 
-def _check_run(queries: ColdStartGold, submission: str) -> str:
-    """Return the id of the only run in a submission, which is read beside the queries that participants have.
+def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
+    """Return the id of the only run in a submission, which is read with the queries but without assessments.
 
     Raises SubmissionError for another kind of file, for lines that cannot be read, and for several runs.
     """
@@ -138,7 +147,7 @@ def _check_run(queries: ColdStartGold, submission: str) -> str:
         run = load_run(queries, [submission])
     except InputError as error:
         raise _with_short_name(error, submission) from None
-    run_ids = sorted(run.lines)
+    run_ids = sorted(run.lines_by_run_id)
     if not run_ids:
         raise SubmissionError(f"{name} has no line that answers a query")
     if len(run_ids) > 1:

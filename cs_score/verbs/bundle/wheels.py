@@ -43,22 +43,28 @@ class Platform(Record):
     def check(self) -> None:
         """Raise UsageError for a version of Python that cs-score does not run on, or that is none."""
         match = re.fullmatch(r"3\.(\d{1,2})", self.python)
-        if match is None or (3, int(match[1])) < OLDEST_PYTHON:
+        is_new_enough = match is not None and (3, int(match[1])) >= OLDEST_PYTHON
+        if not is_new_enough:
             oldest = ".".join([str(number) for number in OLDEST_PYTHON])
             raise UsageError(f"--python {self.python}: a version from {oldest} on is needed, such as {oldest}")
 
     @property
     def platforms(self) -> list[str]:
-        """The platforms whose wheels run there: for a manylinux platform also those with an older glibc."""
+        """The platforms whose wheels run there: for a manylinux platform also those with an older glibc.
+
+        For `manylinux_2_6_x86_64` these are itself, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
+        """
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform)
         if match is None:
             return [self.platform]
-        newest_glibc = int(match[1]) if match[1] else _glibc_of_alias(f"manylinux{match[2]}")
+        glibc_text, year, processor = match.groups()
+        newest_glibc = int(glibc_text) if glibc_text else _glibc_of_alias(f"manylinux{year}")
+        older_glibcs = reversed(range(_OLDEST_GLIBC, newest_glibc + 1))
         platforms = []
-        for glibc in range(newest_glibc, _OLDEST_GLIBC - 1, -1):
-            platforms.append(f"manylinux_2_{glibc}_{match[3]}")
+        for glibc in older_glibcs:
+            platforms.append(f"manylinux_2_{glibc}_{processor}")
             if glibc in _ALIASES:
-                platforms.append(f"{_ALIASES[glibc]}_{match[3]}")
+                platforms.append(f"{_ALIASES[glibc]}_{processor}")
         return platforms
 
 
@@ -86,37 +92,50 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     The files of a package that is installed for development lie elsewhere: its `modules`, and the modules that the
     installation names, are packed from their source. Raises InputError for a package that is not installed.
     """
-    distribution = _installed(package)
-    name = _normalised(distribution.metadata["Name"]).replace("-", "_")
+    distribution = _find_distribution(package)
+    name = _normalised_name(distribution.metadata["Name"]).replace("-", "_")
     stem = f"{name}-{distribution.version}"
+
+    # The files of the package, and the text that says on which platforms it runs.
     if _is_for_development(distribution):
-        top_level = distribution.read_text("top_level.txt") or ""
-        files = _source_files(dict.fromkeys([*modules, *top_level.split()]))
+        top_level_modules = (distribution.read_text("top_level.txt") or "").split()
+        distinct_modules = dict.fromkeys([*modules, *top_level_modules])
+        files = _source_files(distinct_modules)
         wheel_text = _PURE_WHEEL
     else:
         files = _installed_files(distribution)
         wheel_text = distribution.read_text("WHEEL") or _PURE_WHEEL
+
+    # The files that describe the package. pip checks the others by RECORD, which is made last.
     folder = _folder_of_metadata(files) or f"{stem}.dist-info"
     files[f"{folder}/METADATA"] = _metadata_text(distribution).encode()
     files[f"{folder}/WHEEL"] = wheel_text.encode()
     entry_points = distribution.read_text("entry_points.txt")
     if entry_points:
         files[f"{folder}/entry_points.txt"] = entry_points.encode()
-    files[f"{folder}/RECORD"] = _record_text(files, f"{folder}/RECORD").encode()
-    return Wheel(f"{stem}-{_tag(wheel_text)}.whl", zip_archive(files))
+    record_name = f"{folder}/RECORD"
+    files[record_name] = _record_text(files, record_name).encode()
+    file_name = f"{stem}-{_platform_tag(wheel_text)}.whl"
+    return Wheel(name=file_name, content=zip_archive(files))
 
 
 def _folder_of_metadata(files: Iterable[str]) -> str | None:
-    """Return the folder among the files of an installation that describes it; None without such a folder."""
+    """Return the folder among the files of an installation that describes it, such as `click-8.1.7.dist-info`.
+
+    Return None if there is no such folder.
+    """
     for name in files:
-        folder, _, rest = name.partition("/")
-        if folder.endswith(".dist-info") and rest:
+        folder, _slash, name_in_folder = name.partition("/")
+        if folder.endswith(".dist-info") and name_in_folder:
             return folder
     return None
 
 
-def _installed(package: str) -> metadata.Distribution:
-    """Return an installed package; a real installation comes before a folder of sources that is on Python's path."""
+def _find_distribution(package: str) -> metadata.Distribution:
+    """Return the installation of a package; a real one comes before a folder of sources that is on Python's path.
+
+    Raises InputError if there is none.
+    """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:
         if distribution.read_text("WHEEL"):
@@ -130,8 +149,10 @@ def _is_for_development(distribution: metadata.Distribution) -> bool:
     """Return whether the files of a package lie elsewhere than where packages are installed."""
     if distribution.read_text("WHEEL") is None:
         return True
-    direct_url = json.loads(distribution.read_text("direct_url.json") or "{}")
-    return bool(direct_url.get("dir_info", {}).get("editable"))
+    direct_url_text = distribution.read_text("direct_url.json") or "{}"
+    direct_url = json.loads(direct_url_text)
+    folder_info = direct_url.get("dir_info", {})
+    return bool(folder_info.get("editable"))
 
 
 def _metadata_text(distribution: metadata.Distribution) -> str:
@@ -157,22 +178,26 @@ def _installed_files(distribution: metadata.Distribution) -> dict[str, bytes]:
 
 
 def _source_files(modules: Iterable[str]) -> dict[str, bytes]:
-    """Return the files of modules and packages, by their names in a wheel.
+    """Return the files of modules and packages, by their names in a wheel, such as `cs_score/base/errors.py`.
 
     Raises InputError for a module that is not found.
     """
     files = {}
     for module in modules:
         spec = importlib.util.find_spec(module)
-        if spec is None or (not spec.submodule_search_locations and spec.origin is None):
-            raise InputError(f"the source of the module {module} is not found")
-        if not spec.submodule_search_locations:
-            path = Path(str(spec.origin))
-            files[path.name] = path.read_bytes()
-            continue
-        for folder in spec.submodule_search_locations:
+        folders = [] if spec is None else list(spec.submodule_search_locations or ())
+        for folder in folders:
+            parent = Path(folder).parent
             for path in _files_below(Path(folder)):
-                files[path.relative_to(Path(folder).parent).as_posix()] = path.read_bytes()
+                name = path.relative_to(parent).as_posix()
+                files[name] = path.read_bytes()
+        if folders:
+            continue
+        # A module without a folder is a single file.
+        if spec is None or spec.origin is None:
+            raise InputError(f"the source of the module {module} is not found")
+        path = Path(spec.origin)
+        files[path.name] = path.read_bytes()
     return files
 
 
@@ -186,25 +211,44 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _record_text(files: dict[str, bytes], record: str) -> str:
-    """Return the list of a wheel's files with their hashes, by which pip checks them; it names itself without one."""
+    """Return the list of a wheel's files with their hashes, by which pip checks them.
+
+    `record` is the name of the list itself, which has no hash.
+    """
     lines = []
     for name, content in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        quoted = f'"{name}"' if "," in name else name
-        lines.append(f"{quoted},sha256={digest},{len(content)}\n")
-    return "".join([*lines, f"{record},,\n"])
+        sha256 = hashlib.sha256(content).digest()
+        encoded_sha256 = base64.urlsafe_b64encode(sha256).rstrip(b"=").decode()
+        name_in_quotes = f'"{name}"' if "," in name else name
+        lines.append(f"{name_in_quotes},sha256={encoded_sha256},{len(content)}\n")
+    lines.append(f"{record},,\n")
+    return "".join(lines)
 
 
-def _tag(wheel_text: str) -> str:
-    """Return the part of a wheel's name that says where it runs, such as `cp311-cp311-manylinux_2_17_x86_64`."""
-    tags = [line.partition(":")[2].strip().split("-") for line in wheel_text.splitlines() if line.startswith("Tag:")]
-    parts = []
-    for place in range(3):
-        parts.append(".".join(dict.fromkeys([tag[place] for tag in tags])))
-    return "-".join(parts)
+def _platform_tag(wheel_text: str) -> str:
+    """Return the part of a wheel's name that says where it runs, such as `cp311-cp311-manylinux_2_17_x86_64`.
+
+    `wheel_text` is the file WHEEL. It has a line `Tag: cp311-cp311-linux_x86_64` for each platform: Python, binary
+    interface and platform. Several values of a part are joined by full stops: `py2.py3-none-any`.
+    """
+    pythons: dict[str, None] = {}
+    interfaces: dict[str, None] = {}
+    platforms: dict[str, None] = {}
+    for line in wheel_text.splitlines():
+        if not line.startswith("Tag:"):
+            continue
+        tag = line.removeprefix("Tag:").strip()
+        python, interface, platform = tag.split("-")
+        pythons[python] = None
+        interfaces[interface] = None
+        platforms[platform] = None
+    return f"{'.'.join(pythons)}-{'.'.join(interfaces)}-{'.'.join(platforms)}"
 
 
 # ---- Packages that an index has
+
+_EXTRA_NAME: Final = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
+_EXTRA_CONDITION: Final = re.compile(r"""(\s*and\s*)?\(?extra\s*==\s*['"][\w.-]+['"]\)?(\s*and\s*)?""")
 
 
 def requirements_of(package: str, extras: Iterable[str] = ()) -> list[str]:
@@ -212,26 +256,33 @@ def requirements_of(package: str, extras: Iterable[str] = ()) -> list[str]:
 
     `lxml>=4.9.1; extra == "x"` becomes `lxml>=4.9.1`. Raises InputError for a package that is not installed.
     """
-    chosen_extras = set(extras)
+    wanted_extras = set(extras)
     requirements = []
-    for requirement in _installed(package).requires or ():
-        need, _, condition = requirement.partition(";")
-        extra = re.search(r"""extra\s*==\s*['"]([\w.-]+)['"]""", condition)
-        if extra is not None and extra[1] not in chosen_extras:
+    for requirement in _find_distribution(package).requires or ():
+        versions, _semicolon, condition = requirement.partition(";")
+        extra = _EXTRA_NAME.search(condition)
+        if extra is not None and extra.group(1) not in wanted_extras:
             continue
-        rest = re.sub(r"""(\s*and\s*)?\(?extra\s*==\s*['"][\w.-]+['"]\)?(\s*and\s*)?""", "", condition).strip()
-        requirements.append(f"{need.strip()}; {rest}" if rest else need.strip())
+        # pip is asked without the extra. Other conditions, such as a version of Python, stay.
+        other_conditions = _EXTRA_CONDITION.sub("", condition).strip()
+        if other_conditions:
+            requirements.append(f"{versions.strip()}; {other_conditions}")
+        else:
+            requirements.append(versions.strip())
     return requirements
 
 
 def is_requirement_of(requirement: str, package: str) -> bool:
     """Return whether a requirement such as `cs-score[r4c]>=1` is about a package."""
-    name = re.match(r"[\w.-]+", requirement)
-    return name is not None and _normalised(name[0]) == _normalised(package)
+    match = re.match(r"[\w.-]+", requirement)
+    if match is None:
+        return False
+    required_package = match.group()
+    return _normalised_name(required_package) == _normalised_name(package)
 
 
-def _normalised(package: str) -> str:
-    """Return the name of a package as indexes compare it."""
+def _normalised_name(package: str) -> str:
+    """Return the name of a package as indexes compare it: `CS_Score` -> `cs-score`."""
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
@@ -242,17 +293,19 @@ def find_wheels(requirements: Sequence[str], target: Platform, folder: str | Non
     """
     if folder is not None and not os.path.isdir(folder):
         raise UsageError(f"--wheels {folder}: no such folder")
-    with tempfile.TemporaryDirectory() as place:
-        command = _pip_download(target, folder)
-        command += ["--dest", place, *requirements]
+    with tempfile.TemporaryDirectory() as download_folder:
+        command = _pip_command(target, folder)
+        command += ["--dest", download_folder]
+        command += requirements
         process = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if process.returncode != 0:
-            raise _missing(process.stderr, target, folder)
-        return [Wheel(path.name, path.read_bytes()) for path in sorted(Path(place).glob("*.whl"))]
+            raise _missing_wheel_error(process.stderr, target, folder)
+        paths = sorted(Path(download_folder).glob("*.whl"))
+        return [Wheel(path.name, path.read_bytes()) for path in paths]
 
 
-def _pip_download(target: Platform, folder: str | None) -> list[str]:
-    """Return the command that downloads wheels for a target."""
+def _pip_command(target: Platform, folder: str | None) -> list[str]:
+    """Return the beginning of the command that downloads wheels for a target, from `folder` or from pip's index."""
     abi = f"cp{target.python.replace('.', '')}"
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
     command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", target.python, "--abi", abi]
@@ -263,17 +316,22 @@ def _pip_download(target: Platform, folder: str | None) -> list[str]:
     return command
 
 
-def _missing(report: str, target: Platform, folder: str | None) -> InputError:
-    """Return the error that names a missing wheel, from the report of pip on standard error."""
-    where = "the index of pip" if folder is None else folder
+def _missing_wheel_error(report: str, target: Platform, folder: str | None) -> InputError:
+    """Return the error that names a missing wheel, from the report of pip on standard error.
+
+    The wheel was looked for in `folder`, or in pip's index if it is None.
+    """
     if "No module named pip" in report:
         return InputError("pip is needed to find wheels", remedy=f"{sys.executable} -m ensurepip")
+    place = "the index of pip" if folder is None else folder
     match = re.search(r"No matching distribution found for (.+)", report)
     if match is None:
-        errors = re.findall(r"ERROR: (.+)", report) or report.split("\n") or ["no reason given"]
-        return InputError(f"pip could not find the wheels: {errors[0]}", file=where)
+        error_lines = re.findall(r"ERROR: (.+)", report)
+        reason = error_lines[0] if error_lines else report.partition("\n")[0]
+        return InputError(f"pip could not find the wheels: {reason}", file=place)
+    package = match.group(1).strip()
     return InputError(
-        f"no wheel of {match[1].strip()} for Python {target.python} on {target.platform}",
-        file=where,
+        f"no wheel of {package} for Python {target.python} on {target.platform}",
+        file=place,
         remedy="put it into a folder and name that with --wheels, or name another --python or --platform",
     )

@@ -156,9 +156,9 @@ def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
 
 def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
-    has_clusters = bool(a.run.gold.table.ldc_id_by_query)
+    has_clusters = bool(a.run.gold.query_set.ldc_id_by_query)
     for scored in (a, b):
-        for query_id, unit_id in scored.result.unit_of.items():
+        for query_id, unit_id in scored.result.unit_by_query.items():
             if unit_id != query_id:
                 has_clusters = True
     return resampled_unit(has_clusters)
@@ -260,7 +260,7 @@ def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: 
     label: Label = "not counted"
     category = pre_policy_category(assessment)
     if is_counted:
-        labels = unit.labels[line.index]
+        labels = unit.labels_by_index[line.index]
         label = _side_of_labels(labels)
         category = category_of(labels, scored.policy)
     class_name = None

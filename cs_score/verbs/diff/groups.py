@@ -114,8 +114,8 @@ def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Ite
     has_rows_by_hop = bool(measure.average) and measure.level == ALL_LEVELS
     sums_a = _sums_by_row(a, measure, has_rows_by_hop=has_rows_by_hop)
     sums_b = _sums_by_row(b, measure, has_rows_by_hop=has_rows_by_hop)
-    query_by_id = {query.full_id: query for query in a.run.gold.table.by_id.values()}
-    query_by_id.update({query.full_id: query for query in b.run.gold.table.by_id.values()})
+    query_by_id = {query.full_id: query for query in a.run.gold.query_set.by_id.values()}
+    query_by_id.update({query.full_id: query for query in b.run.gold.query_set.by_id.values()})
     dimensions = ["entity_type"]
     if has_rows_by_hop or measure.level != ALL_LEVELS:
         dimensions = ["slot", "hop", "entity_type"]
@@ -138,8 +138,8 @@ def _sums_by_row(scored: AnalysedRun, measure: Measure, *, has_rows_by_hop: bool
     """
     result = scored.result
     # Every query is made a unit of its own, whatever LDC query it belongs to.
-    query_ids = set(result.unit_of) | set(result.unit_of.values())
-    result_by_query = replace(result, unit_of={query_id: query_id for query_id in query_ids})
+    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
+    result_by_query = replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
     hops = [measure.level]
     if has_rows_by_hop:
         hops = _hops_of_table(scored, measure.table)

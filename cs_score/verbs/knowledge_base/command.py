@@ -178,7 +178,7 @@ def resolve_queries(line: Line, session: Session) -> int:
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
     _announce_unless_validated(kb_file, session)
-    queries = list(query_files.table.by_id.values())
+    queries = list(query_files.query_set.by_id.values())
     _remark_on_entry_points(queries, session)
 
     # The answers, and how the entry points were found.

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
-from cs_score.base.sources import Input, open_source
+from cs_score.base.sources import open_source
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status, command
 from cs_score.cli.options import select_options
@@ -22,6 +22,7 @@ from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.coldstart.layouts import detect_schema
 from cs_score.coldstart.options import Justifications, is_nothing, listed
 from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.queries import QuerySet
 from cs_score.preparation import queries as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.queries import read_groups, resample_lines
@@ -103,7 +104,10 @@ VALIDATE_RUN: Final = Program(
 
 @VALIDATE_RUN.command
 def validate_run(line: Line, session: Session) -> int:
-    """Check a run, and write the validated run, which the scorer can read. Return the exit status."""
+    """Check a run, and write the validated run, which the scorer can read. Return the exit status.
+
+    A run with errors is not written.
+    """
     session.report_to()
     checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
     validated_run = checked_run.validated()
@@ -141,7 +145,9 @@ def _write_run(validated_run: ValidatedText, destination: Destination, session: 
     """
     first_piece = next(validated_run.pieces, "")
     first_line = first_piece.partition("\n")[0]
-    if first_piece and detect_schema(first_line.split("\t")) is None:
+    # The scorer recognises the layout of a run by its first line.
+    is_readable = detect_schema(first_line.split("\t")) is not None
+    if first_piece and not is_readable:
         session.remark(
             "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
             "confidence such as .5 or 1.); write that line otherwise"
@@ -187,17 +193,19 @@ def validate_queries(line: Line, session: Session) -> int:
     """
     options = _query_options(line)
     session.report_to()
-    queries = session.read_queries()
-    session.remark(*queries.remarks)
-    remarks_on_types = preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0])
+    query_file, output_file = line.words
+    query_files = session.read_queries()
+    session.remark(*query_files.remarks)
+    queries = query_files.query_set.by_id.values()
+    remarks_on_types = preparing.remarks_on_types(queries, options.types, query_file)
     session.remark(*remarks_on_types)
-    validated = preparing.validate_queries(queries.table, options, session.problems)
+    validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
-    file_named(line.words[1]).write(encoded([text]))
+    file_named(output_file).write(encoded([text]))
     index_file = line.get("-index_file")
     if index_file is not None:
-        index_lines = (f"{expanded}\t{origin}\n" for expanded, origin in validated.index)
+        index_lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in validated.index]
         Destination(index_file).write(encoded(index_lines))
     return session.end(validated)
 
@@ -223,7 +231,8 @@ def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
     text = line.text(option).lower()
     choice_by_name = {choice.value: choice for choice in choices}
     if text not in choice_by_name:
-        raise UsageError(f"Unknown {option} argument: {text}; choose {', '.join(choice_by_name)}")
+        names = ", ".join(choice_by_name)
+        raise UsageError(f"Unknown {option} argument: {text}; choose {names}")
     return choice_by_name[text]
 
 
@@ -256,30 +265,45 @@ GENERATE_QUERIES: Final = Program(
 
 @GENERATE_QUERIES.command
 def generate_queries(line: Line, session: Session) -> int:
-    """Write the queries of the first round or, if a run is named, of the second round. Return the exit status."""
+    """Write the queries of the first round or, if a run is named, of the second round. Return the exit status.
+
+    The first round asks for the first slot of each query; the second round asks about the answers of the run.
+    """
     destination = Destination(line.words[1])
-    run_files = list[Input](line.words[2:])
     session.report_to()
-    session.read_documents()  # only raises an error if the list cannot be read: nothing is checked against it
+    # Nothing is checked against the documents, but a list that cannot be read is an error.
+    session.read_documents()
     queries = session.read_queries()
     limits = RunLimits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
-    if not run_files:
-        text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
-        destination.write(encoded([text]))
-        report = ""
-        if "-error_file" not in line:  # the reference leaves the file empty in this round
-            report = "".join(report_text(session.problems))
-        session.close(report)
-        return Status.DONE
-    check_exists(line.words[2])
-    checked_run = check_run(run_files, queries, limits, session.problems)
+    has_run = len(line.words) > 2
+    if not has_run:
+        return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in line)
+
+    run_file = line.words[2]
+    check_exists(run_file)
+    checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
-    text = preparing.query_file_text(preparing.second_round(responses, is_xml="-valid" in line))
+    second_round_queries = preparing.second_round(responses, is_xml="-valid" in line)
+    text = preparing.query_file_text(second_round_queries)
     session.report()
     if not session.has_errors:
         destination.write(encoded([text]))
     return session.end(checked_run)
+
+
+def _write_first_round(queries: QuerySet, destination: Destination, session: Session, *, has_error_file: bool) -> int:
+    """Write the queries of the first round and the error report, and return the exit status 0.
+
+    With `has_error_file` the report is empty, as the reference program leaves the error file in this round. Raises
+    OutputError.
+    """
+    first_round_queries = preparing.first_round(queries.by_id.values())
+    text = preparing.query_file_text(first_round_queries)
+    destination.write(encoded([text]))
+    report = "" if has_error_file else "".join(report_text(session.problems))
+    session.close(report)
+    return Status.DONE
 
 
 # ---- package-output
@@ -306,9 +330,13 @@ PACKAGE_OUTPUT: Final = Program(
 
 @PACKAGE_OUTPUT.command
 def package_output(line: Line, session: Session) -> int:
-    """Write the answers to both rounds as one run. Return the exit status."""
+    """Write the answers to both rounds as one run. Return the exit status.
+
+    Answers with different run ids are an error.
+    """
+    _query_file, first_round_file, second_round_file, output_file = line.words
     session.report_to()
-    checked_run = session.check_runs(line.words[1:3])
+    checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
     run_ids = {response.run_id for response in checked_run.loading.links.responses}
     if len(run_ids) > 1:
@@ -316,7 +344,8 @@ def package_output(line: Line, session: Session) -> int:
         session.problems.end_if_fatal()
     session.report()
     if not session.has_errors:
-        file_named(line.words[3]).write(encoded(checked_run.validated().pieces))
+        validated_run = checked_run.validated()
+        file_named(output_file).write(encoded(validated_run.pieces))
     return session.end(checked_run)
 
 
@@ -407,10 +436,11 @@ def _report_pool(session: Session, file: str) -> int:
     """Print each kind of problem that scoring would have with the assessments in a file. Return the exit status."""
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
-    texts = [str(kind) for kind in pool.kinds]
-    if not texts:
-        texts = ["no line that scoring refuses or leaves out"]
-    write_text("stdout", "".join(f"{one_line(text)}\n" for text in texts))
+    kinds = [str(kind) for kind in pool.kinds]
+    if not kinds:
+        kinds = ["no line that scoring refuses or leaves out"]
+    lines = [f"{one_line(kind)}\n" for kind in kinds]
+    write_text("stdout", "".join(lines))
     session.add_fatal(pool.fatal)
     return Finished(Status.REFERENCE if pool.is_refused else Status.DONE, pool)
 
@@ -509,7 +539,8 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(line: Line) -> int:
-    """Write bootstrap resamples of LDC queries. Return the exit status."""
+    """Write bootstrap resamples of LDC queries: `1 LDC_ID:SF_ID,SF_ID ...`. Return the exit status."""
+    # The options and the files.
     seed = line.text("--seed")
     if not _SEED.fullmatch(seed):
         problem = f"--seed takes a whole number of at least 0, not {seed}"
@@ -519,21 +550,27 @@ def samples(line: Line) -> int:
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
     try:
-        line.plan(outputs, line.words)  # both words are checked as inputs, because they are easily swapped
+        # Both words are checked as inputs, because they are easily swapped.
+        line.plan(outputs, line.words)
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE
+
+    # The resamples.
     number_text, queries_file = line.words
     number = _NUMBER.fullmatch(number_text)
-    number_of_resamples = int(Decimal(number.group(1))) if number else 0
+    number_of_resamples = 0 if number is None else int(Decimal(number.group(1)))
     try:
         groups = read_groups(queries_file)
-        destination.write(encoded(resample_lines(groups, number_of_resamples, int(seed))))
+        lines = resample_lines(groups, number_of_resamples, int(seed))
+        destination.write(encoded(lines))
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
         return Status.REFERENCE
+
+    # Input without effect is only reported, as the reference program does.
     report = ""
-    if not number:
+    if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
     if not groups:
         report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"

@@ -104,12 +104,13 @@ class Program(NamedTuple):
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, line.words):
             if not parameter.is_output:
-                inputs.extend(name_of(member) for member in expand_folder(word))
+                inputs += [name_of(member) for member in expand_folder(word)]
         document_list = line.get("-docs")
         if document_list is not None:
             inputs.append(document_list)
-            if any(os.path.exists(output.path) for output in outputs):
-                inputs.extend(_documents_of(document_list))
+            has_existing_output = any(os.path.exists(output.path) for output in outputs)
+            if has_existing_output:
+                inputs += _documents_of(document_list)
         return inputs
 
 
@@ -184,16 +185,16 @@ class Session:
         )
 
     def check_pool(self, file: str) -> CheckedPool:
-        """Return all problems that scoring would have with the assessments in a file.
+        """Return the problems that scoring would have with the assessments in a file, grouped by kind.
 
-        Raises InputError if the file cannot be read, and if it is a run.
+        Remarks on the queries are printed. Raises InputError if the file cannot be read, and if it is a run.
         """
         documents = self.read_documents()
         check_exists(file)
         queries = self.read_queries(documents)
         self.remark(*queries.remarks)
         lengths = None if documents is None else documents.lengths
-        return check_pool(queries.table, [file], self.problems, lengths)
+        return check_pool(queries.query_set, [file], self.problems, lengths)
 
     # ---- Reports
 
@@ -250,16 +251,19 @@ class Session:
         The status holds `results`, so that they are not freed before the process ends, which would only take time.
         """
         closing = closing_line(self._errors, self._warnings)
+        is_on_stderr = self._error_report.stream == "stderr"
         if self._closing_destination is not None and not self.has_errors:
             self._closing_destination.write(encoded((closing,)))
-        elif self.has_errors and self._error_report.stream == "stderr":
+        elif self.has_errors and is_on_stderr:
+            # Errors are told even with --quiet, which leaves the report out.
             write_text("stderr", f"{self._command_name}: {closing}" if terminal.is_quiet() else closing)
         elif self._is_report_printed:
             self._write_report([closing])
         else:
             self._write_report([self._announcements, *self._report_pieces, closing])
         self._write_problems()
-        return Finished(Status.REFERENCE if self.has_errors else Status.DONE, results)
+        status = Status.REFERENCE if self.has_errors else Status.DONE
+        return Finished(status, results)
 
     def close(self, report: str = "") -> None:
         """Write `report` as the error report, without a closing line, for programs whose reports have none."""
@@ -274,15 +278,20 @@ class Session:
 
         Return the exit status.
         """
-        text = "" if self._is_report_printed else "".join(self._problem_texts())
-        text += self._further_fatal_lines(error)
-        self.remark(*error.remarks)
+        report = "" if self._is_report_printed else "".join(self._problem_texts())
+        report += self._further_fatal_lines(error)
         error_line = f"{self._command_name}: {error}\n"
+        self.remark(*error.remarks)
         if self._error_report.stream != "stderr":
+            # The report goes where the user wants it, standard error gets only the error.
             with contextlib.suppress(OutputError):
-                self._write_report([self._announcements, text, error_line])
-            text = ""
-        write_text("stderr", error_line if terminal.is_quiet() else text + error_line)
+                self._write_report([self._announcements, report, error_line])
+            write_text("stderr", error_line)
+        elif terminal.is_quiet():
+            write_text("stderr", error_line)
+        else:
+            write_text("stderr", report + error_line)
+
         is_logged = any(fatal is error for fatal in self.problems.fatal)
         if isinstance(error, InputError) and not is_logged:
             self.problems.fatal.append(error)
@@ -294,10 +303,11 @@ class Session:
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
-        further = [fatal for fatal in self.problems.fatal if fatal is not error]
-        lines = [f"{fatal}\n" for fatal in further[:MOST_FATAL_LINES]]
-        if len(further) > MOST_FATAL_LINES:
-            lines.append(f"{len(further) - MOST_FATAL_LINES} more fatal conditions (--problems FILE lists all)\n")
+        other_conditions = [fatal for fatal in self.problems.fatal if fatal is not error]
+        lines = [f"{fatal}\n" for fatal in other_conditions[:MOST_FATAL_LINES]]
+        unlisted_count = len(other_conditions) - MOST_FATAL_LINES
+        if unlisted_count > 0:
+            lines.append(f"{unlisted_count} more fatal conditions (--problems FILE lists all)\n")
         return "".join(lines)
 
     def _problem_texts(self) -> Iterable[str]:

@@ -270,7 +270,7 @@ def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
         query = assessment.query
         # Answers to follow-on queries belong to the unit of their entry query. A pool may have queries that the query
         # file lacks; each of them is a unit.
-        entry_query = gold.table.by_id.get(query.base_id)
+        entry_query = gold.query_set.by_id.get(query.base_id)
         unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
         key = (query.full_id, assessment.answer)
         judged_answers[key] = JudgedAnswer(slot=query.slots[0], unit=unit, judgment=assessment.judgment)

@@ -19,7 +19,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
-from cs_score.coldstart.scorer import OneRun, load_alone
+from cs_score.coldstart.scorer import OneRun, load_separately
 from cs_score.measures.registry import COLD_START_MODE, Measure
 from cs_score.tables.layout import Column, Layout, headed
 from cs_score.tables.statistics import Printout
@@ -230,7 +230,7 @@ class PooledRuns(Record):
     gold: ColdStartGold
     pool: Sequence[Input]
     runs: Sequence[OneRun]
-    load: Callable[[ColdStartGold, OneRun], Run] = load_alone
+    load: Callable[[ColdStartGold, OneRun], Run] = load_separately
 
     def check(self) -> None:
         """Raise UsageError for fewer than two runs, and for runs that share an id."""

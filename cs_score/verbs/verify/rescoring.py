@@ -21,7 +21,7 @@ from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, Options
 from cs_score.coldstart.outputs import ColumnLayout, file_blocks
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence.mode import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
@@ -103,7 +103,7 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     gold = with_pool(gold_without_pool, _files_of_role(inputs, POOL))
     run_files = _files_of_role(inputs, RUN)
     runs = runs_of(run_files, _knowledge_bases(run_files), scoring_options.runids)
-    return score_apart(gold, runs, gold.problems.copy(), _load_alone)
+    return score_separately(gold, runs, gold.problems.copy(), _load_alone)
 
 
 def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
@@ -118,7 +118,10 @@ def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | No
     `problems` if there is one. Raises InputError if a file cannot be read or linked.
     """
     settings = PreparationSettings(
-        queries=gold.table, limits=gold.options.justifications, validates=gold.validates, only_run_id=gold.only_run_id
+        queries=gold.query_set,
+        limits=gold.options.justifications,
+        validates=gold.validates,
+        only_run_id=gold.only_run_id,
     )
     preparation = prepare_inputs(files, settings, _knowledge_bases(files))
     return load_prepared(gold, preparation, problems=problems)

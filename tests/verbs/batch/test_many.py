@@ -92,7 +92,9 @@ def right_lines(world: Path, run: Path, *labels: str) -> list[str]:
     (scored,) = score_runs(loaded, options.policy).runs
     lines = {line.index: line for line in loaded.links.responses}
     wanted = {RIGHT, *labels}
-    right = [lines[index] for unit in scored.units for index, of_line in unit.labels.items() if wanted & {*of_line}]
+    right = [
+        lines[index] for unit in scored.units for index, of_line in unit.labels_by_index.items() if wanted & {*of_line}
+    ]
     return [line.text for line in sorted(right, key=lambda line: line.number)]
 
 

@@ -355,7 +355,7 @@ def result(call: Call, run_id: str) -> ScoredRun:
         try:
             (found,) = score_runs(load_run(gold, call.files), call.options.policy).runs
         except ScoringStopped as stop:
-            (found,) = stop.partial.runs
+            (found,) = stop.partial_result.runs
         return found
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Final
 
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts
-from cs_score.coldstart.lines import Response, left_sum
+from cs_score.coldstart.lines import Response, sum_from_left
 from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker
 from cs_score.coldstart.result import QueryResult, ScoreRow
 from cs_score.measures.registry import divide
@@ -68,7 +67,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
     means = []
     for position, score in enumerate(("P", "R", "F1")):
         values = [row.scores[position] for row in members]
-        mean = left_sum(values) / len(members)
+        mean = sum_from_left(values) / len(members)
         terms = " + ".join([f"{value:.4f}" for value in values])
         arithmetic.append(f"{score} = ({terms}) / {len(members)} = {mean:.4f}")
         means.append(mean)
@@ -136,14 +135,16 @@ class NodeExplainer:
         """Return for each node its rank in the ranking of each level, with the precision there."""
         ranks_by_name: dict[str, list[Rank]] = defaultdict(list)
         for ranking in self._result.rankings:
-            totals = accumulate([node.value for node in ranking.nodes])
-            for number, (node, total) in enumerate(zip(ranking.nodes, totals), 1):
+            value_so_far = 0.0
+            for number, node in enumerate(ranking.nodes, 1):
+                value_so_far += node.value
+                precision = value_so_far / number
                 rank = Rank(
                     level=ranking.level,
                     rank=number,
                     nodes=len(ranking.nodes),
-                    precision=total / number,
-                    arithmetic=f"{total:.4f} / {number} = {total / number:.4f}",
+                    precision=precision,
+                    arithmetic=f"{value_so_far:.4f} / {number} = {precision:.4f}",
                     average_precision=ranking.score,
                 )
                 ranks_by_name[node.name].append(rank)
@@ -172,30 +173,45 @@ class NodeExplainer:
     ) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
-        `lines_by_class` has the lines by which the node can find classes.
+        `lines_by_class` has the lines by which the node can find classes, `classes` are the classes of its query. At
+        most `most` justifications of a node count, or all if it is None.
         """
+        # A node that finds no class has no value.
         if not lines_by_class:
-            why = "none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
             if classes.edition.ranks_correct_lines:
-                why = "none of its lines is correct"
-            return f"V = 0: {why}"
+                return "V = 0: none of its lines is correct"
+            return (
+                "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that "
+                "does"
+            )
         mapped_class = ranked_node.mapped_class
         if mapped_class is None:
             return "V = 0: every class of its useful lines is taken by a node before it"
+        # Otherwise it is the share of the documents of its class for which the node has a useful line.
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.class_share(lines_by_class[mapped_class], document_count)
-        documents = "1 document" if document_count == 1 else f"{document_count} documents of its class"
-        if most is not None and denominator < document_count:
-            documents = f"{most} that count"
-            query_count = denominator // most
-            if query_count > 1:
-                documents += f" for each of {query_count} queries"
+        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
+        documents = _documents_in_words(document_count, denominator, most)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
+        # A node of the second hop loses its value if its parent has none.
         if value and not ranked_node.value and node.level:
             text += f"; but its parent, {node.parent}, has V = 0, so that V = 0 here"
         return text
+
+
+def _documents_in_words(document_count: int, denominator: int, most: int | None) -> str:
+    """Return in words the documents that are the denominator of a node's value: `3 documents of its class`.
+
+    The class of the node is in `document_count` documents. If only `most` justifications of a node count and there are
+    more documents, the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator of 6.
+    """
+    if most is None or denominator >= document_count:
+        return "1 document" if document_count == 1 else f"{document_count} documents of its class"
+    query_count = denominator // most
+    if query_count > 1:
+        return f"{most} that count for each of {query_count} queries"
+    return f"{most} that count"
 
 
 _MOST_TERMS: Final = 5
@@ -205,9 +221,11 @@ _MOST_TERMS: Final = 5
 def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int | None) -> str:
     """Return the confidence of a node as a weighted sum over its lines: `(0.9 + 0.6/2) / (1 + 1/2) = 0.8000`.
 
-    `most` lines count, None for all. A node of the second hop is multiplied by its parent.
+    The k-th best line has the weight 1/k. Only the `most` best lines count; all of them if `most` is None. The
+    confidence of a node of the second hop is multiplied by that of its parent.
     """
-    confidences = sorted([line.confidence for line in node.lines], reverse=True)[:most]
+    best_first = sorted([line.confidence for line in node.lines], reverse=True)
+    confidences = best_first[:most]
     weight_count = len(node.lines) if most is None else most
     numerator = []
     for rank, confidence in enumerate(confidences, 1):
@@ -226,5 +244,6 @@ def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int 
 def _sum_in_words(terms: list[str]) -> str:
     """Return the terms of a sum with plus signs between them, a long one without its middle."""
     if len(terms) > _MOST_TERMS:
-        terms = [*terms[: _MOST_TERMS - 1], "...", terms[-1]]
+        first_terms = terms[: _MOST_TERMS - 1]
+        terms = [*first_terms, "...", terms[-1]]
     return " + ".join(terms)

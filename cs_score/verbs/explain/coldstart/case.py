@@ -17,7 +17,7 @@ from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import ClassTree, Counting, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
-from cs_score.coldstart.ranking import Nodes, Ranker
+from cs_score.coldstart.ranking import Ranker, RunNodes
 from cs_score.coldstart.scorer import score_rows
 from cs_score.measures.registry import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
@@ -39,9 +39,13 @@ class Placement(Counting):
     def __init__(self, tree: ClassTree, query_case: QueryCase) -> None:
         """Place the lines of a query in its classes, and count them. Raises InputError if they cannot be placed."""
         case = query_case.case
-        super().__init__(query_case.matched, case.policy, case.run.limits.per_node, {}, case.edition)
+        super().__init__(
+            query_case.assessment_by_index, case.policy, case.run.limits.justifications_per_node, {}, case.edition
+        )
         self.tree = tree.copy()
-        self.lines_by_class = place_responses(self.tree, query_case.lines, query_case.matched, case.run.links)
+        self.lines_by_class = place_responses(
+            self.tree, query_case.lines, query_case.assessment_by_index, case.run.links
+        )
         self.class_by_index: dict[int, str] = {}
         for class_name, lines in self.lines_by_class.items():
             for line in lines:
@@ -54,26 +58,33 @@ class QueryCase:
 
     `lines` are in load order; `lines_by_target` has them by the follow-on query about their answer, and `row_by_index`
     has the row of the tables in which each line is counted, by the index of the line. `unit` is the result of the
-    query's unit, with the assessments (`matched`) and `labels` of its lines, and `result` is that of the query. Both
-    are empty unless the query was scored (`is_scored`). `lines_in_unit` is the number of lines of the whole unit.
+    query's unit, with the assessments (`assessment_by_index`) and `labels` of its lines, and `result` is that of the
+    query. Both are empty unless the query was scored (`is_scored`). `lines_in_unit` is the number of lines of the whole
+    unit.
     """
 
     def __init__(self, case: Case, base_id: str) -> None:
-        """Look up the query with this short id, and index its lines."""
+        """Look up the query with the short id `base_id` in the scored run of a case, and index its lines."""
+        # The query, and its lines in the run
         gold = case.run.gold
         unit_id = gold.unit_of(base_id)
-        lines_by_query = case.run.lines.get(case.scored.run_id, {}).get(unit_id, {})
+        lines_by_query = case.run.lines_by_run_id.get(case.scored.run_id, {}).get(unit_id, {})
         self.case = case
         self.base_id = base_id
-        self.query = gold.table.by_id[base_id]
+        self.query = gold.query_set.by_id[base_id]
         self.lines: Sequence[Response] = lines_by_query.get(base_id, ())
         self.lines_in_unit = sum([len(lines) for lines in lines_by_query.values()])
-        self.unit = case.unit_by_id.get(unit_id) or tables.UnitResult(unit_id, {}, {}, (), ProblemLog())
-        self.labels = self.unit.labels
-        self.matched = self.unit.matched
+        # The results of its unit and of the query itself, which are empty if they were not scored
+        nothing_scored = tables.UnitResult(
+            id=unit_id, assessment_by_index={}, labels_by_index={}, queries=(), problems=ProblemLog()
+        )
+        self.unit = case.unit_by_id.get(unit_id, nothing_scored)
+        self.labels = self.unit.labels_by_index
+        self.assessment_by_index = self.unit.assessment_by_index
         result_by_id = {result.query.short_id: result for result in self.unit.queries}
         self.is_scored = base_id in result_by_id
         self.result = result_by_id.get(base_id, tables.QueryResult(self.query))
+        # The lines by the row that counts them, and by the follow-on query about their answer
         self.row_by_index: dict[int, str] = {}
         for tally in self.result.tallies:
             for line in tally.responses:
@@ -96,7 +107,7 @@ class QueryCase:
         for tally in self.result.tallies:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
-                assessment = self.matched.get(line.index)
+                assessment = self.assessment_by_index.get(line.index)
                 if assessment is None or RIGHT not in self.labels[line.index]:
                     continue
                 if assessment.value_class.rpartition(":")[0] == tally.name:
@@ -139,9 +150,9 @@ class QueryCase:
     def _assessment_index(self) -> AssessmentIndex:
         """The assessments of this query, then of the other entry points of its LDC query."""
         gold = self.case.run.gold
-        ldc_id = gold.table.ldc_id_by_query.get(self.base_id, "")
+        ldc_id = gold.query_set.ldc_id_by_query.get(self.base_id, "")
         base_ids = {self.base_id: None}
-        for other_id, other_ldc_id in gold.table.ldc_id_by_query.items():
+        for other_id, other_ldc_id in gold.query_set.ldc_id_by_query.items():
             if other_ldc_id == ldc_id:
                 base_ids[other_id] = None
         assessments: list[Assessment] = []
@@ -156,7 +167,7 @@ class QueryCase:
         rows_by_name: dict[str, list[Counted]] = {}
         for name, row in sf_rows.items():
             rows_by_name[name] = [explain_counts(row, "SF", "counts")]
-        queries = self.case.run.gold.table
+        queries = self.case.run.gold.query_set
         if self.base_id not in queries.ldc_id_by_query:
             return rows_by_name
         unit_tables = tables.add_ldc_tables(tables.averaged_table(score_rows([self.unit])), queries)
@@ -173,15 +184,16 @@ class QueryCase:
         """
         if name is None:
             return None, "the run has no node ids (eight columns), so that nothing of it is ranked"
-        if not self.is_scored or self.result.uncounted is not None:
+        if not self.is_scored or self.result.counting_error is not None:
             return None, "its query was not ranked"
-        if self.result.unranked is not None:
-            return None, f"its query has no ranking: {self.result.unranked}"
-        # A node id with more than two components counts for the one with two (rule nodes).
-        ranked_name = ":".join(name.split(":", 3)[:3])
-        ranked_node = self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
-        if ranked_node is not None:
-            return ranked_node, None
+        if self.result.ranking_error is not None:
+            return None, f"its query has no ranking: {self.result.ranking_error}"
+        # Behind the query id, only two components of a node id count (rule nodes).
+        query_id_and_two_components = name.split(":")[:3]
+        ranked_name = ":".join(query_id_and_two_components)
+        for possible_name in (name, ranked_name):
+            if possible_name in self._ranked_by_name:
+                return self._ranked_by_name[possible_name], None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"
@@ -190,8 +202,8 @@ class QueryCase:
     @cached_property
     def _ranked_by_name(self) -> Mapping[str, RankStep]:
         """The explanations of all nodes in the rankings of the query, by FQ node id."""
-        most_justifications = self.case.run.limits.per_node
-        ranker = Ranker(self.gold.classes, self.matched, self.labels, most_justifications)
+        most_justifications = self.case.run.limits.justifications_per_node
+        ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
         nodes = self.case.nodes.nodes_of_query(self.query.full_id)
         return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most_justifications)
 
@@ -211,7 +223,7 @@ class _LdcRows:
         self._members_by_row = tables.mean_members(full_id, ldc_query.entry_points)
         best = tables.best_entry_point(ldc_query.entry_points)
         self._is_best = best.short_id == query_case.base_id
-        best_full_id = query_case.case.run.gold.table.by_id[best.short_id].full_id
+        best_full_id = query_case.case.run.gold.query_set.by_id[best.short_id].full_id
         best_f1 = tables.counted_f1(best.rows)
         own_f1 = tables.counted_f1(own_rows)
         self._why_not_best = (
@@ -269,12 +281,12 @@ class Case:
         self.scored = scored
         self.run = scored.run
         self.policy = scored.policy
-        self.edition = scored.run.gold.table.edition
+        self.edition = scored.run.gold.query_set.edition
         self.fatal = None if scored.result.tables.sf.rows else scored.stopped
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
-        self.nodes = Nodes(self.run.links.nodes, self.run.limits.per_node)
+        self.nodes = RunNodes(self.run.links.nodes, self.run.limits.justifications_per_node)
         self.files = files_of_run(self.run)
         self._query_case_by_id: dict[str, QueryCase] = {}
 
@@ -294,7 +306,7 @@ class Case:
             return []
         scores = self.scored.result.measures
         measures = [self.measure]
-        unranked = default_measure(with_ldc=bool(self.run.gold.table.ldc_id_by_query), has_rankings=False)
+        unranked = default_measure(with_ldc=bool(self.run.gold.query_set.ldc_id_by_query), has_rankings=False)
         if unranked in scores:
             measures.append(unranked)
         for measure in scores:

@@ -77,7 +77,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
     labels = query_case.labels.get(line.index, ())
     if placement is None or not labels:
         return None
-    assessment = query_case.matched.get(line.index)
+    assessment = query_case.assessment_by_index.get(line.index)
     kept_line = placement.kept_by_duplicate.get(line.index)
     rule = "policies"
     name = judging.pre_policy_category(assessment)
@@ -121,23 +121,26 @@ def _why_unassessed(line: Response, placement: Placement) -> str:
 
 def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
     """Return why the path to a line is not right, and the lines that give the answer which its query asks about."""
-    case = query_case.case
     class_above = placement.tree.parent_by_class[placement.class_by_index[line.index]]
     lines_giving = query_case.lines_by_target.get(line.query.short_id, ())
-    parents = [parent for parent in lines_giving if placement.class_by_index[parent.index] == class_above]
-    if parents:
-        first = "the first line that gives the answer which its query asks about" if len(parents) > 1 else "its parent"
-        parent_summary = summary_of(parents[0], case)
-        why = parent_summary.side
-        if case.edition.needs_correct_parent and RIGHT in parent_summary.labels:
-            why = f"{case.edition.name} wants one that is {CORRECT}"
-        category = parent_summary.category or UNASSESSED
-        return f"{first} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
-    if lines_giving:
+    if not lines_giving:
+        return f"no line of the run gives the answer which its query asks about ({class_above})", ()
+    parents = [giving for giving in lines_giving if placement.class_by_index[giving.index] == class_above]
+    if not parents:
         parent_class = placement.class_by_index[lines_giving[0].index]
         reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
-        return reason, tuple([at(parent) for parent in lines_giving])
-    return f"no line of the run gives the answer which its query asks about ({class_above})", ()
+        return reason, tuple([at(giving) for giving in lines_giving])
+    # Of several parents, the first one decides.
+    first = "its parent"
+    if len(parents) > 1:
+        first = "the first line that gives the answer which its query asks about"
+    case = query_case.case
+    parent_summary = summary_of(parents[0], case)
+    category = parent_summary.category or UNASSESSED
+    why = parent_summary.side
+    if case.edition.needs_correct_parent and RIGHT in parent_summary.labels:
+        why = f"{case.edition.name} wants one that is {CORRECT}"
+    return f"{first} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
 
 
 def _cached_why_not_named(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
@@ -157,29 +160,36 @@ def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Pl
     """
     assessment_by_index = placement.assessment_by_index
     if case.edition.ignores_each_nominal:
-        assessment = assessment_by_index[line.index]
-        if assessment.value_mention is None:
-            return "not right: the pool has mention types for other answers of the row, and none for this one", ()
-        mention = _mention_in_words(assessment)
-        return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself", ()
-    most = case.run.limits.per_node
+        return _why_line_not_named(assessment_by_index[line.index], case), ()
+    # The lines that are looked at, and the mention types that they have
     assessed_lines = sort_by_confidence(
         [node_line for node_line in node_lines if node_line.index in assessment_by_index]
     )
+    most = case.run.limits.justifications_per_node
     deciding_lines = assessed_lines[:most]
-    naming_lines: list[Response] = []
-    if most is not None:
-        outranked_lines = assessed_lines[most:]
-        naming_lines = [outranked for outranked in outranked_lines if placement.is_naming(outranked)][:1]
+    mentions = dict.fromkeys([_mention_in_words(assessment_by_index[decider.index]) for decider in deciding_lines])
     node = "the lines without node, which count as one node,"
     if line.node is not None:
         node = f"node {line.node}"
-    mentions = dict.fromkeys([_mention_in_words(assessment_by_index[decider.index]) for decider in deciding_lines])
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({', '.join(mentions)})"
-    for naming_line in naming_lines:
-        number = naming_line.number
-        reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
-    return reason, tuple([at(named_line) for named_line in deciding_lines + naming_lines])
+    places = [at(decider) for decider in deciding_lines]
+    # The first line beyond the limit that would name the node, if there is one
+    outranked_lines = assessed_lines[len(deciding_lines) :]
+    for outranked in outranked_lines:
+        if placement.is_naming(outranked):
+            number = outranked.number
+            reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
+            places.append(at(outranked))
+            break
+    return reason, tuple(places)
+
+
+def _why_line_not_named(assessment: Assessment, case: Case) -> str:
+    """Return why a line with this assessment is not named, in an edition that decides on each line separately."""
+    if assessment.value_mention is None:
+        return "not right: the pool has mention types for other answers of the row, and none for this one"
+    mention = _mention_in_words(assessment)
+    return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself"
 
 
 def _mention_in_words(assessment: Assessment) -> str:

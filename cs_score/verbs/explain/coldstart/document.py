@@ -81,24 +81,30 @@ def _wrapped_step(step: Step, width: int) -> Iterator[str]:
     A line does not end inside `(rule NAME`. Words that are longer than a line are cut.
     """
     indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
+    next_indent = indent + _CONTINUED
     line = indent
-    text = step.text.replace("(rule ", "(rule\0")  # so that it is taken for one word with the name
-    for word in text.split(" "):
-        word = word.replace("\0", " ")
-        is_empty = line in (indent, indent + _CONTINUED)
-        longer_line = f"{line}{word}" if is_empty else f"{line} {word}"
+    for word in _words_of_step(step.text):
+        has_words = line not in (indent, next_indent)
+        longer_line = f"{line} {word}" if has_words else f"{line}{word}"
         if columns_of(longer_line) <= width:
             line = longer_line
             continue
-        if not is_empty:
+        # The word begins the next line. It is cut where it is longer than a line.
+        if has_words:
             yield line.rstrip()
-            line = indent + _CONTINUED
+            line = next_indent
         for character in word:
             if columns_of(line + character) > width:
                 yield line
-                line = indent + _CONTINUED
+                line = next_indent
             line += character
     yield line.rstrip()
+
+
+def _words_of_step(text: str) -> list[str]:
+    """Return the words of a text; `(rule NAME` is one word."""
+    words = text.replace("(rule ", "(rule\0").split(" ")
+    return [word.replace("\0", " ") for word in words]
 
 
 def short(text: str, most: int = 60) -> str:

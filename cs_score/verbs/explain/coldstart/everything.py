@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, islice
 from typing import Final
 
 from cs_score.analysis.coldstart.mistakes import Mistake
@@ -27,6 +26,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
     mistakes have effects.
     """
+    # The lines to explain
     mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in case.lines()}
     places = _places_to_explain(mistakes, line_by_place, with_others=with_others)
@@ -34,6 +34,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     for mistake in mistakes:
         if mistake.kind == "line":
             mistake_by_place[mistake.file, mistake.line] = mistake
+    # Their queries, and those of the missed classes
     query_by_id: dict[str, LinkedQuery] = {}
     for place in places:
         line = line_by_place[place]
@@ -42,6 +43,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     missed_answers = _answers_of_missed_classes(mistakes, case)
     for answer in missed_answers:
         query_by_id[answer.query.full_id] = answer.query
+    # The explanations, all of which share the texts of one writer
     writer = _StepWriter(case)
     lines = [writer.line_steps(line_by_place[place], mistake_by_place.get(place)) for place in places]
     queries = [writer.query_steps(query) for query in query_by_id.values()]
@@ -96,10 +98,12 @@ class _StepWriter:
     def _text_numbers(self, tree: Iterable[document.Tree]) -> list[int]:
         """Return the numbers of the texts of an explanation; its heading, the first branch of the tree, is left out."""
         numbers = []
-        for branch in islice(tree, 1, None):
+        branches_below_heading = list(tree)[1:]
+        for branch in branches_below_heading:
             text = document.indented(branch)
             if text:
-                numbers.append(self._number_by_text.setdefault(text, len(self._number_by_text)))
+                next_number = len(self._number_by_text)
+                numbers.append(self._number_by_text.setdefault(text, next_number))
         return numbers
 
     def line_steps(self, line: AnyLine, mistake: Mistake | None) -> document.LineSteps:
@@ -142,8 +146,12 @@ class _StepWriter:
         if query.level:
             return precision_by_level
         for ranking in self._case.query(query.base_id).result.rankings:
-            totals = accumulate([node.value for node in ranking.nodes])
-            precision_by_level[ranking.level] = [total / rank for rank, total in enumerate(totals, 1)]
+            precisions = []
+            value_so_far = 0.0
+            for rank, node in enumerate(ranking.nodes, 1):
+                value_so_far += node.value
+                precisions.append(value_so_far / rank)
+            precision_by_level[ranking.level] = precisions
         return precision_by_level
 
     def class_steps(self, mistake: Mistake, answer: Assessment) -> document.ClassSteps:

@@ -76,10 +76,10 @@ def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
         return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
     if unit.id not in case.unit_by_id:
         return "its query is not among those to score" if case.fatal is None else f"nothing was scored: {case.fatal}"
-    if unit.unmatched is not None:
-        return f"it could not be matched: {unit.unmatched}"
-    if query_case.result.uncounted is not None:
-        return f"its query could not be counted: {query_case.result.uncounted}"
+    if unit.matching_error is not None:
+        return f"it could not be matched: {unit.matching_error}"
+    if query_case.result.counting_error is not None:
+        return f"its query could not be counted: {query_case.result.counting_error}"
     return None
 
 
@@ -165,8 +165,8 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
     gold = case.run.gold
     query_case = case.query(query.base_id)
-    ldc_id = gold.table.ldc_id_by_query.get(query.base_id)
-    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id
+    ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
+    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
     if query.level:
@@ -213,9 +213,10 @@ def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Paren
             category=summary.category or "",
             side=summary.side,
         )
-    for skipped in case.run.links.skipped:
+    for skipped in case.run.links.skipped_lines:
         if skipped.target == query.short_id and skipped.file in case.files:
-            value = skipped.text.split("\t")[4]
+            columns = skipped.text.split("\t")
+            value = columns[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
 
 
@@ -237,10 +238,10 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
         limit = "the slot takes one value"
         order = _why_other_node(line, discard.kept_lines, case)
     elif discard.limit == "node":
-        limit = f"B = {limits.per_node} for each node"
+        limit = f"B = {limits.justifications_per_node} for each node"
         order = _why_other_line(line, discard)
     else:
-        limit = f"A = {limits.per_document} for each node and document"
+        limit = f"A = {limits.justifications_per_document} for each node and document"
         order = _why_other_line(line, discard)
     kept_places = tuple([at(kept_line) for kept_line in discard.kept_lines])
     return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
@@ -280,7 +281,7 @@ def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
         discard = case.run.discard_by_index.get(line.index)
         if discard is None or discard.limit == "single-valued":
             confidences.append(line.confidence)
-    return node_confidence(confidences, case.run.limits.per_node)
+    return node_confidence(confidences, case.run.limits.justifications_per_node)
 
 
 # ---- Step 4: the assessment
@@ -297,7 +298,7 @@ class _ComparedColumn(NamedTuple):
 def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
     """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
     case = query_case.case
-    assessment = query_case.matched.get(line.index)
+    assessment = query_case.assessment_by_index.get(line.index)
     discipline = case.run.gold.options.discipline
     if assessment is not None:
         matching = "the same answer with the same justification"

@@ -34,7 +34,7 @@ class Selectors:
         """Prepare for finding what selectors name in the run of a case."""
         self._case = case
         self._links = case.run.links
-        self._query_by_id = case.run.gold.table.by_id
+        self._query_by_id = case.run.gold.query_set.by_id
         self._why_stopped = None if case.fatal is None else f"scoring stopped: {case.fatal}"
 
     # -- Lines
@@ -49,7 +49,7 @@ class Selectors:
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
         files = self._files_called(file_name)
         if not files:
-            self._refuse_pool(file_name)
+            self._refuse_pool(file_name)  # a clearer message than that there is no such run file
         lines: list[AnyLine] = []
         for file in files:
             lines += [line for line in file.lines if line.number == int(number)]
@@ -73,47 +73,56 @@ class Selectors:
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
-        """Return the error that a line does not exist; `files` are the run files with the selector's file name."""
+        """Return the error that a line does not exist.
+
+        `files` are the run files that have the `file_name` of the selector. The remedy says which lines they have or,
+        if there are none, which lines all run files have.
+        """
         if files:
-            missing = f"line {selector} to explain"
+            problem = f"there is no line {selector} to explain"
         elif file_name:
             names = list(self._case.files)
             names += [basename(name) for name in self._case.files]
-            missing = f"run file {file_name}{did_you_mean(file_name, names)}"
+            problem = f"there is no run file {file_name}{did_you_mean(file_name, names)}"
         else:
-            missing = "run"
+            problem = "there is no run"
         if self._case.fatal:
-            remedy = f"reading stopped: {self._case.fatal}"
-        else:
-            ranges = []
-            for file in files or self._case.files.values():
-                ranges.append(f"{file.name} has lines 1 to {file.last_number}")
-            remedy = ", ".join(ranges) or "no run was loaded"
-        return InputError(f"there is no {missing}", remedy=remedy)
+            return InputError(problem, remedy=f"reading stopped: {self._case.fatal}")
+        possible_files = files if files else list(self._case.files.values())
+        ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
+        return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
 
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
         """Return the query with an id, which may lack its prefix; for an LDC query all of its entry points."""
         parts = parse_query_id(text)
-        short_id = "" if parts is None else parts.short
+        short_id = "" if parts is None else parts.short_id
         full_id = None
         queries: list[LinkedQuery] = []
         query = self._query_by_id.get(short_id)
         if query is not None:
             full_id = query.full_id
-            queries = [
-                self._links.linked_query(self._query_by_id[base_id]) for base_id in query.expansions or (short_id,)
-            ]
+            for base_id in query.expansion_ids or (short_id,):
+                queries.append(self._links.linked_query(self._query_by_id[base_id]))
         else:
-            follow_on = self._links.follow_on(short_id)
-            if follow_on is not None and follow_on.query is not None:
-                queries = [link_follow_on(follow_on.query, short_id)]
-                full_id = queries[0].full_id
+            follow_on = self._follow_on_called(short_id)
+            if follow_on is not None:
+                full_id = follow_on.full_id
+                queries.append(follow_on)
+        # A text may lead to the id of a query without being one of its two forms.
         if not queries or text not in (short_id, full_id):
             known_ids = [known_query.full_id for known_query in self._query_by_id.values()]
-            raise self._nothing_called("query", text, [*known_ids, *self._links.queries])
+            known_ids += self._links.queries
+            raise self._nothing_called("query", text, known_ids)
         return queries
+
+    def _follow_on_called(self, short_id: str) -> LinkedQuery | None:
+        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
+        follow_on = self._links.follow_on(short_id)
+        if follow_on is None or follow_on.query is None:
+            return None
+        return link_follow_on(follow_on.query, short_id)
 
     # -- Classes
 
@@ -123,18 +132,22 @@ class Selectors:
         query = self._query_called(query_id)
         classes: list[ClassOfQuery] = []
         if query is not None and colon:
-            for base_id in query.expansions or (query.short_id,):
+            for base_id in query.expansion_ids or (query.short_id,):
                 class_of_query = ClassOfQuery(f"{self._query_by_id[base_id].full_id}:{components}", base_id)
                 if self._is_class(class_of_query):
                     classes.append(class_of_query)
         if not classes:
-            known_classes: dict[str, None] = {}
-            for assessments in self._case.run.gold.assessments_by_query.values():
-                for assessment in assessments:
-                    if assessment.is_accepted:
-                        known_classes[assessment.value_class] = None
-            raise self._nothing_called("class", text, known_classes)
+            raise self._nothing_called("class", text, self._accepted_classes())
         return classes
+
+    def _accepted_classes(self) -> list[str]:
+        """Return the names of all classes that have an accepted answer in the pool."""
+        names: dict[str, None] = {}
+        for assessments in self._case.run.gold.assessments_by_query.values():
+            for assessment in assessments:
+                if assessment.is_accepted:
+                    names[assessment.value_class] = None
+        return list(names)
 
     def _query_called(self, query_id: str) -> Query | None:
         """Return the query of the query files with this full or short id; None if there is none."""
@@ -202,10 +215,11 @@ def is_answer(pattern: str, value: str) -> bool:
     The pieces between the stars are searched from left to right, each after the one before. The groups of the regular
     expression are atomic, so that it never goes back and takes little time for any pattern.
     """
-    pieces = [re.escape(piece) for piece in pattern.split("*")]
-    expression = pieces[0]
-    for piece in pieces[1:-1]:
+    if "*" not in pattern:
+        return value == pattern
+    first, *middle_pieces, last = [re.escape(piece) for piece in pattern.split("*")]
+    expression = first
+    for piece in middle_pieces:
         expression += f"(?>.*?{piece})"
-    if len(pieces) > 1:
-        expression += f".*{pieces[-1]}"
+    expression += f".*{last}"
     return re.fullmatch(expression, value, re.DOTALL) is not None

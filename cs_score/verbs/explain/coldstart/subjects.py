@@ -79,6 +79,7 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
     if query_case.right_lines(name):
         return _Status("found", "a right line counts for it")
     if tree.is_single_by_row.get(row, False):
+        # One right class is enough for the slot: the others are not counted.
         found_classes = query_case.right_lines_by_row[row]
         for class_name in [*tree.parent_by_class, *found_classes]:
             if class_name in found_classes:
@@ -101,7 +102,7 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
     lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
     classes: dict[str, None] = {}
     for line in lines:
-        assessment = query_case.matched.get(line.index)
+        assessment = query_case.assessment_by_index.get(line.index)
         if assessment is not None and assessment.is_accepted:
             classes[assessment.value_class] = None
     ranked_node, not_ranked = query_case.ranked_node(name)
@@ -141,7 +142,7 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     entry_points = []
     for entry_point in query_case.query.entry_points:
         entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
-    stopped_by = result.uncounted or result.unranked
+    stopped_by = result.counting_error or result.ranking_error
     return document.QueryExplanation(
         query=query.full_id,
         asked=explain_asking(query, case),
@@ -195,9 +196,12 @@ def explain_run(case: Case) -> document.RunOverview:
     matched_count = 0
     discarded_count = 0
     for line in lines:
-        if isinstance(line, Response):
-            matched_count += line.index in case.query(line.query.base_id).matched
-            discarded_count += line.index in case.run.discard_by_index
+        if not isinstance(line, Response):
+            continue
+        if line.index in case.query(line.query.base_id).assessment_by_index:
+            matched_count += 1
+        if line.index in case.run.discard_by_index:
+            discarded_count += 1
     problems = case.run.problems
     return document.RunOverview(
         read=Counter([summary.status for summary in summaries]),
