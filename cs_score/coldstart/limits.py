@@ -135,7 +135,7 @@ class DiscardRules:
         return document_count <= most_documents
 
     def _limit_justifications(self, responses: Sequence[Response], crowded_nodes: Iterable[Sequence[Response]]) -> None:
-        """Discard hop by hop the lines of nodes that exceed the limits, and the lines of later hops that depend on them.
+        """Discard hop by hop the lines of nodes that exceed the limits, and the lines of later hops below them.
 
         `responses` are all run lines, and `crowded_nodes` has the lines of each node that may have too many.
         """
@@ -228,7 +228,7 @@ class DiscardRules:
     def _keep_best_rival(
         self, group: _RivalNodes, lines_by_node: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
-        """Keep the best node of a group; discard the lines of the other nodes, and take them from `follow_on_queries`."""
+        """Keep the best node of a group, and discard the lines of the others, which also leave `follow_on_queries`."""
         winner = min(group.node_ids, key=lambda node: self._node_sort_key(lines_by_node[node], node))
         reason = Discard("single-valued", lines_by_node[winner])
         for node in group.node_ids:

@@ -267,7 +267,7 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of gold or of a run, the queries that they answer, and the follow-on queries about the answers.
+    """The accepted lines of gold or of a run, with the queries that they answer and the queries about their answers.
 
     The links of a run build on `underlying_links`, usually those of gold, which the methods also search. Lines are in
     load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
