@@ -30,12 +30,12 @@ def is_knowledge_base(file: Input) -> bool:
         return False
     with open_source(file) as source:
         try:
-            is_one = _begins_like_knowledge_base(_lines_of(source))
+            is_knowledge_base_file = _begins_like_knowledge_base(_lines_of(source))
         except (InputError, UnicodeDecodeError):  # a damaged file is reported when its lines are read
-            is_one = False
+            is_knowledge_base_file = False
     if not isinstance(file, str) and hasattr(file, "seek"):
         file.seek(0)  # whoever reads the lines of an open file begins with the first one
-    return is_one
+    return is_knowledge_base_file
 
 
 def _lines_of(source: Source) -> Iterator[bytes]:
@@ -82,20 +82,20 @@ def is_node_name(text: str) -> bool:
 class Converter(Record, eq=False):
     """A kind of files that are converted to runs before they are scored.
 
-    `recognizes` returns whether a file is of this `kind`. `function` is the name of the function that converts it, as
-    `module:name`; the module is imported only when a file is converted, so that runs can be scored without it.
+    `recognizes` returns whether a file is of this `kind`. `function_path` is the name of the function that converts it,
+    as `module:name`; the module is imported only when a file is converted, so that runs can be scored without it.
     """
 
     kind: str
     recognizes: Callable[[Input], bool]
-    function: str
+    function_path: str
 
     def load(self, file: Input) -> Callable[..., Any]:
         """Return the function that converts files of this kind, after importing its module.
 
         Raises InputError, which names `file`, if the module is not installed.
         """
-        module_name, _, name = self.function.partition(":")
+        module_name, _, name = self.function_path.partition(":")
         try:
             module = import_module(module_name)
         except ModuleNotFoundError as error:
@@ -107,8 +107,8 @@ class Converter(Record, eq=False):
                 file=name_of(file),
                 remedy="install cs-score as a whole, or name a run",
             ) from None
-        function: Callable[..., Any] = getattr(module, name)
-        return function
+        function_path: Callable[..., Any] = getattr(module, name)
+        return function_path
 
 
 KNOWLEDGE_BASE: Final = Converter(

@@ -35,13 +35,17 @@ else:
 _GUIDE: Final = "(page input-files of the documentation)"
 
 _PROGRAM_BY_ENDING: Final = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc"}
-_COMPRESSIONS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
-_UTF16: Final = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
-_SAMPLE: Final = 200  # bytes in which UTF-16 is looked for; compressed files are recognised by their first ones
-_OFFICE: Final = (b"[Content_Types].xml", b"mimetypeapplication/vnd")
+_COMPRESSION_MARKS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
+_ENCODING_BY_UTF16_MARK: Final = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+_UTF16_SEARCH_LENGTH: Final = (
+    200  # bytes in which UTF-16 is looked for; compressed files are recognised by their first ones
+)
+_OFFICE_MARKS: Final = (b"[Content_Types].xml", b"mimetypeapplication/vnd")
 _WEB_PAGE: Final = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 _WEB_PAGE_REMEDY: Final = "it is a web page (HTML), perhaps the sign-in page of a download; get the file itself"
-_READ_CSV: Final = 'import csv, sys; [print(*row, sep="\\t") for row in csv.reader(sys.stdin, delimiter="{}")]'
+_PYTHON_PROGRAM_READING_CSV: Final = (
+    'import csv, sys; [print(*row, sep="\\t") for row in csv.reader(sys.stdin, delimiter="{}")]'
+)
 _NAME_BY_SEPARATOR: Final = {",": "commas", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -79,52 +83,52 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
 
     `data` is the block of the file with the error, `beginning` are the first bytes of the file.
     """
-    remedy = _remedy_of_binary_file(beginning, file)
+    remedy = _remedy_for_binary_file(beginning, file)
     if remedy is not None:
         return remedy
     legal_text = data.decode("utf-8", "ignore")
     if legal_text.isascii():
-        command_line = line_to_type("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
+        command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
         return f"if it was written on Windows in a Western European language: {command_line}"
     return "other letters of it are UTF-8, so this one is damaged; correct the line"
 
 
-def _remedy_of_binary_file(data: bytes, file: str) -> str | None:
+def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
     """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
-    for mark, encoding in _UTF16:
+    for mark, encoding in _ENCODING_BY_UTF16_MARK:
         if data.startswith(mark):
-            return _remedy_of_utf16(encoding, file)
+            return _remedy_for_utf16(encoding, file)
     quoted_file = shlex.quote(file)
-    for mark, program, ending in _COMPRESSIONS:
+    for mark, program, ending in _COMPRESSION_MARKS:
         if data.startswith(mark):
             new_file = shlex.quote(file + ending)
             return f"it is compressed by {program}, which its name must say: mv {quoted_file} {new_file}"
     if data.startswith(b"PK\x03\x04"):
-        is_office_document = any(mark in data for mark in _OFFICE)
+        is_office_document = any(mark in data for mark in _OFFICE_MARKS)
         if is_office_document:
             return "it is a document of an office program; export it as text in UTF-8, with tabs between the columns"
         folder = shlex.quote(f"{file}.files")
         return f"it is a zip archive: python3 -m zipfile -e {quoted_file} {folder} (then name the files in it)"
     if data.startswith(b"%PDF"):
         return "it is a PDF; get the file that it was made from"
-    if b"\0" in data[:_SAMPLE]:
-        return _utf16_without_mark(data, file)
+    if b"\0" in data[:_UTF16_SEARCH_LENGTH]:
+        return _remedy_for_utf16_without_mark(data, file)
     return None
 
 
-def _remedy_of_utf16(encoding: str, file: str) -> str:
+def _remedy_for_utf16(encoding: str, file: str) -> str:
     """Return the remedy for a file in a form of UTF-16, such as `UTF-16LE`: a command line that converts it."""
-    return f"it is UTF-16: {line_to_type(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
+    return f"it is UTF-16: {conversion_command(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
 
 
-def _utf16_without_mark(data: bytes, file: str) -> str:
+def _remedy_for_utf16_without_mark(data: bytes, file: str) -> str:
     """Return the remedy for UTF-16 without a byte-order mark, whose second byte tells the order of the bytes."""
     second_byte = data[1:2]
     encoding = "UTF-16LE" if second_byte == b"\0" else "UTF-16BE"
-    return _remedy_of_utf16(encoding, file)
+    return _remedy_for_utf16(encoding, file)
 
 
-def line_to_type(program: str, file: str, prefix: str) -> str:
+def conversion_command(program: str, file: str, prefix: str) -> str:
     """Return a command line that writes the output of a program on a file into a new file, `PREFIX-NAME`.
 
     The new file is in the same folder and is not compressed: for `runs/a.tab.gz` and the prefix `utf8` the line is
@@ -146,24 +150,24 @@ def line_to_type(program: str, file: str, prefix: str) -> str:
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
     """Return the likely reason why the first line of a file fits no layout, with a remedy."""
     # Forms that tell nothing about the columns.
-    for recognize in (_recognize_other_kind, _recognize_other_line_ends, _recognize_other_separators):
-        remedy = recognize(line, edition)
+    for find_remedy in (_remedy_for_other_kind, _remedy_for_other_line_ends, _remedy_for_other_separators):
+        remedy = find_remedy(line, edition)
         if remedy is not None:
             return remedy
     columns = line.text.rstrip("\t").split("\t")
-    if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
+    if len(columns) == len(RUN_2017.columns) and not RUN_2017.is_known_to(edition):
         return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
     # Lines with tabs that are no lines of runs and assessments.
-    for recognize in (_recognize_nil_line, _recognize_header, _recognize_empty_end):
-        remedy = recognize(line, edition)
+    for find_remedy in (_remedy_for_nil_line, _remedy_for_misplaced_line, _remedy_for_empty_last_column):
+        remedy = find_remedy(line, edition)
         if remedy is not None:
             return remedy
     # A column that is wrong.
     schemas = layouts_of_width(len(columns), edition)
     if not schemas:
         return _why_wrong_width(len(columns))
-    nearest = min(schemas, key=lambda schema: len(schema.misfits(columns, edition)))
-    number, name = nearest.misfits(columns, edition)[0]
+    nearest = min(schemas, key=lambda schema: len(schema.misfitting_columns(columns, edition)))
+    number, name = nearest.misfitting_columns(columns, edition)[0]
     text = columns[number - 1]
     return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest.name}' {_GUIDE}"
 
@@ -183,10 +187,10 @@ def _widths_of(kind: FileKind) -> str:
     return f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
-def _recognize_other_kind(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
     """Return the kind of a file that is not a table of text, with a remedy; None if it may be a table."""
     if "\0" in line.text:
-        return _utf16_without_mark(line.beginning, line.file)
+        return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
     if _WEB_PAGE.match(text.encode()):
         return _WEB_PAGE_REMEDY
@@ -198,17 +202,17 @@ def _recognize_other_kind(line: FirstLine, edition: Edition) -> str | None:
     return None
 
 
-def _recognize_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a file whose lines end in carriage returns only; None for another file."""
     has_line_feeds = b"\n" in line.beginning
     has_carriage_returns = b"\r" in line.beginning.rstrip(b"\r")
     if has_line_feeds or not has_carriage_returns:
         return None
-    command_line = line_to_type(r"tr '\r' '\n'", line.file, "lines")
+    command_line = conversion_command(r"tr '\r' '\n'", line.file, "lines")
     return f"its lines end in carriage returns only: {command_line}"
 
 
-def _recognize_other_separators(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_other_separators(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line whose columns are separated by commas, blanks and the like; None if it has tabs."""
     if "\t" in line.text:
         return None
@@ -220,19 +224,19 @@ def _recognize_other_separators(line: FirstLine, edition: Edition) -> str | None
         problem = f"its columns are separated by {name} and not by tabs"
         if detect_schema(columns, edition) is None:
             return problem
-        script = _READ_CSV.format(separator)
-        command_line = line_to_type(f"python3 -c {shlex.quote(script)}", line.file, "tabs")
+        script = _PYTHON_PROGRAM_READING_CSV.format(separator)
+        command_line = conversion_command(f"python3 -c {shlex.quote(script)}", line.file, "tabs")
         return f"{problem}: {command_line}"
-    return _recognize_blanks_between_columns(line, edition)
+    return _remedy_for_blanks_between_columns(line, edition)
 
 
-def _recognize_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line that fits a layout if blanks separate its columns; None for another line."""
     words = line.text.split()
     for schema in SCHEMAS:
         columns = _columns_of_words(words, schema)
-        if columns and schema.exists(edition) and not schema.misfits(columns, edition):
-            command_line = line_to_type(_awk_of_words(schema), line.file, "tabs")
+        if columns and schema.is_known_to(edition) and not schema.misfitting_columns(columns, edition):
+            command_line = conversion_command(_awk_command_for_words(schema), line.file, "tabs")
             return f"its columns are separated by blanks and not by tabs: {command_line}"
     return None
 
@@ -251,7 +255,7 @@ def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
     return [*words[:at_answer], answer, *words[after_answer:]]
 
 
-def _awk_of_words(schema: Schema) -> str:
+def _awk_command_for_words(schema: Schema) -> str:
     """Return the call of awk that puts tabs between columns separated by blanks; the answer keeps its blanks.
 
     If the answer is the third of five columns, awk prints `$1, $2, v, $(NF-1), $NF`, after it has joined all words
@@ -279,22 +283,22 @@ def is_nil_line(columns: Sequence[str]) -> bool:
     return len(columns) == _NIL_COLUMN + 1 and columns[_NIL_COLUMN] == NIL
 
 
-def without_nil_lines(file: str) -> str:
+def command_removing_nil_lines(file: str) -> str:
     """Return a command line that writes a run without its NIL lines into a new file."""
     awk_field = f"${_NIL_COLUMN + 1}"  # awk numbers columns from 1
-    return line_to_type(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, "answers")
+    return conversion_command(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, "answers")
 
 
-def _recognize_nil_line(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
     columns = line.text.rstrip("\t").split("\t")
     if not is_nil_line(columns):
         return None
     problem = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
-    return f"{problem}: {without_nil_lines(line.file)}"
+    return f"{problem}: {command_removing_nil_lines(line.file)}"
 
 
-def _recognize_header(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a header, or for a first line that alone fits no layout; None for another line."""
     columns = line.text.rstrip("\t").split("\t")
     column_names = [text for text in columns if text.strip("#\ufeff ").upper() in COLUMN_PATTERNS]
@@ -305,11 +309,11 @@ def _recognize_header(line: FirstLine, edition: Edition) -> str | None:
         if len(columns) == 1 or detect_schema(columns_of_next, edition) is None:
             return None
         problem = "the line after it fits, so take this one out"
-    command_line = line_to_type(f"sed {line.number}d", line.file, "lines")
+    command_line = conversion_command(f"sed {line.number}d", line.file, "lines")
     return f"{problem}: {command_line}"
 
 
-def _recognize_empty_end(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for assessments whose last column is empty; None for another line.
 
     If that column is a mention type, the mention type of the answer can be filled in.
@@ -323,11 +327,11 @@ def _recognize_empty_end(line: FirstLine, edition: Edition) -> str | None:
         problem = f"column {len(columns)} ({schema.columns[-1]}) is empty, so that it does not count"
         at_mention = schema.position("VALUE_MENTION_TYPE")
         columns_with_zero = [*columns[:-1], "0"]
-        if at_mention is None or schema.misfits(columns_with_zero, edition):
+        if at_mention is None or schema.misfitting_columns(columns_with_zero, edition):
             return f"{problem}; write 0 where there is no class"
         awk_field = f"${at_mention + 1}"  # awk numbers columns from 1
         assign = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {awk_field}}} 1'
-        command_line = line_to_type(f"awk -F '\\t' -v OFS='\\t' '{assign}'", line.file, "filled")
+        command_line = conversion_command(f"awk -F '\\t' -v OFS='\\t' '{assign}'", line.file, "filled")
         return f"{problem}; to fill in the mention type of each answer: {command_line}"
     return None
 
@@ -335,13 +339,13 @@ def _recognize_empty_end(line: FirstLine, edition: Edition) -> str | None:
 # ---- Queries
 
 _WHOLE_QUERY: Final = re.compile(r"<query\s.*?</query>", re.DOTALL)
-_TRIM: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blank:]]*)[[:blank:]]*</#<\\1>\\2</#g"
+_SED_PROGRAM_TRIMMING_FIELDS: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blank:]]*)[[:blank:]]*</#<\\1>\\2</#g"
 
 
 def why_no_queries(text: str, file: str) -> str:
     """Return the likely reason why a query file contains no query that can be used, with a remedy."""
     if "\0" in text:
-        return f"{file}: {_utf16_without_mark(text[:2].encode(), file)}"
+        return f"{file}: {_remedy_for_utf16_without_mark(text[:2].encode(), file)}"
     beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     if _WEB_PAGE.match(beginning):
         return f"{file}: {_WEB_PAGE_REMEDY}"
@@ -357,9 +361,9 @@ def why_no_queries(text: str, file: str) -> str:
     )
 
 
-def without_blanks(file: str) -> str:
+def command_removing_blanks(file: str) -> str:
     """Return a command line that writes a query file without blanks around document ids and offsets into a new file."""
-    return line_to_type(f"sed -E '{_TRIM}'", file, "trimmed")
+    return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, "trimmed")
 
 
 # ---- Folders

@@ -155,7 +155,7 @@ class ColdStartGold(Record, eq=False):
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):
             parts = parse_query_id(query_id)
-            query = None if parts is None else self.query_set.by_id.get(parts.base)
+            query = None if parts is None else self.query_set.by_id.get(parts.base_id)
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
@@ -390,15 +390,15 @@ def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessme
 class Run(Record, eq=False):
     """The run lines of one call, which may have several run ids, and the gold that they are scored against.
 
-    `lines` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the reason
-    why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of lines that had
-    been loaded, for each time that the limits were applied.
+    `lines_by_run_id` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the
+    reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of lines that
+    had been loaded, for each time that the limits were applied.
     """
 
     gold: ColdStartGold
     links: Links
     limits: Justifications
-    lines: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
+    lines_by_run_id: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discard_by_index: Mapping[int, Discard]
     loaded_line_counts: Sequence[int]
     problems: ProblemLog
@@ -412,10 +412,10 @@ class Run(Record, eq=False):
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
-        return sorted(self.lines)
+        return sorted(self.lines_by_run_id)
 
     def __repr__(self) -> str:
-        names = ", ".join(sorted(self.lines)) or "no run"
+        names = ", ".join(sorted(self.lines_by_run_id)) or "no run"
         return f"<{names}: {len(self.links.responses)} lines over {self.gold!r}>"
 
 
@@ -475,7 +475,7 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
         gold=gold,
         links=links,
         limits=limits,
-        lines=group_by_unit(gold, links.responses),
+        lines_by_run_id=group_by_unit(gold, links.responses),
         discard_by_index=loading.discard_rules.discard_by_index,
         loaded_line_counts=loading.discard_rules.loaded_line_counts,
         problems=loading.problems,
@@ -523,7 +523,7 @@ class ScoringUnit(Record):
     queries: Sequence[Query]
     hop_limits: Mapping[str, int]
     run: Run
-    lines: Mapping[str, Sequence[Response]]
+    lines_by_query: Mapping[str, Sequence[Response]]
     nodes: RunNodes
     other_run: UnitResult | None = None
     earlier_result: UnitResult | None = None
@@ -548,7 +548,7 @@ def units_of(
         units_of_other_runs = {}
     if earlier_results is None:
         earlier_results = {}
-    lines_by_unit = run.lines.get(run_id, {})
+    lines_by_unit = run.lines_by_run_id.get(run_id, {})
     nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
     for query in gold.selected_queries(hop_limits):
@@ -561,7 +561,7 @@ def units_of(
             queries=queries,
             hop_limits=hop_limits,
             run=run,
-            lines=lines_by_unit.get(unit_id, {}),
+            lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
             other_run=units_of_other_runs.get(unit_id),
             earlier_result=earlier_results.get(unit_id),

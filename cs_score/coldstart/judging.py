@@ -323,7 +323,7 @@ class ClassTree(Struct):
         parts = parse_query_id(parent)
         if parts is None:
             problem = f'unexpected argument: "{parent}" sent to parse_queryid'
-        elif self.ldc_id_by_query and parts.base not in self.ldc_id_by_query:
+        elif self.ldc_id_by_query and parts.base_id not in self.ldc_id_by_query:
             problem = "queryid undefined in QuerySet->get()"
         else:
             return

@@ -61,11 +61,11 @@ class Schema(Record):
         """Return the position of a column from 0, None if the layout lacks it."""
         return self.columns.index(column) if column in self.columns else None
 
-    def exists(self, edition: Edition) -> bool:
+    def is_known_to(self, edition: Edition) -> bool:
         """Return whether an edition knows the layout: editions before nodes know no layout with node ids."""
         return edition.has_nodes or "NODEID" not in self.columns
 
-    def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
+    def misfitting_columns(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
         """Return the columns of a line that do not fit this layout, each by its number from 1 and its name.
 
         If only the confidence of a 2017 run is wrong, the result is `[(8, "CONFIDENCE")]`. The list is empty for a line
@@ -120,11 +120,11 @@ SCHEMAS: Final = (RUN_2014, RUN_2015, RUN_2017, ASSESSMENTS_2014, ASSESSMENTS_20
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
     """Return the first layout that the columns of a line fit, None if they fit none."""
     for schema in layouts_of_width(len(columns), edition):
-        if not schema.misfits(columns, edition):
+        if not schema.misfitting_columns(columns, edition):
             return schema
     return None
 
 
 def layouts_of_width(width: int, edition: Edition) -> list[Schema]:
     """Return the layouts that an edition knows and that have this number of columns."""
-    return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.exists(edition)]
+    return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.is_known_to(edition)]

@@ -30,7 +30,7 @@ class Discard(NamedTuple):
     kept_lines: Sequence[Response] = ()
 
 
-class _Rivals(NamedTuple):
+class _RivalNodes(NamedTuple):
     """The nodes that compete for a slot that takes one value.
 
     `parent` is the FQ id of the node above them, or the query of the first hop. `level` is the hop of the slot, from 0.
@@ -212,10 +212,10 @@ class DiscardRules:
                 self._discard_answers(orphan, follow_on_queries)
 
     def _keep_best_rival(
-        self, group: _Rivals, nodes: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
+        self, group: _RivalNodes, nodes: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
         """Discard the lines of all nodes of a group but the best, and remove them from the follow-on queries."""
-        winner = min(group.nodes, key=lambda node: self._rank(nodes[node], node))
+        winner = min(group.nodes, key=lambda node: self._node_sort_key(nodes[node], node))
         reason = Discard("single-valued", nodes[winner])
         for node in group.nodes:
             if node == winner:
@@ -236,7 +236,7 @@ class DiscardRules:
             follow_on_queries.remove(line, self.discarded_indexes)
             self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
-    def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
+    def _node_sort_key(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
         """Return the sort key of a node among its rivals for a slot that takes one value; the smallest key wins.
 
         Nodes are compared by confidence, then by whether they have lines left, then by their first line. `lines` are
@@ -291,7 +291,7 @@ class _FollowOnQueries:
         return list(self._orphaned_by_level.pop(level, ()))
 
 
-def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_Rivals]:
+def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
     """Return the groups of nodes that compete for a slot that takes one value; `nodes` has the lines by FQ node id.
 
     A group has all nodes below one node. The first line of the node with the shortest id decides whether the slot of
@@ -313,7 +313,7 @@ def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_Rivals]:
         deciding_node = min(rivals, key=len)
         query = nodes[deciding_node][0].query
         if query.is_single_valued:
-            groups.append(_Rivals(parent=parent, level=query.level, nodes=rivals))
+            groups.append(_RivalNodes(parent=parent, level=query.level, nodes=rivals))
     return groups
 
 

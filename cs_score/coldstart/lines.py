@@ -381,7 +381,7 @@ class Links(Struct, eq=False):
         if linked_query is not None:
             return linked_query
         parts = parse_query_id(query.full_id)
-        is_ldc = parts is not None and not parts.expanded
+        is_ldc = parts is not None and not parts.is_slot_filling
         slot_facts = _look_up_slots(query.requested_slots)
         return LinkedQuery(
             full_id=query.full_id,

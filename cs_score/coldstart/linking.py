@@ -19,7 +19,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
-from cs_score.coldstart.forms import describe_folder, is_nil_line, line_to_type, without_nil_lines
+from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
 from cs_score.coldstart.layouts import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
@@ -53,7 +53,7 @@ class NoAnswerYetError(InputError):
     """A line names a follow-on query about an answer that no line before it gives; another file may give the answer."""
 
 
-class _AssessmentColumns(NamedTuple):
+class _AssessmentPositions(NamedTuple):
     """The positions of the columns of an assessment layout, from 0; mention types are None in layouts without them.
 
     `code` is the column of the assessor's judgment on the answer, `provenance_code` that of the judgment on the
@@ -71,7 +71,7 @@ class _AssessmentColumns(NamedTuple):
     class_mention: int | None
 
     @classmethod
-    def find_in(cls, schema: Schema) -> _AssessmentColumns:
+    def find_in(cls, schema: Schema) -> _AssessmentPositions:
         """Return the positions that the columns have in a layout of assessments."""
         position = schema.columns.index
         return cls(
@@ -129,7 +129,7 @@ class Loading:
         self.layouts: dict[str, Schema] = {}
         self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
-        self._slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
+        self._legal_slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
         # The follow-on queries of gold.
         self._gold_follow_ons: Mapping[str, FollowOn] = {}
         if self.links.underlying_links is not None:
@@ -278,7 +278,7 @@ class Loading:
         self.remarks.append(
             f"{tab_file.name}: {len(not_names)} of {len(accepted)} answers that it calls correct are no names "
             f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
-            f"names: {line_to_type(awk_program, tab_file.name, 'names')}"
+            f"names: {conversion_command(awk_program, tab_file.name, 'names')}"
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
@@ -287,7 +287,7 @@ class Loading:
         if nil_lines:
             self.remarks.append(
                 f"{tab_file.name}: {len(nil_lines)} NIL line(s) of regular slot filling are no answers and count as "
-                f"errors; to leave them out: {without_nil_lines(tab_file.name)}"
+                f"errors; to leave them out: {command_removing_nil_lines(tab_file.name)}"
             )
 
     # This method is long, since a method call for each of a million lines takes longer than a step of this loop. For
@@ -302,7 +302,7 @@ class Loading:
             raise self._error_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
         links = self.links
-        slots = self._slots
+        slots = self._legal_slots
         settled_types: set[str] = set()
         find_known_answer = (self._known_answers or {}).get
         query_by_id = links.queries
@@ -350,7 +350,9 @@ class Loading:
                     stored_answer = _as_entry_point(stored_answer)
             if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
                 line = (number, text, columns)
-                self._skip(line, query, target=follow_on.id, provenance=provenance, accepted_before=len(responses))
+                self._add_skipped_line(
+                    line, query, target=follow_on.id, provenance=provenance, accepted_before=len(responses)
+                )
                 continue
 
             # The node.
@@ -396,7 +398,7 @@ class Loading:
         """
         number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
-        return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+        return self._error_at_line(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _check_value_type(self, value_type: str, number: int) -> bool:
         """Report an illegal value type of a run line, and return whether further lines with this type need no check.
@@ -435,13 +437,13 @@ class Loading:
 
         Raises InputError for a line whose query is not there, and for a line that contradicts itself.
         """
-        positions = _AssessmentColumns.find_in(tab_file.schema)
+        positions = _AssessmentPositions.find_in(tab_file.schema)
         self.links.make_follow_ons()
         for line in tab_file.lines:
             self._link_assessment(line, positions, tab_file)
 
     def _link_assessment(
-        self, line: tab_files.Line, positions: _AssessmentColumns, tab_file: tab_files.TabFile
+        self, line: tab_files.Line, positions: _AssessmentPositions, tab_file: tab_files.TabFile
     ) -> None:
         """Add a line of an assessment file to the links, or to the skipped lines if it does not count.
 
@@ -467,11 +469,11 @@ class Loading:
         is_accepted = code in ("C", "X")
         self._check_class(number, query, is_accepted, value_class)
         surely_counts = slot == query.known_slot and all(map(str.strip, columns))
-        if self._slots is not None and slot not in self._slots:
+        if self._legal_slots is not None and slot not in self._legal_slots:
             surely_counts = False
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
             count_before = len(self.links.assessments)
-            self._skip(line, query, target=target, provenance=answer[2], accepted_before=count_before)
+            self._add_skipped_line(line, query, target=target, provenance=answer[2], accepted_before=count_before)
             return
         self._check_code(code, number)
         self._check_code(columns[positions.provenance_code], number)
@@ -517,12 +519,12 @@ class Loading:
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
-            raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+            raise self._error_at_line(number, problem, None, "CORRECT_WITHOUT_CLASS")
         if has_class and not is_accepted:
             problem = (
                 f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
             )
-            raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
+            raise self._error_at_line(number, problem, None, "CLASS_WITHOUT_CORRECT")
 
     def _check_code(self, code: str, number: int) -> None:
         """Raise InputError for a text that is no assessment code."""
@@ -532,9 +534,9 @@ class Loading:
         if self._edition.names_unknown_code:
             problem += f"{code} in file: {self._file} at line: {number}"
         remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
-        raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
+        raise self._error_at_line(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
-    def _mention_types(self, columns: Sequence[str], positions: _AssessmentColumns) -> tuple[str | None, str | None]:
+    def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
         """Return the mention type of the answer of an assessment, and that of its equivalence class.
 
         If the layout has no columns for them, both are as the edition assumes them: None, or `NAM`, with `0` for the
@@ -591,15 +593,15 @@ class Loading:
             place=f"line {number}",
             code="UNPARSABLE_QUERY_ID",
         )
-        query = self._query_of_short_id(parts.short)
+        query = self._query_of_short_id(parts.short_id)
         if query is None or query.full_id != full_id:
             raise self._error_of_unknown_query(full_id, parts, query, number)
-        loaded_query = self.query_set.by_id.get(parts.short)
+        loaded_query = self.query_set.by_id.get(parts.short_id)
         has_several_entry_points = loaded_query is not None and len(loaded_query.entry_points) > 1
         if has_several_entry_points:
-            raise self._error(
+            raise self._error_at_line(
                 number,
-                f"Attempt to execute method generate_query on query {parts.short}, which has multiple entrypoints",
+                f"Attempt to execute method generate_query on query {parts.short_id}, which has multiple entrypoints",
                 remedy="runs and assessments name the queries made from its entry points (switch -expand)",
                 code="QUERY_NOT_EXPANDED",
             )
@@ -616,7 +618,7 @@ class Loading:
         reason = self._why_not_loaded(full_id, parts, namesake)
         may_be_answered_later = namesake is None and parts.level > 0
         kind = NoAnswerYetError if may_be_answered_later else InputError
-        return self._error(number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
+        return self._error_at_line(number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
 
     def _query_of_short_id(self, short_id: str) -> LinkedQuery | None:
         """Return the query with this short id: one of the query files, or one about an answer of an earlier line.
@@ -642,14 +644,14 @@ class Loading:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
 
         # A follow-on query: the answer is there, but under another id, or it is missing.
-        if parts.short in self._ids_of_other_editions:
+        if parts.short_id in self._ids_of_other_editions:
             edition = self._edition_with_other_hashes()
             return (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {edition} here"
             )
         if parts.level > 0:
-            small_letters = parts.short.lower()
-            is_in_capitals = parts.short != small_letters
+            small_letters = parts.short_id.lower()
+            is_in_capitals = parts.short_id != small_letters
             if is_in_capitals and self.links.follow_on(small_letters) is not None:
                 parent_id, _, _ = full_id.rpartition("_")
                 return (
@@ -658,7 +660,7 @@ class Loading:
             return "no earlier line has given the answer that it asks about; parent lines must come first"
 
         # A query of the first hop: it is made from an entry point, or it is missing.
-        if parts.prefix and self.query_set.would_expand_to(parts.short):
+        if parts.prefix and self.query_set.would_expand_to(parts.short_id):
             base, _, _ = parts.prefix.rpartition("_")
             return (
                 f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
@@ -728,12 +730,12 @@ class Loading:
         self._report_span_problems("VALUE_PROVENANCE_TRIPLES", provenance, place)
         if relation.docid != provenance.docid and edition.joins_documents:
             self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
-        return relation.canonical, value, provenance.canonical
+        return relation.canonical_text, value, provenance.canonical_text
 
     def _report_span_problems(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
         """Report the problems of the spans of a provenance, which is in this column of the line at `place`."""
         for problem in provenance.problems:
-            detail = Detail(column, problem.text, problem.repaired)
+            detail = Detail(column, problem.text, problem.repaired_text)
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
@@ -752,7 +754,7 @@ class Loading:
             docid = tab_files.document_of(provenance) if provenance else ""
             self._report_language(docid)
         # Without these two conditions the inventory has every slot, which saves the loop for most answers.
-        if query.unknown_later_slots or self._slots is not None:
+        if query.unknown_later_slots or self._legal_slots is not None:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
                     self.problems.add("UNKNOWN_SLOT_NAME", slot)
@@ -821,7 +823,7 @@ class Loading:
         self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot or "", place=place)
         return True
 
-    def _skip(
+    def _add_skipped_line(
         self, line: tab_files.Line, query: LinkedQuery, *, target: str, provenance: str, accepted_before: int
     ) -> None:
         """Add a line that does not count to the skipped lines of the links.
@@ -843,7 +845,7 @@ class Loading:
         self.links.skipped_lines.append(skipped_line)
         self.links.skipped_follow_ons.add(target)
 
-    def _error(
+    def _error_at_line(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
     ) -> InputError:
         """Return an error that names this line of the file that is being loaded."""

@@ -18,24 +18,24 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.tab_files import leading_number
 
-_FEWEST_SHIFTED: Final = 3  # answers with one shift; fewer may be chance
-_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_MIN_SHIFTED_ANSWERS: Final = 3  # answers with one shift; fewer may be chance
+_INVISIBLE_CHARACTERS: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 
 
 def _without_odd_blanks(text: str) -> str:
     """Return a text without invisible characters, its words separated by single blanks."""
-    return " ".join(_INVISIBLE.sub("", text).split())
+    return " ".join(_INVISIBLE_CHARACTERS.sub("", text).split())
 
 
-def _composed(text: str) -> str:
+def _with_composed_letters(text: str) -> str:
     """Return a text with composed letters (Unicode form NFC)."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-_FORMS: Final[dict[str, Callable[[str], str]]] = {
+_FUNCTION_BY_DIFFERENCE: Final[dict[str, Callable[[str], str]]] = {
     "blanks": _without_odd_blanks,
-    "Unicode form": _composed,
+    "Unicode form": _with_composed_letters,
     "letter case": str.casefold,
 }
 """The differences between texts that count as small, each with a function that removes it."""
@@ -44,10 +44,10 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
 def _without_differences(text: str, names: Iterable[str]) -> str:
     """Return a text after the functions of these differences have been applied to it.
 
-    `names` are keys of `_FORMS`: without `blanks` and `letter case`, ` New  York` is `new york`.
+    `names` are keys of `_FUNCTION_BY_DIFFERENCE`: without `blanks` and `letter case`, ` New  York` is `new york`.
     """
     for name in names:
-        remove_difference = _FORMS[name]
+        remove_difference = _FUNCTION_BY_DIFFERENCE[name]
         text = remove_difference(text)
     return text
 
@@ -60,11 +60,11 @@ def small_differences(text: str, other_text: str) -> list[str]:
     """
     if text == other_text:
         return []
-    if _without_differences(text, _FORMS) != _without_differences(other_text, _FORMS):
+    if _without_differences(text, _FUNCTION_BY_DIFFERENCE) != _without_differences(other_text, _FUNCTION_BY_DIFFERENCE):
         return []
     # A difference that need not be removed to make the texts equal is none of theirs.
-    differences = list(_FORMS)
-    for name in _FORMS:
+    differences = list(_FUNCTION_BY_DIFFERENCE)
+    for name in _FUNCTION_BY_DIFFERENCE:
         remaining = [difference for difference in differences if difference != name]
         if _without_differences(text, remaining) == _without_differences(other_text, remaining):
             differences = remaining
@@ -142,11 +142,11 @@ def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Asses
     """
     # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
     provenances = {response.provenance for response in responses}
-    assessed_there = [assessment for assessment in assessments if assessment.provenance in provenances]
-    if not assessed_there:
+    assessments_of_same_provenances = [assessment for assessment in assessments if assessment.provenance in provenances]
+    if not assessments_of_same_provenances:
         return []
     assessed_values: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for assessment in assessed_there:
+    for assessment in assessments_of_same_provenances:
         key = (assessment.query.full_id, assessment.provenance)
         assessed_values[key].append(assessment.value)
     near_misses: list[_NearMiss] = []
@@ -160,13 +160,13 @@ def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Asses
     return near_misses
 
 
-_SAMPLED: Final = 40
+_SAMPLE_SIZE: Final = 40
 """The number of responses that are searched first for a shift of all offsets.
 
 This saves 8 % of the time of scoring a run of 10,000 lines.
 """
 
-_SUSPICIOUS: Final = 0.25
+_SUSPICIOUS_SHARE: Final = 0.25
 """The share of the sampled responses that must have a common shift before all responses are searched for it."""
 
 
@@ -176,11 +176,11 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     The shift is measured from assessed answers with the same text in the same document. `responses` are unassessed.
     """
     # A sample tells in most runs that there is no such shift.
-    step = max(1, len(responses) // _SAMPLED)
+    step = max(1, len(responses) // _SAMPLE_SIZE)
     if step > 1:
         sample = responses[::step]
         shift_of_sample = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
-        if shift_of_sample is None or len(shift_of_sample.responses) < _SUSPICIOUS * len(sample):
+        if shift_of_sample is None or len(shift_of_sample.responses) < _SUSPICIOUS_SHARE * len(sample):
             return []
 
     shift = _commonest_shift(responses, _assessments_of_same_queries(run, responses))
@@ -188,7 +188,7 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
         return []
     count = len(shift.responses)
     is_minority = 2 * count < len(responses)
-    if count < _FEWEST_SHIFTED or is_minority:
+    if count < _MIN_SHIFTED_ANSWERS or is_minority:
         return []
     places = join_first([response.place for response in shift.responses])
     where = "after" if shift.distance > 0 else "before"
@@ -211,7 +211,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
     for assessment in assessments:
         if (assessment.query.full_id, assessment.value) not in texts:
             continue
-        located = _locate(assessment)
+        located = _passage_and_start(assessment)
         if located is not None:
             passage, start = located
             starts_by_passage[passage].append(start)
@@ -219,7 +219,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
     # The distances of each response from assessed answers; a response may have several.
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
-        located = _locate(response)
+        located = _passage_and_start(response)
         if located is None:
             continue
         passage, start = located
@@ -232,7 +232,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
     return _CommonestShift(commonest, responses_by_distance[commonest])
 
 
-def _locate(line: Response | Assessment) -> tuple[_Passage, int] | None:
+def _passage_and_start(line: Response | Assessment) -> tuple[_Passage, int] | None:
     """Return the passage of an answer that has a single span, and the offset at which it starts; None for others.
 
     An answer with offsets of hundreds of digits, which cannot be subtracted, is one of the others.

@@ -49,7 +49,7 @@ class DividedFile(Record):
     blocks: Sequence[Sequence[Block]]
 
 
-class Cut(Record):
+class QueryDivision(Record):
     """The division of queries into parts.
 
     `queries` has the queries of each part by short id. `part_by_query_id` has the number of the part of each query, by
@@ -78,7 +78,7 @@ class Cut(Record):
         return None, 0
 
 
-def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
+def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     """Return a division of queries into at most `parts` parts, so that all names in a part sort before the next part.
 
     Returns None if several queries have the same base id, so that lines cannot be assigned to them.
@@ -88,7 +88,7 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
     if len(base_ids) < len(ordered):
         return None
     # Lines never name queries that were expanded, so only the others make work.
-    scored_count = sum(query.expansions is None for query in ordered)
+    scored_count = sum(query.expansion_ids is None for query in ordered)
     most_per_part = math.ceil(scored_count / parts)
     queries_by_part: list[dict[str, Query]] = [{}]
     part_by_query_id: dict[bytes, int] = {}
@@ -101,16 +101,18 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
             if count_in_part >= most_per_part > 0:
                 queries_by_part.append({})
                 count_in_part = 0
-        if query.expansions is None:
+        if query.expansion_ids is None:
             count_in_part += 1
         queries_by_part[-1][query.short_id] = query
         query_id = query.full_id.encode("utf-8", "surrogatepass")
         part_by_query_id[query_id] = len(queries_by_part) - 1
     id_lengths = {len(query_id) for query_id in part_by_query_id}
-    return Cut(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=sorted(id_lengths, reverse=True))
+    return QueryDivision(
+        queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=sorted(id_lengths, reverse=True)
+    )
 
 
-def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
+def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision) -> list[DividedFile]:
     """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
     Layouts, remarks and digests are added to `loading`. Raises InputError for a file that cannot be read or has no
@@ -119,13 +121,13 @@ def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[Divid
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
         for file in expand_folder(file_or_folder):
-            divided_file = _divide_file(loading, file, cut)
+            divided_file = _divide_file(loading, file, division)
             if divided_file is not None:
                 divided_files.append(divided_file)
     return divided_files
 
 
-def _divide_file(loading: Loading, file: Input, cut: Cut) -> DividedFile | None:
+def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> DividedFile | None:
     """Return a file with its lines divided among the parts, None for a file of size 0.
 
     Its layout, remarks on it and its digest are added to `loading`.
@@ -138,31 +140,31 @@ def _divide_file(loading: Loading, file: Input, cut: Cut) -> DividedFile | None:
             loading.digests.append(source.digest(RUN))
             return None
         loading.note_layout(tab_file.name, tab_file.schema)
-        blocks = _divide_lines(source, tab_file.schema, cut)
+        blocks = _divide_lines(source, tab_file.schema, division)
         loading.digests.append(source.digest(role_of(tab_file.schema)))
     return DividedFile(tab_file.name, tab_file.schema, blocks)
 
 
-def _divide_lines(source: Source, schema: Schema, cut: Cut) -> list[list[Block]]:
+def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> list[list[Block]]:
     """Return for each part the lines of a file about its queries, in blocks.
 
     Of each line only the column with the query id is looked at; in assessments the slot follows the id, after a colon.
     """
     at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
-    blocks_by_part: list[list[Block]] = [[] for _ in cut.queries]
+    blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
     first_hop_id: bytes | None = None
     part = 0
     for block in line_blocks(source, _BLOCK):
-        numbers_by_part: list[array[int]] = [array("L") for _ in cut.queries]
-        lines_by_part: list[list[bytes]] = [[] for _ in cut.queries]
+        numbers_by_part: list[array[int]] = [array("L") for _ in division.queries]
+        lines_by_part: list[list[bytes]] = [[] for _ in division.queries]
         lines = block.replace(b"\r", b"").split(b"\n")
         for number, line in enumerate(lines, lines_before + 1):
             columns = line.split(b"\t", at_query + 1)
             query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
             # Most lines answer the same query as the line before, or a query about an answer to it.
             if query_id != first_hop_id and query_id[:-_FOLLOW_ON_LENGTH] != first_hop_id:
-                first_hop_id, part = cut.find_first_hop_query(query_id)
+                first_hop_id, part = division.find_first_hop_query(query_id)
             numbers_by_part[part].append(number)
             lines_by_part[part].append(line)
         lines_before += len(lines)
@@ -182,7 +184,7 @@ class _PartTask(Record):
 
     gold: ColdStartGold
     files: Sequence[DividedFile]
-    cut: Cut
+    division: QueryDivision
     folder: str
 
     def response_file(self, part: int) -> str:
@@ -216,18 +218,18 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     written into `folder`. Returns None if the files must be scored in one piece. Raises OutputError if the texts cannot
     be written.
     """
-    cut = cut_queries(gold.query_set, parts)
+    division = divide_queries(gold.query_set, parts)
     # Editions that write the report before they score anything need the errors of all lines first.
-    if cut is None or gold.options.runids is not None or gold.query_set.edition.reports_first:
+    if division is None or gold.options.runids is not None or gold.query_set.edition.reports_first:
         return None
     loading = Loading(gold.query_set, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
     try:
-        divided_files = divide_files(loading, files, cut)
+        divided_files = divide_files(loading, files, division)
         if any(file.schema is RUN_2014 for file in divided_files):
             return None
-        task = _PartTask(gold=gold, files=divided_files, cut=cut, folder=folder)
+        task = _PartTask(gold=gold, files=divided_files, division=division, folder=folder)
         score_part = partial(_score_part, task)
-        scores = _map_parts(score_part, len(cut.queries), jobs)
+        scores = _map_parts(score_part, len(division.queries), jobs)
         return _combine_parts(task, loading, scores)
     except (NeedsWholeError, InputError):  # scoring in one piece reports the error
         return None
@@ -302,7 +304,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
         with paused_collector():
             _load_part(task, part, loading)
             run = run_of(gold, loading, gold.options.justifications)
-            run_ids = frozenset(run.lines)
+            run_ids = frozenset(run.lines_by_run_id)
             # AP mixes the nodes of lines without parent across queries.
             if (
                 len(run_ids) > 1
@@ -349,7 +351,7 @@ def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return gold reduced to the queries of one part, with an empty log of problems."""
     gold = task.gold
-    queries = task.cut.queries[part]
+    queries = task.division.queries[part]
     hop_limits = {}
     for short_id in queries:
         if short_id in gold.hop_limits:

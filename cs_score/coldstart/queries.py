@@ -26,7 +26,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
 from cs_score.base.sources import SPACE, Input, InputDigest
-from cs_score.coldstart.forms import decoded_text, why_no_queries, without_blanks
+from cs_score.coldstart.forms import command_removing_blanks, decoded_text, why_no_queries
 from cs_score.coldstart.options import LATEST, Edition, split_at_colons
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -45,32 +45,32 @@ _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
 class QueryId(NamedTuple):
     """The parts of a query id, such as `CSX_ENG_00fb79cef8_efa464516d81`.
 
-    `prefix` is the text before the digits (`CSX_ENG`), `base` is the id of the query of the first hop (`00fb79cef8`),
-    `short` is the last component (`efa464516d81`), which is the key of the query table. `level` is 0 for a query of the
-    first hop and 1 for a follow-on query. `expanded` says whether the id has the form of slot-filling queries, with ten
-    hexadecimal digits; otherwise it has the form of LDC queries (`CSX_0001`).
+    `prefix` is the text before the digits (`CSX_ENG`), `base_id` is the id of the query of the first hop
+    (`00fb79cef8`), `short_id` is the last component (`efa464516d81`), which is the key of the query table. `level` is 0
+    for a query of the first hop and 1 for a follow-on query. `is_slot_filling` says whether the id has the form of
+    slot-filling queries, with ten hexadecimal digits; otherwise it has the form of LDC queries (`CSX_0001`).
     """
 
     prefix: str | None
-    base: str
-    short: str
+    base_id: str
+    short_id: str
     level: int
-    expanded: bool
+    is_slot_filling: bool
 
 
 def parse_query_id(text: str) -> QueryId | None:
     """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`; None if the text is not a query id."""
     match = _SLOT_FILLING_ID.fullmatch(text)
     if match is not None:
-        prefix, base, follow_ons = match.groups()
+        prefix, base_id, follow_ons = match.groups()
         if not follow_ons:
-            return QueryId(prefix, base, short=base, level=0, expanded=True)
+            return QueryId(prefix, base_id, short_id=base_id, level=0, is_slot_filling=True)
         last_follow_on = follow_ons.rpartition("_")[2]
-        return QueryId(prefix, base, short=last_follow_on, level=1, expanded=True)
+        return QueryId(prefix, base_id, short_id=last_follow_on, level=1, is_slot_filling=True)
     match = _LDC_ID.fullmatch(text)
     if match is not None:
         prefix, number = match.groups()
-        return QueryId(prefix, base=number, short=number, level=0, expanded=False)
+        return QueryId(prefix, base_id=number, short_id=number, level=0, is_slot_filling=False)
     return None
 
 
@@ -138,8 +138,8 @@ class Predicate(Record):
     """A predicate of the inventory, such as `children`, which entities of some types have as a slot (`per:children`).
 
     `domain` has the types of these entities, `range` the types of the entities that fill the slot. `is_single_valued`
-    says whether it takes only one value. `inverse` is the predicate in the other direction (`parents`). `usual` is the
-    first type of the range in the inventory, empty for predicates that users define.
+    says whether it takes only one value. `inverse` is the predicate in the other direction (`parents`). `usual_type` is
+    the first type of the range in the inventory, empty for predicates that users define.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Predicate(Record):
     range: frozenset[str]
     is_single_valued: bool
     inverse: str | None
-    usual: str = ""
+    usual_type: str = ""
 
 
 @functools.cache
@@ -166,7 +166,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
                 range=frozenset(range_types),
                 is_single_valued=quantity == "single",
                 inverse=inverse or None,
-                usual=range_types[0],
+                usual_type=range_types[0],
             )
             for node_type in predicate.domain:
                 predicate_by_slot[node_type, name] = predicate
@@ -230,10 +230,10 @@ class Query(Record):
     """A query of a file, or one made from an entry point of such a query.
 
     `short_id` is its key in the query table, `base_id` the short id of the query of the first hop. `slots` are its
-    slots by hop; a slot that is left out before the last one is an empty text. `absent_slots` are the hops whose slot
-    is not written into query files. `slot` is the slot that lines fill at the first hop, None if it is unknown.
-    `is_of_slot_only` says that the file has only a `<slot>` and no `<slot0>`. `expansions` are the short ids of the
-    queries that were made from its entry points, None if it was not expanded.
+    slots by hop; a slot that is left out before the last one is an empty text. `hops_without_written_slot` are the hops
+    whose slot is not written into query files. `slot` is the slot that lines fill at the first hop, None if it is
+    unknown. `has_only_slot_tag` says that the file has only a `<slot>` and no `<slot0>`. `expansion_ids` are the short
+    ids of the queries that were made from its entry points, None if it was not expanded.
     """
 
     prefix: str | None
@@ -246,9 +246,9 @@ class Query(Record):
     node_id: str | None = None
     slot: str | None = None
     has_mention_tags: bool = False
-    absent_slots: frozenset[int] = frozenset()
-    is_of_slot_only: bool = False
-    expansions: tuple[str, ...] | None = None
+    hops_without_written_slot: frozenset[int] = frozenset()
+    has_only_slot_tag: bool = False
+    expansion_ids: tuple[str, ...] | None = None
 
     @property
     def full_id(self) -> str:
@@ -277,9 +277,9 @@ class QuerySet(Record, dict=True):
     was_expanded: bool
     edition: Edition = LATEST
 
-    def scored_by_default(self) -> Iterator[Query]:
+    def default_queries(self) -> Iterator[Query]:
         """Return the queries that are scored unless others are named: all except expanded ones."""
-        return (query for query in self.by_id.values() if query.expansions is None)
+        return (query for query in self.by_id.values() if query.expansion_ids is None)
 
     def would_expand_to(self, short_id: str) -> bool:
         """Return whether a query with this id would be made if queries were expanded.
@@ -335,13 +335,13 @@ def build_query_set(
             expansion = _expand(query, entry_point, base, edition)
             expansions[expansion.short_id] = expansion
         # The query is entered first, so that the expansion of a slot-filling query, with the same id, replaces it.
-        query_by_id[query.short_id] = replace(query, expansions=tuple(expansions))
+        query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansions))
         query_by_id.update(expansions)
 
     ldc_id_by_query: dict[str, str] = {}
     # If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
     for ldc_id, query in sorted(query_by_id.items()):
-        for expansion_id in query.expansions or ():
+        for expansion_id in query.expansion_ids or ():
             ldc_id_by_query[expansion_id] = ldc_id
     return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_id_by_query, was_expanded=True, edition=edition)
 
@@ -434,28 +434,33 @@ def _remarks_on_xml(data: bytes, name: str) -> list[str]:
 class _QueryReader:
     """Read the queries of one file, report their problems, and collect texts for remarks on the file."""
 
-    def __init__(self, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition) -> None:
-        """Prepare to read the file `name`. If `documents` is given, spans of entry points are checked against it."""
+    def __init__(
+        self, name: str, problems: ProblemLog, length_by_document: DocumentLengths | None, edition: Edition
+    ) -> None:
+        """Prepare to read the file `name`.
+
+        If `length_by_document` is given, spans of entry points are checked against it.
+        """
         self._name = name
         self._problems = problems
-        self._documents = documents
+        self._length_by_document = length_by_document
         self._edition = edition
-        self._ids_without_slots: list[str] = []
+        self._ids_of_queries_without_slots: list[str] = []
         # Document ids and offsets with blanks around them.
-        self._blank_texts: list[str] = []
+        self._texts_with_outer_blanks: list[str] = []
 
     def remarks(self) -> list[str]:
         """Return remarks on queries without slots, and on blanks that change the ids of expanded queries."""
         remarks = []
-        if self._ids_without_slots:
-            count = len(self._ids_without_slots)
+        if self._ids_of_queries_without_slots:
+            count = len(self._ids_of_queries_without_slots)
             verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
-            remarks.append(f"{self._name}: {count} {verb} left out ({join_first(self._ids_without_slots)})")
-        if self._blank_texts:
-            texts = join_first([repr(text) for text in self._blank_texts])
+            remarks.append(f"{self._name}: {count} {verb} left out ({join_first(self._ids_of_queries_without_slots)})")
+        if self._texts_with_outer_blanks:
+            texts = join_first([repr(text) for text in self._texts_with_outer_blanks])
             remarks.append(
                 f"{self._name}: there are blanks around document ids or offsets ({texts}); they belong to the hash, "
-                f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
+                f"so that expanded queries get other ids; to take them out: {command_removing_blanks(self._name)}"
             )
         return remarks
 
@@ -508,13 +513,13 @@ class _QueryReader:
 
         slots = self._slots_of(fields)
         is_without_slot0 = bool(slots) and "SLOT0" not in fields
-        is_of_slot_only = not slots and "SLOT" in fields
-        if is_of_slot_only:
+        has_only_slot_tag = not slots and "SLOT" in fields
+        if has_only_slot_tag:
             slots = (fields["SLOT"],)
         query = Query(
             prefix=parts.prefix,
-            short_id=parts.short,
-            base_id=parts.base,
+            short_id=parts.short_id,
+            base_id=parts.base_id,
             slots=slots,
             entry_points=entry_points,
             place=place,
@@ -522,12 +527,12 @@ class _QueryReader:
             node_id=fields.get("NODEID"),
             slot=fields.get("SLOT"),
             has_mention_tags=mention_tags > 0,
-            absent_slots=frozenset({0}) if is_without_slot0 else frozenset(),
-            is_of_slot_only=is_of_slot_only,
+            hops_without_written_slot=frozenset({0}) if is_without_slot0 else frozenset(),
+            has_only_slot_tag=has_only_slot_tag,
         )
         report_languages(query, self._problems, edition=self._edition)
         if not query.slots:
-            self._ids_without_slots.append(query_id)
+            self._ids_of_queries_without_slots.append(query_id)
             return None
         return query
 
@@ -595,9 +600,9 @@ class _QueryReader:
         span = Span(docid=entry_point.docid or "", start=entry_point.start or "", end=entry_point.end or "")
         for text in span:
             if text != text.strip():
-                self._blank_texts.append(text)
+                self._texts_with_outer_blanks.append(text)
         for problem in self._span_problems(span):
-            detail = Detail(None, problem.text, problem.repaired)
+            detail = Detail(None, problem.text, problem.repaired_text)
             self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
         return entry_point
 
@@ -615,8 +620,8 @@ class _QueryReader:
             problems += length_problems
             if shorter_span is not None:
                 legal_offsets = [shorter_span.start, shorter_span.end]
-        if self._documents is not None:
-            problems += outside_document(span, tuple(legal_offsets), self._documents)
+        if self._length_by_document is not None:
+            problems += outside_document(span, tuple(legal_offsets), self._length_by_document)
         return problems
 
 
@@ -632,13 +637,13 @@ def load_queries(
     files: Iterable[Input],
     base: str | None,
     problems: ProblemLog,
-    documents: DocumentLengths | None = None,
+    length_by_document: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> QueryFiles:
     """Return the queries of some files as one query table, with remarks on the files and their digests.
 
-    If `base` is given, queries are expanded as in `build_query_set`. If `documents` is given, spans are checked against
-    it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
+    If `base` is given, queries are expanded as in `build_query_set`. If `length_by_document` is given, spans are
+    checked against it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
     """
     loaded_queries: list[Query] = []
     names: list[str] = []
@@ -649,7 +654,7 @@ def load_queries(
         with sources.open_source(file) as source:
             data = source.read_bytes()
             text = decoded_text(data, source.name)
-            reader = _QueryReader(source.name, problems, documents, edition)
+            reader = _QueryReader(source.name, problems, length_by_document, edition)
             try:
                 queries_of_file = list(reader.queries(text))
             except InputError as error:
@@ -664,7 +669,7 @@ def load_queries(
         remarks += _remarks_on_xml(data, source.name)
         for query in queries_of_file:
             # A query with only a <slot> cannot be expanded; it is left out if queries are expanded.
-            if base is None or not query.is_of_slot_only:
+            if base is None or not query.has_only_slot_tag:
                 loaded_queries.append(query)
     if names and not loaded_queries:
         all_names = ", ".join(names)
@@ -729,26 +734,27 @@ class _ListedQuery(NamedTuple):
 
 
 def select_queries(
-    choice: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
+    query_selection: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: all (None), or the queries that `choice` names.
+    """Return the queries to score: all (None), or the queries that `query_selection` names.
 
-    `choice` is the path of a file that lists queries, or a list of ids with colons between them. If `list_file` is
-    given, it is read instead of that file. Raises InputError for an illegal id and an impossible hop limit.
+    `query_selection` is the path of a file that lists queries, or a list of ids with colons between them. If
+    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id and an impossible hop
+    limit.
     """
-    if choice is None:
-        hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
+    if query_selection is None:
+        hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
         return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
     if list_file is None:
-        if sources.is_pipe(choice):
+        if sources.is_pipe(query_selection):
             raise InputError(
-                "-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file"
+                "-queries is read from a file, not from a pipe", file=query_selection, remedy="write it into a file"
             )
-        if not os.path.isfile(choice):
-            ids = [_ListedQuery(query_id) for query_id in split_at_colons(choice)]
+        if not os.path.isfile(query_selection):
+            ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
             return _select_items(ids, queries, problems, file=None)
-        list_file = choice
-    return _select_items(_listed_in_file(list_file), queries, problems, file=choice)
+        list_file = query_selection
+    return _select_items(_listed_in_file(list_file), queries, problems, file=query_selection)
 
 
 def _select_items(
@@ -768,12 +774,12 @@ def _select_items(
         highest_hop = len(query.slots) - 1
         hop_limit = _hop_limit(item, highest_hop, file)
         has_second_hop = highest_hop > 0
-        if query.expansions is None:
+        if query.expansion_ids is None:
             limits = {query.short_id: hop_limit}
             if has_second_hop and item.has_empty_limit:
                 ids_without_limit.append(item.ldc_id or item.text)
         else:  # the queries made from an LDC query are scored at hop 0 only, unless they are listed themselves
-            limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansions}
+            limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansion_ids}
             if has_second_hop and not all(limits.values()):
                 ldc_queries.append(item.text)
         selection.hop_limits.update(limits)
@@ -802,9 +808,9 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
     else:
         remedy = "each line needs two columns, an LDC id and a slot-filling query id"
         parts = read_query_id(item.text, remedy, file=file, place=item.place)
-    query = queries.by_id.get(parts.short)
+    query = queries.by_id.get(parts.short_id)
     if query is None:
-        problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
+        problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short_id)
     return query
 
 

@@ -223,7 +223,7 @@ def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQuery
     for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
         ldc_query = queries.by_id[ldc_id]
         entry_points = []
-        for short_id in dict.fromkeys(ldc_query.expansions or ()):
+        for short_id in dict.fromkeys(ldc_query.expansion_ids or ()):
             # If two LDC queries have the same entry point, only one of them has its rows (rule
             # shared-slot-filling-ids).
             if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
@@ -243,7 +243,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     if short_id in queries.ldc_id_by_query:
         return short_id
     parts = parse_query_id(query_id)
-    return short_id if parts is None else parts.base
+    return short_id if parts is None else parts.base_id
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:

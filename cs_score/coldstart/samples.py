@@ -152,7 +152,7 @@ def _read_draw(text: str, name: str, line_number: int) -> Draw:
     short_ids = []
     for query_id in query_ids:
         parts = read_query_id(query_id, remedy, file=name, place=f"line {line_number}")
-        short_ids.append(parts.short)
+        short_ids.append(parts.short_id)
     return Draw(ldc_id, written=tuple(query_ids), short_ids=tuple(short_ids))
 
 

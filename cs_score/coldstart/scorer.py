@@ -197,7 +197,7 @@ class CallScorer:
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
-        lines_by_unit = self._run.lines.get(run_id, {})
+        lines_by_unit = self._run.lines_by_run_id.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
 
@@ -327,7 +327,7 @@ class CallScorer:
 
         `query_ids` are the full ids of the queries.
         """
-        for lines_by_query in self._run.lines.get(run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_id.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
                     return True
@@ -500,9 +500,9 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     base_ids = dict.fromkeys(query.base_id for query in unit.queries)
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in base_ids:
-        if base_id in unit.lines:
+        if base_id in unit.lines_by_query:
             judgement_by_value = unit.gold.judgements_by_value(base_id, links)
-            lines = unit.lines[base_id]
+            lines = unit.lines_by_query[base_id]
             assessment_by_index |= judging.find_assessments(lines, judgement_by_value, links, discipline, problems)
     return assessment_by_index
 
@@ -516,7 +516,7 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, counting_error=gold.failure)
     tree = gold.tree.copy()  # classes that only the run has are added to the copy
-    lines = unit.lines.get(query.base_id, ())
+    lines = unit.lines_by_query.get(query.base_id, ())
     try:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as error:
@@ -540,7 +540,7 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     parts = parse_query_id(query_id)
     if parts is None:
         return 0
-    return unit.hop_limits.get(parts.base, 0)
+    return unit.hop_limits.get(parts.base_id, 0)
 
 
 def _rank_query(

@@ -334,29 +334,29 @@ class Span(NamedTuple):
 class SpanProblem(NamedTuple):
     """A problem of a provenance: its code, the arguments of its message, and the offending text as written.
 
-    `repaired` is the text that is read instead, None if there is none.
+    `repaired_text` is the text that is read instead, None if there is none.
     """
 
     code: str
     arguments: tuple[object, ...]
     text: str
-    repaired: str | None = None
+    repaired_text: str | None = None
 
 
 class Provenance(NamedTuple):
     """A provenance as it was read, with its problems.
 
-    `canonical` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
+    `canonical_text` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
     `spans` are the valid spans as written, cut to their legal length.
     """
 
-    canonical: str
+    canonical_text: str
     docid: str
     spans: tuple[Span, ...]
     problems: tuple[SpanProblem, ...]
 
     @property
-    def first(self) -> Span | None:
+    def first_span(self) -> Span | None:
         """The first valid span as written, None if there is none."""
         return self.spans[0] if self.spans else None
 
@@ -390,17 +390,17 @@ def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
     if length > longest:
         last_offset = start + longest - 1
         shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")
-        problem = SpanProblem("TOO_MANY_CHARS", (longest,), text=str(span), repaired=str(shorter_span))
+        problem = SpanProblem("TOO_MANY_CHARS", (longest,), text=str(span), repaired_text=str(shorter_span))
         return shorter_span, [problem]
     return span, []
 
 
-def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:
+def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: DocumentLengths) -> list[SpanProblem]:
     """Return the problems of a span if its document is unknown, or shorter than one of `offsets`.
 
     `offsets` are the legal ones among the offsets of the span.
     """
-    document_length = documents.get(span.docid)
+    document_length = length_by_document.get(span.docid)
     if document_length is None:
         return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
     problems = []
@@ -411,24 +411,25 @@ def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLe
 
 
 def are_surely_canonical(
-    relation: str, provenance: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
+    relation: str, provenance: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
     """Return whether both provenances of an answer are written in canonical form, as they are in nearly all lines.
 
-    `relation` and `provenance` are the two columns. Both must be in the same document; if `documents` is given, offsets
-    are checked against its length. A few unusual canonical forms are not recognised: the result is then False.
+    `relation` and `provenance` are the two columns. Both must be in the same document; if `length_by_document` is
+    given, offsets are checked against its length. A few unusual canonical forms are not recognised: the result is then
+    False.
     """
     # In most lines each column has one span; a single match finds their offsets.
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
-    if match is not None and documents is None:
+    if match is not None and length_by_document is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
         longest = edition.longest_span
         return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
     has_too_many_spans = provenance.count(",") >= VALUE_SPANS
     if edition.most_characters is not None or has_too_many_spans:
         return False
-    relation_start_place = read_canonical_column(relation, documents, edition)
-    value_start_place = read_canonical_column(provenance, documents, edition)
+    relation_start_place = read_canonical_column(relation, length_by_document, edition)
+    value_start_place = read_canonical_column(provenance, length_by_document, edition)
     if relation_start_place is None or value_start_place is None:
         return False
     return relation_start_place.docid == value_start_place.docid
@@ -442,19 +443,19 @@ class StartPlace(NamedTuple):
 
 
 def read_canonical_column(
-    text: str, documents: DocumentLengths | None = None, edition: Edition = LATEST
+    text: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> StartPlace | None:
     """Return the start of a provenance that is written in canonical form; None for another text.
 
-    For `ENG_1:3-5,ENG_1:8-9` this is the document `ENG_1` and the offset 3. If `documents` is given, the offsets are
-    checked against the length of the document. A few unusual canonical forms are not recognised: the result is then
-    None.
+    For `ENG_1:3-5,ENG_1:8-9` this is the document `ENG_1` and the offset 3. If `length_by_document` is given, the
+    offsets are checked against the length of the document. A few unusual canonical forms are not recognised: the result
+    is then None.
     """
     match = _PLAIN_COLUMN.fullmatch(text)
     if match is None:
         return None
     docid: str = match.group(1)
-    document_length = math.inf if documents is None else documents.get(docid, -1)
+    document_length = math.inf if length_by_document is None else length_by_document.get(docid, -1)
     previous_start = -1
     for start_text, end_text in _OFFSETS.findall(text):
         start = int(start_text)
@@ -477,17 +478,17 @@ def document_of(canonical: str) -> str:
 
 
 def read_provenance(
-    text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
+    text: str, most: int, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> Provenance:
     """Return the provenance of a column with at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
-    It never raises: the problems are part of the result. If `documents` is given, the spans are checked against it. A
-    span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
+    It never raises: the problems are part of the result. If `length_by_document` is given, the spans are checked
+    against it. A span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
     spans: list[Span] = []
     for part in _parts_of_provenance(text, most, edition, problems):
-        span = _read_span(part, documents, edition, problems)
+        span = _read_span(part, length_by_document, edition, problems)
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if edition.joins_documents and spans and span.docid != spans[0].docid:
@@ -499,7 +500,7 @@ def read_provenance(
                 span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
-        return Provenance(canonical="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
+        return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
 
     if edition.most_characters is not None:
         character_count = sum([offset_value(span.end) - offset_value(span.start) + 1 for span in spans])
@@ -518,7 +519,7 @@ def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[
     if ";" in text and edition.reads_semicolons:
         if _SEPARATED_BY_SEMICOLON.fullmatch(text):
             with_commas = text.replace(";", ",")
-            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired=with_commas))
+            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired_text=with_commas))
             text = with_commas
         else:
             problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
@@ -529,16 +530,16 @@ def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[
     first_parts = parts[:most]
     if len(parts) > most:
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
-        problems.append(SpanProblem(code, (len(parts), most), text, repaired=",".join(first_parts)))
+        problems.append(SpanProblem(code, (len(parts), most), text, repaired_text=",".join(first_parts)))
     return first_parts
 
 
 def _read_span(
-    text: str, documents: DocumentLengths | None, edition: Edition, problems: list[SpanProblem]
+    text: str, length_by_document: DocumentLengths | None, edition: Edition, problems: list[SpanProblem]
 ) -> Span | None:
     """Return the span of a text such as `ENG_1:3-5`, cut to the longest legal length; None if it is not valid.
 
-    Its problems are added to `problems`. If `documents` is given, the offsets must be within the document.
+    Its problems are added to `problems`. If `length_by_document` is given, the offsets must be within the document.
     """
     match = _SPAN.fullmatch(text)
     has_illegal_semicolon = ";" in text and not edition.reads_semicolons
@@ -549,11 +550,11 @@ def _read_span(
     written_span = Span(docid, start, end)
     span, span_problems = cut_span(written_span, edition.longest_span)
     problems += span_problems
-    if documents is None:
+    if length_by_document is None:
         return span
     # The offsets are checked against the document even if the span ends before it starts.
     checked_span = written_span if span is None else span
-    document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), documents)
+    document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), length_by_document)
     problems += document_problems
     is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems)
     return None if is_outside else span

@@ -88,7 +88,7 @@ def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: Prob
     errors = list(fatal)
     tree_problems = ProblemLog()
     assessments_by_query = group_by_query(loading.links.assessments)
-    for query in loading.query_set.scored_by_default():
+    for query in loading.query_set.default_queries():
         assessments = assessments_by_query.get(query.base_id, [])
         errors += _errors_of_classes(query, assessments, loading, tree_problems)
     refused_places: dict[str, list[str]] = defaultdict(list)

@@ -105,7 +105,7 @@ def verify_fillers(
             continue
         position = layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")
         provenance_as_written = split_columns(line.text)[position]
-        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.lengths).first
+        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.lengths).first_span
         if span is not None:
             places_by_file[file].append(_PlaceOfAnswer(line, span))
 

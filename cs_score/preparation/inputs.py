@@ -49,7 +49,7 @@ def prepare_inputs(
     account of each run that was converted or validated. Raises InputError for a file that cannot be prepared.
     """
     converted = Preparation()
-    queries = list(settings.queries.scored_by_default())
+    queries = list(settings.queries.default_queries())
     for path in files:
         for file in expand_folder(path):
             converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)

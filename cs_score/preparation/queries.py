@@ -14,7 +14,7 @@ from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import NO_SPACE, Input, open_source
-from cs_score.coldstart.forms import line_to_type
+from cs_score.coldstart.forms import conversion_command
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.queries import (
     DEFAULT_CODE,
@@ -155,7 +155,7 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
     count = len(queries_with_capitals)
     effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
     types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
-    line = line_to_type(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    line = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
     return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
 
 
@@ -217,7 +217,7 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     if options.duplicates is not Duplicates.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicates, problems))
     table = build_query_set(sorted_queries, options.base, problems)
-    query_by_id = {query.short_id: query for query in table.scored_by_default() if _is_written(query, options)}
+    query_by_id = {query.short_id: query for query in table.default_queries() if _is_written(query, options)}
 
     index = []
     for short_id, ldc_id in sorted(table.ldc_id_by_query.items()):
@@ -310,7 +310,7 @@ def _as_written(query: Query, options: QueryOptions) -> Query:
     second_slot = query.slot_at(1) or ""
     # As in the reference program, the third slot is not looked at.
     if options.only_slot_filling and _is_event_or_sentiment(second_slot):
-        return replace(query_as_written, absent_slots=query.absent_slots | {1})
+        return replace(query_as_written, hops_without_written_slot=query.hops_without_written_slot | {1})
     return query_as_written
 
 
@@ -351,11 +351,11 @@ def _query_lines(query: Query) -> Iterator[str]:
             yield from _entry_point_lines(entry_point, full_id, " " * 4)
     if query.entity_type is None:
         raise _missing_field("ENTTYPE", full_id)
-    if not query.slots or 0 in query.absent_slots:
+    if not query.slots or 0 in query.hops_without_written_slot:
         raise _missing_field("SLOT0", full_id)
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
     for hop, slot in enumerate(query.slots):
-        if hop not in query.absent_slots:
+        if hop not in query.hops_without_written_slot:
             fields.append((f"slot{hop}", slot))
     for tag, value in fields:
         if value is not None:
@@ -387,7 +387,7 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
     """Return the queries of the first round: all queries, with their first slot as `<slot>`."""
     first_queries = []
     for query in queries:
-        slot = None if 0 in query.absent_slots else query.slot_at(0)
+        slot = None if 0 in query.hops_without_written_slot else query.slot_at(0)
         first_queries.append(replace(query, slot=slot))
     return first_queries
 
@@ -410,7 +410,7 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
         slot_type = later_slots[0].partition(":")[0]
         if slot_type != value_type:
             continue
-        span = read_provenance(provenance, VALUE_SPANS).first
+        span = read_provenance(provenance, VALUE_SPANS).first_span
         if span is None:
             continue
         name = escape(response.value, _QUOTES) if is_xml else response.value
@@ -480,7 +480,7 @@ def _are_columns_exchanged(ldc_id_by_query: Mapping[str, str]) -> bool:
 def _is_slot_filling(text: str) -> bool:
     """Return whether a text is the id of a slot-filling query."""
     parts = parse_query_id(text)
-    return parts is not None and parts.expanded
+    return parts is not None and parts.is_slot_filling
 
 
 def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:

@@ -100,8 +100,8 @@ def replicated(run: ScoredRun, queries: QuerySet, times: dict[str, int]) -> Scor
         ldc = queries.by_id[ldc_id]
         for copy in range(times.get(ldc.full_id, 0)):
             mine = f"{ldc_id}c{copy}"
-            members = [short_id for short_id in ldc.expansions or () if queries.ldc_id_by_query[short_id] == ldc_id]
-            by_id[mine] = replace(ldc, short_id=mine, expansions=tuple(f"{each}c{copy}" for each in members))
+            members = [short_id for short_id in ldc.expansion_ids or () if queries.ldc_id_by_query[short_id] == ldc_id]
+            by_id[mine] = replace(ldc, short_id=mine, expansion_ids=tuple(f"{each}c{copy}" for each in members))
             for short_id in members:
                 query = queries.by_id[short_id]
                 by_id[f"{short_id}c{copy}"] = replace(query, short_id=f"{short_id}c{copy}")

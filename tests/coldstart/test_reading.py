@@ -43,7 +43,7 @@ def test_what_is_plain_is_canonical_and_has_no_faults(
 ) -> None:
     read = (read_provenance(relation, RELATION_SPANS, documents), read_provenance(provenance, VALUE_SPANS, documents))
     assume(are_surely_canonical(relation, provenance, documents))
-    assert [column.canonical for column in read] == [relation, provenance]
+    assert [column.canonical_text for column in read] == [relation, provenance]
     assert [column.problems for column in read] == [(), ()]
     assert read[0].docid == read[1].docid
 

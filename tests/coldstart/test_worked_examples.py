@@ -80,7 +80,7 @@ def test_confidence_table(text: str, value: float, codes: list[str]) -> None:
 @pytest.mark.rule("lines")
 def test_canonical_provenance(text: str, canonical: str, codes: list[str]) -> None:
     provenance = read_provenance(text, 2)
-    assert provenance.canonical == canonical
+    assert provenance.canonical_text == canonical
     assert [problem.code for problem in provenance.problems] == codes
     assert provenance.docid == ("D;x" if ";x" in text else "D" if canonical else "NO DOCUMENT")
 

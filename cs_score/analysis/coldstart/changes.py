@@ -202,7 +202,7 @@ class LineWriter:
         if slot in self._type_by_slot:
             return self._type_by_slot[slot]
         predicate = find_predicate(slot)
-        return "string" if predicate is None else predicate.usual
+        return "string" if predicate is None else predicate.usual_type
 
 
 def _unused_node_stem(lines: Sequence[Response]) -> str:
@@ -386,7 +386,7 @@ class Editor:
 
     def _is_run_removed(self, change: Change) -> bool:
         """Return whether a change removes all lines of the run."""
-        for lines_by_query in self._run.lines.get(self._run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_id.get(self._run_id, {}).values():
             for lines in lines_by_query.values():
                 if not all(line.index in change.responses for line in lines):
                     return False

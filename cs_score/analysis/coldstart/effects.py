@@ -102,7 +102,7 @@ class Effects:
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points_by_unit: dict[str, list[str]] = {}
         for ldc_id in queries.ldc_id_by_query.values():
-            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansions or ()))
+            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansion_ids or ()))
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
 
@@ -284,7 +284,7 @@ class Effects:
         """Return how many lines of the run in a unit belong to a node that is ranked."""
         query_ids = {result.query.full_id for result in unit.queries}
         line_count = 0
-        for lines in run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values():
+        for lines in run.lines_by_run_id.get(self._scored.run_id, {}).get(unit.id, {}).values():
             line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
         return line_count
 

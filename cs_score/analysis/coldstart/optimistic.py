@@ -275,7 +275,7 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
     for name, lines in run.links.nodes.items():
         links.nodes[name] = [links.responses[line.index] for line in lines]
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
-    run = replace(run, gold=gold, links=links, lines=group_by_unit(gold, links.responses))
+    run = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 
 

@@ -56,7 +56,7 @@ class Rescoring:
         self._are_units_entangled = self._may_share_nodes()
         # Then the queries of a unit can be scored again one by one.
         self._has_separate_queries = (
-            not self._are_units_entangled and not self._has_several_files and len(run.lines) == 1
+            not self._are_units_entangled and not self._has_several_files and len(run.lines_by_run_id) == 1
         )
         self._removals = Removals(scored, self.editor)
 
@@ -184,7 +184,7 @@ class Rescoring:
         `base_ids` are the queries whose lines are wanted; None means all queries of the unit.
         """
         lines: list[Response] = []
-        for units in self._run.lines.values():
+        for units in self._run.lines_by_run_id.values():
             for base_id, lines_of_query in units.get(unit_id, {}).items():
                 if base_ids is None or base_id in base_ids:
                     lines += lines_of_query
@@ -225,7 +225,7 @@ class Rescoring:
             self._check_limits(remaining_lines, change)
         if is_ranked:
             links.nodes.update(_lines_by_node(remaining_lines))
-        return replace(run, gold=gold, links=links, lines=group_by_unit(gold, remaining_lines))
+        return replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, remaining_lines))
 
     def _only_appends(self, change: Change) -> bool:
         """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
@@ -249,7 +249,7 @@ class Rescoring:
         all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
         if is_ranked:
             links.nodes.update(_lines_by_node(all_lines))
-        return replace(self._run, links=links, lines=group_by_unit(self._run.gold, all_lines))
+        return replace(self._run, links=links, lines_by_run_id=group_by_unit(self._run.gold, all_lines))
 
     def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
@@ -347,7 +347,7 @@ class Rescoring:
                 queries=queries,
                 hop_limits=gold.hop_limits,
                 run=run,
-                lines=run.lines.get(run_id, {}).get(unit_id, {}),
+                lines_by_query=run.lines_by_run_id.get(run_id, {}).get(unit_id, {}),
                 nodes=nodes,
                 other_run=result,
                 earlier_result=matched_unit if run_id == self._run_ids[-1] else None,
@@ -374,7 +374,7 @@ class Rescoring:
             return None
         problems = ProblemLog()
         assessment_by_index = dict(unit.assessment_by_index)
-        lines_by_query = run.lines.get(self._scored.run_id, {}).get(unit_id, {})
+        lines_by_query = run.lines_by_run_id.get(self._scored.run_id, {}).get(unit_id, {})
         for base_id in dict.fromkeys([query.base_id for query in queries]):
             lines = lines_by_query.get(base_id, ())
             new_lines = [line for line in lines if line.index >= len(self._run.links.responses)]

@@ -46,7 +46,7 @@ class AnalysedRun(Record, eq=False):
 
     def lines(self) -> Iterator[ScoredLine]:
         """Yield the lines of the run in all scored units, each with its unit and its assessment if it has one."""
-        lines_by_unit = self.run.lines.get(self.run_id, {})
+        lines_by_unit = self.run.lines_by_run_id.get(self.run_id, {})
         for unit in self.result.units:
             for lines_of_query in lines_by_unit.get(unit.id, {}).values():
                 for line in lines_of_query:

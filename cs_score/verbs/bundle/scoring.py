@@ -147,7 +147,7 @@ def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
         run = load_run(queries, [submission])
     except InputError as error:
         raise _with_short_name(error, submission) from None
-    run_ids = sorted(run.lines)
+    run_ids = sorted(run.lines_by_run_id)
     if not run_ids:
         raise SubmissionError(f"{name} has no line that answers a query")
     if len(run_ids) > 1:

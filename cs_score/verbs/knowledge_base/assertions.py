@@ -177,16 +177,16 @@ def _make_list(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem,
 
     `docid` is the document of the parts, NO_DOCUMENT if the column has none.
     """
-    key = ";".join([NIL if part is None else part.canonical for part in parts])
+    key = ";".join([NIL if part is None else part.canonical_text for part in parts])
     justification = parts.justification
     start: float = 0
     place = None
     span_count = 0
     if justification is not None:
-        place = justification.canonical
+        place = justification.canonical_text
         span_count = len(justification.spans)
-        if justification.first is not None:
-            start = offset_value(justification.first.start)
+        if justification.first_span is not None:
+            start = offset_value(justification.first_span.start)
         has_only_justification = parts == Parts(justification=justification)
         if has_only_justification:
             key = place  # as for an equal column that was read in the quick way
@@ -209,10 +209,10 @@ def short_form(part: Provenance | None) -> str:
     """
     if part is None:
         return NIL
-    if not part.canonical:
+    if not part.canonical_text:
         return ""
     offsets = []
-    for span in part.canonical.split(","):
+    for span in part.canonical_text.split(","):
         _docid, _colon, offsets_of_span = span.rpartition(":")
         offsets.append(offsets_of_span)
     return ",".join(offsets)
@@ -315,7 +315,7 @@ class Assertion(Struct, eq=False):
     def span(self) -> Span | None:
         """The place of a mention, which is the first span of its justification; None if there is none."""
         justification = self.provenance.parts.justification
-        return None if justification is None else justification.first
+        return None if justification is None else justification.first_span
 
     def __str__(self) -> str:
         """Return the assertion as messages show it, such as "children(:Entity_1, :Entity_2)"."""

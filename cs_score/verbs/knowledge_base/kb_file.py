@@ -90,7 +90,7 @@ class KbFindings:
             is_fatal = CODES[problem.code].severity is Severity.FATAL
             if is_fatal and not with_fatal:
                 continue
-            detail = Detail("PROVENANCE", problem.text, problem.repaired)
+            detail = Detail("PROVENANCE", problem.text, problem.repaired_text)
             self._problems.add(problem.code, *problem.arguments, place=self.place(line), times=times, detail=detail)
 
 

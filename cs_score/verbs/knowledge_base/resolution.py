@@ -365,7 +365,7 @@ def canonical_part(provenance: str, position: int) -> str:
     For "D:0-9;D:8-9,D:3-5" and the position 1 this is "D:3-5,D:8-9".
     """
     spans = _spans_of_part(provenance, position)
-    return read_provenance(",".join(spans), len(spans)).canonical
+    return read_provenance(",".join(spans), len(spans)).canonical_text
 
 
 # ---- Answering queries
@@ -587,7 +587,7 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
         )
     # The id of the follow-on query depends on the text of the answer and on the first span of its mention.
     span = first_span(mention.provenance)
-    place = "" if span is None else read_provenance(str(span), 1).canonical
+    place = "" if span is None else read_provenance(str(span), 1).canonical_text
     last_part = follow_on_id(question.full_id, _plain_text(mention.object), place)
     full_id = f"{question.full_id}_{last_part}"
     if parse_query_id(full_id) is None:

@@ -203,9 +203,9 @@ class _ProvenanceCheck:
         A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
         """
         places = self._places_of(node)
-        if _PlaceOfMention(part.canonical, is_pronoun=False) in places:
+        if _PlaceOfMention(part.canonical_text, is_pronoun=False) in places:
             return
-        if part_name == "PREDICATE_JUSTIFICATION" and _PlaceOfMention(part.canonical, is_pronoun=True) in places:
+        if part_name == "PREDICATE_JUSTIFICATION" and _PlaceOfMention(part.canonical_text, is_pronoun=True) in places:
             return
         spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
         detail = Detail("PROVENANCE", spans)

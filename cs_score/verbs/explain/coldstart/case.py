@@ -68,7 +68,7 @@ class QueryCase:
         # The query, and its lines in the run
         gold = case.run.gold
         unit_id = gold.unit_of(base_id)
-        lines_by_query = case.run.lines.get(case.scored.run_id, {}).get(unit_id, {})
+        lines_by_query = case.run.lines_by_run_id.get(case.scored.run_id, {}).get(unit_id, {})
         self.case = case
         self.base_id = base_id
         self.query = gold.query_set.by_id[base_id]

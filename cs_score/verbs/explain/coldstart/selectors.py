@@ -97,13 +97,13 @@ class Selectors:
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
         """Return the query with an id, which may lack its prefix; for an LDC query all of its entry points."""
         parts = parse_query_id(text)
-        short_id = "" if parts is None else parts.short
+        short_id = "" if parts is None else parts.short_id
         full_id = None
         queries: list[LinkedQuery] = []
         query = self._query_by_id.get(short_id)
         if query is not None:
             full_id = query.full_id
-            for base_id in query.expansions or (short_id,):
+            for base_id in query.expansion_ids or (short_id,):
                 queries.append(self._links.linked_query(self._query_by_id[base_id]))
         else:
             follow_on = self._follow_on_called(short_id)
@@ -132,7 +132,7 @@ class Selectors:
         query = self._query_called(query_id)
         classes: list[ClassOfQuery] = []
         if query is not None and colon:
-            for base_id in query.expansions or (query.short_id,):
+            for base_id in query.expansion_ids or (query.short_id,):
                 class_of_query = ClassOfQuery(f"{self._query_by_id[base_id].full_id}:{components}", base_id)
                 if self._is_class(class_of_query):
                     classes.append(class_of_query)
