@@ -99,6 +99,7 @@ def analyze(
     scores have bootstrap intervals. Raises UsageError for an unknown measure or dimension, InputError for a measure by
     which the run has no score.
     """
+    # The settings
     analysed_measure = scored.measure(measure)
     crossings = read_crossings(by)
     origin = replace(scored.origin, measure=str(analysed_measure))
@@ -111,14 +112,16 @@ def analyze(
         # Scoring the whole run again needs most memory, but only for a while: it comes before results are collected.
         both_scenarios = scenarios(scored, analysed_measure)
         scores_under_policies = policy_rows(scored, analysed_measure, policies, progress)
+        # Mistakes, and what correcting them would gain
         effects = Effects(scored, _measures_of_effects(scored, analysed_measure))
         sweep_rows = sweep(scored, effects, analysed_measure, progress)
         faults = list(find_faults(scored, effects.editor))
         table = count_table(scored, analysed_measure, faults)
         mistakes = cost_list(effects, progress(faults, "weighing mistakes"), top)
-        explanations: RunExplanations | UnsetType = UNSET
-        kinds = budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress)
+        tallies = [row.tally for row in table.rows]
+        budget_rows = budget(effects, scored.policy, faults, tallies, progress)
         groups = groups_of(table, crossings, drawn_units(scored.result), resampling)
+        explanations: RunExplanations | UnsetType = UNSET
         if with_explanations:
             case = Case(scored, str(analysed_measure))
             explanations = explain_everything(case, mistakes, with_others=top is None)
@@ -135,7 +138,7 @@ def analyze(
             mistake_count=len(faults),
             top=UNSET if top is None else top,
             mistakes=mistakes,
-            budget=kinds,
+            budget=budget_rows,
             structure=structure_of(scored),
             table=table.name,
             groups=groups,

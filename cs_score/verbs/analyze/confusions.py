@@ -223,5 +223,5 @@ def structure_of(scored: AnalysedRun) -> Structure:
 
 
 def _count_several(members_by_name: Mapping[str, set[str]]) -> int:
-    """Return how many of some sets have more than one member."""
-    return sum([len(members) > 1 for members in members_by_name.values()])
+    """Return how many names have more than one member: `{"a": {1, 2}, "b": {1}}` gives 1."""
+    return len([members for members in members_by_name.values() if len(members) > 1])

@@ -39,13 +39,18 @@ def _group_rows(analysis: RunAnalysis) -> Iterator[Cells]:
 
 
 def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
-    """Return for each slot the cells with its number of lines of each category; categories without lines are empty."""
+    """Return for each slot its cells: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}`, by the name of the slot.
+
+    A cell has the number of lines of a category. Categories that no slot has lines of have no cell.
+    """
     slot_categories = analysis.confusions.slots
-    no_lines = dict.fromkeys([slot_category.category for slot_category in slot_categories], 0)
+    categories = dict.fromkeys([slot_category.category for slot_category in slot_categories])
     cells_by_slot: dict[str, dict[str, Any]] = {}
     for slot_category in slot_categories:
-        cells = cells_by_slot.setdefault(slot_category.slot, {"slot": slot_category.slot, **no_lines})
-        cells[slot_category.category] = slot_category.count
+        slot = slot_category.slot
+        if slot not in cells_by_slot:
+            cells_by_slot[slot] = {"slot": slot, **dict.fromkeys(categories, 0)}
+        cells_by_slot[slot][slot_category.category] = slot_category.count
     return cells_by_slot
 
 
@@ -67,11 +72,16 @@ def _count_lines(cells: Cells) -> int:
 
 
 def _mistake_rows(analysis: RunAnalysis) -> Iterator[Cells]:
-    """Yield the cells of each listed mistake; `lines` is the number of lines that correcting it adds minus removes."""
+    """Yield the cells of each listed mistake.
+
+    `lines` is the number of lines that correcting it adds, less the number that it removes. `what` is the category of a
+    wrong line, and `in class` or `in node` for a mistake that is no line.
+    """
     for mistake in analysis.mistakes:
         cells = to_builtins(mistake)
         cells["lines"] = len(mistake.added) - len(mistake.removed)
-        cells["place"] = f"{mistake.file.rpartition('/')[2]}:{mistake.line}"
+        file_name = mistake.file.rpartition("/")[2]
+        cells["place"] = f"{file_name}:{mistake.line}"
         cells["what"] = mistake.category or f"in {mistake.kind}"
         yield cells
 

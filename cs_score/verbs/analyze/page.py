@@ -26,7 +26,6 @@ from cs_score.pages.charts import (
     limits,
     lines,
 )
-from cs_score.pages.openings import openings_of
 from cs_score.pages.origins import analysis_origin
 from cs_score.pages.page import (
     MOST_ROWS,
@@ -34,6 +33,7 @@ from cs_score.pages.page import (
     Code,
     Contradiction,
     Facts,
+    Openings,
     Page,
     PageFact,
     PageMaker,
@@ -84,7 +84,10 @@ _LEFT_TO_JSON: Final = (
 """Columns of the table of groups that would make it wider than a page; the JSON has them."""
 
 _MOST_LINES: Final = 100
-"""Lines of a scenario that the page shows, and lines without which a mistake is corrected; the JSON has them all."""
+"""The most lines of a scenario that the page shows; the JSON has them all."""
+
+_MOST_REMOVED: Final = 50
+"""The most lines that the page shows of those without which a mistake is corrected; the JSON has them all."""
 
 _QUERY_HEADINGS: Final = {
     "ldc": "LDC query",
@@ -101,7 +104,7 @@ _QUERY_HEADINGS: Final = {
 
 
 def _text_of(number: float | None, form: str, otherwise: str = "unknown") -> str:
-    """Return a number in a format such as `.4f`; another text for None."""
+    """Return a number in the format `form`, such as `.4f`; the text `otherwise` if there is no number."""
     return otherwise if number is None else format(number, form)
 
 
@@ -116,12 +119,17 @@ class AnalysisPage(PageMaker):
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
-        """The tables of the task, by name."""
-        return {layout.name: layout for layout in view_of_analyses(task_named(self.document.task)).layouts}
+        """The layouts of the tables that analyses of the task have, by name."""
+        view = view_of_analyses(task_named(self.document.task))
+        return {layout.name: layout for layout in view.layouts}
+
+    @cached_property
+    def openings(self) -> Openings:
+        """The explanations that open on the page, to which cells of tables refer."""
+        return openings.openings_of(self.document)
 
     def page(self) -> Page:
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
-        self.openings = openings_of(self.document)
         sections = [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
         if self.is_cold_start:
             sections.append(self._confidence())
@@ -139,20 +147,23 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield the entries of the explanations with steps whose text there is not."""
+        """Yield the explained lines, queries, classes and units with a step whose text the document does not have."""
         explanations = self.document.explanations
         if not explanations:
             return
+        text_count = len(explanations.texts)
         for kind in ("lines", "queries", "classes", "units"):
             for position, entry in enumerate(getattr(explanations, kind, ())):
-                number = max(entry.steps, default=-1)
-                if number >= len(explanations.texts):
-                    yield Contradiction(f"/explanations/{kind}/{position}/steps", f"there is no text {number}")
+                largest_number = max(entry.steps, default=-1)  # steps are numbers of texts
+                if largest_number >= text_count:
+                    place = f"/explanations/{kind}/{position}/steps"
+                    yield Contradiction(place, f"there is no text {largest_number}")
 
     def _scores(self) -> Section:
         """Return the section of the chosen measure's score, the headline measures and the signature."""
         document = self.document
-        blocks: list[Block] = [Facts([self._score_fact(self.measure, document.score)], is_main=True)]
+        main_score = self._score_fact(self.measure, document.score)
+        blocks: list[Block] = [Facts([main_score], is_main=True)]
         if not self.is_cold_start:
             blocks += self._evidence_blocks()
         elif document.scenarios.unassessed:
@@ -167,13 +178,13 @@ class AnalysisPage(PageMaker):
         return Section("scores", "Scores", blocks)
 
     def _score_fact(self, measure: str, score: float) -> PageFact:
-        """Return a score, with its interval as a detail if it has one."""
+        """Return a score as a fact of the page, with the limits of its interval as a detail if it has an interval."""
+        score_text = f"{score:.4f}"
         intervals = getattr(self.document, "intervals", None)
         interval = intervals.scores.get(measure) if intervals else None
-        detail = ""
-        for low, high in limits(interval, measure).values():
-            detail = f"{low:.4f} to {high:.4f}"
-        return PageFact(measure, f"{score:.4f}", detail)
+        if interval is None or interval.low is None or interval.high is None:
+            return PageFact(measure, score_text)
+        return PageFact(measure, score_text, f"{interval.low:.4f} to {interval.high:.4f}")
 
     def _evidence_blocks(self) -> list[Block]:
         """Return the blocks above the scores of an evidence task: notes, undefined measures, scenarios, policies."""
@@ -186,22 +197,26 @@ class AnalysisPage(PageMaker):
         return blocks
 
     def _every_score(self) -> Section:
-        """Return the section with the table of all scores, which has a column for each hop if there are hops."""
+        """Return the section with the table of all scores: a row for each measure, a column for each hop.
+
+        `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1. If no score is about one hop, there
+        is a single column.
+        """
         rows: dict[str, dict[str, Any]] = {}
-        hops = set()
+        hops: set[str] = set()
         for name, score in self.document.scores.items():
             measure, _, hop = name.partition("@")
             hops.add(hop)
-            rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
+            row = rows.setdefault(measure, {"measure": measure})
+            row[_column_of_hop(hop)] = score
         headings = {"measure": ""}
         if len(hops) > 1:
-            for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):
-                headings[f"hop{hop}" if hop else "all"] = f"Hop {hop}" if hop else "All hops"
+            for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):  # all hops first, hop 10 after hop 9
+                headings[_column_of_hop(hop)] = f"Hop {hop}" if hop else "All hops"
         else:
             headings["all"] = "Score"
-        return Section(
-            "every-score", "Every score", list(table_of_rows("measures", "Every score", rows.values(), headings))
-        )
+        tables = table_of_rows("measures", "Every score", rows.values(), headings)
+        return Section("every-score", "Every score", list(tables))
 
     def _scenario_facts(self) -> Facts:
         """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers."""
@@ -228,39 +243,35 @@ class AnalysisPage(PageMaker):
         layout = layout_with_cells(self.layouts["budget"], cells={"count": self._count_cell})
         blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
         blocks += tables_of_document(layout, self.document, is_small=True)
-        last_row = self.document.budget[-1]
-        unreachable = getattr(last_row, "unreachable", None)
-        if unreachable:
-            facts = []
-            for reason, count in unreachable.items():
-                facts.append(PageFact(f"missed classes that no answer finds: {reason}", str(count)))
-            facts.append(PageFact("recall if all others were found", _text_of(last_row.reachable_recall, ".4f")))
-            blocks.append(Facts(facts))
+        missed_classes = self.document.budget[-1]
+        if getattr(missed_classes, "unreachable", None):
+            blocks.append(_unreachable_facts(missed_classes))
         if self.is_cold_start:
             structure = self.document.structure
-            blocks.append(
-                Facts(
-                    [
-                        PageFact("nodes that merge several classes", str(structure.merged_nodes)),
-                        PageFact("classes split over several nodes", str(structure.split_classes)),
-                        PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
-                    ]
-                )
-            )
+            facts = [
+                PageFact("nodes that merge several classes", str(structure.merged_nodes)),
+                PageFact("classes split over several nodes", str(structure.split_classes)),
+                PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
+            ]
+            blocks.append(Facts(facts))
         return Section("errors", "Error budget", blocks)
 
     def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
-        """Return the number of mistakes of a kind as a link to these mistakes in the cost list; 0 without a link."""
-        return link_to_rows(row["count"], self._mistakes_of_kind(row["kind"])) if row["count"] else 0
+        """Return the number of mistakes of a kind; unless it is 0, it is a link to these mistakes in the cost list."""
+        count = row["count"]
+        return link_to_rows(count, self._mistakes_of_kind(row["kind"])) if count else 0
 
     def _mistakes_of_kind(self, kind: str) -> ChartTarget:
-        """Return the rows of the cost list that have a kind of the error budget."""
+        """Return the target of links to the rows of the cost list that have a kind of the error budget."""
         if self.is_cold_start:
             return ChartTarget("mistakes", "category", kind.upper())
         return ChartTarget("mistakes", "kind", kind)
 
     def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
-        """Return a bar for a kind of mistakes, which leads to these if there are any."""
+        """Return a bar from `start` to `end` for a kind of mistakes; it is a link to them if there are any.
+
+        `row` is the row of the error budget, and `note` the text beside the bar.
+        """
         target = self._mistakes_of_kind(row.kind) if row.count else None
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
 
@@ -276,15 +287,15 @@ class AnalysisPage(PageMaker):
 
     def step_charts(self) -> Iterator[Drawing]:
         """Yield the chart of how the score rises when the kinds of mistakes are corrected one after the other."""
-        score = self.document.score
-        about = f"{self.measure} {score:.4f}; then "
         rows = []
+        score = self.document.score
         for row in self.document.budget:
             next_score = score if row.cumulated is None else row.cumulated
             rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
-        yield bars(caption, rows, introduction=about, from_zero=False)
+        introduction = f"{self.measure} {self.document.score:.4f}; then "
+        yield bars(caption, rows, introduction=introduction, from_zero=False)
 
     # ---- Groups
 
@@ -296,10 +307,11 @@ class AnalysisPage(PageMaker):
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
             columns = (*layout.columns, Column("score", self.measure))
             layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
-        keys = dict.fromkeys(layout.shown)
-        keys |= dict.fromkeys([key for key in layout.keys if key not in _LEFT_TO_JSON])
+        # The columns that people see anyway come first, then the others, except those that only the JSON has.
+        shown_keys = list(layout.shown)
+        shown_keys += [key for key in layout.keys if key not in _LEFT_TO_JSON]
         rows = self._ordered_group_rows(layout)
-        page_layout = replace(layout, shown=tuple(keys), rows=lambda _: rows)
+        page_layout = replace(layout, shown=tuple(dict.fromkeys(shown_keys)), rows=lambda _: rows)
         group_tables = tables_of_document(page_layout, self.document, "by")
         return Section("groups", "Scores by group", [about, charts_side_by_side(self.group_charts()), *group_tables])
 
@@ -325,20 +337,24 @@ class AnalysisPage(PageMaker):
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of its groups or, of many, of those with the most mistakes."""
         for dimension, groups in self._dimensions().items():
-            by_mistakes = sorted(groups, key=lambda group: -group.mistakes)
-            drawn_groups = by_mistakes[:_MOST_GROUPS]
+            most_mistakes_first = sorted(groups, key=lambda group: -group.mistakes)
+            drawn_groups = most_mistakes_first[:_MOST_GROUPS]
+            # The groups that are drawn keep their order.
             rows = [self._group_dots(group) for group in groups if group in drawn_groups]
             if len(rows) < 2 or not any(row.values for row in rows):
                 continue
-            about = ""
+            introduction = ""
             if len(groups) > _MOST_GROUPS:
-                about = f"The {_MOST_GROUPS} groups with the most mistakes. "
+                introduction = f"The {_MOST_GROUPS} groups with the most mistakes. "
             name = words(dimension)
             caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
-            yield dots(caption, rows, introduction=about)
+            yield dots(caption, rows, introduction=introduction)
 
     def _group_dots(self, group: Any) -> Dots:
-        """Return precision, recall and F1 of a group, with the interval of F1; else its score under the measure."""
+        """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
+
+        A group that has none of these has its score by the analysed measure.
+        """
         scores = {}
         for key, series in _SERIES.items():
             score = getattr(group, key)
@@ -375,6 +391,7 @@ class AnalysisPage(PageMaker):
                 caption = Caption("confusions", "Categories by slot, share of its lines", "category", "slot")
                 yield _share_chart(caption, counts)
             return
+        # In evidence tasks there is a chart for each part of a prediction that has labels.
         rows = self.document.confusions
         for part in dict.fromkeys([row.of for row in rows]):
             counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
@@ -406,16 +423,17 @@ class AnalysisPage(PageMaker):
             return
         curves: dict[str, Curve] = {}
         for key, series in _SERIES.items():
-            curves[series] = [(row.threshold, getattr(row, key)) for row in sweep if getattr(row, key) is not None]
-        about = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
+            points = [(row.threshold, getattr(row, key)) for row in sweep]
+            curves[series] = [point for point in points if point[1] is not None]
+        description = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
         best = getattr(self.document, "best", None)
         mark = None
         if best is not None:
             mark = Mark(best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
-            about += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
+            description += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
         across = "threshold: lines of less confidence are left out"
         caption = Caption("sweep", "Scores by confidence threshold", across, "score")
-        yield lines(caption, f"{about}.", curves, mark=mark)
+        yield lines(caption, f"{description}.", curves, mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
         """Yield the chart of how many answers of a confidence are right: on the diagonal if these are probabilities."""
@@ -480,15 +498,20 @@ class AnalysisPage(PageMaker):
         return layout_with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
 
     def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
-        """Return the effects of a mistake on all measures, which open; none of mistakes far down the list."""
-        return _effects(self.document.mistakes[row_number]) if row_number < MOST_DETAILS else None
+        """Return a cell that opens the effects of correcting a mistake on all measures.
+
+        Mistakes far down the list have no such cell: the page would become too large.
+        """
+        if row_number >= MOST_DETAILS:
+            return None
+        return _cell_of_effects(self.document.mistakes[row_number])
 
     def _place_cell(self, _: Mapping[str, Any], row_number: int) -> object:
         """Return the file and line of a mistake, which opens the explanation of its line, class or node."""
         mistake = self.document.mistakes[row_number]
         place = f"{mistake.file}:{mistake.line}"
-        name = {"line": place, "class": mistake.class_name, "node": mistake.node}[mistake.kind]
-        return self.openings.cell_that_opens(place, f"{mistake.kind} {name}")
+        name_by_kind = {"line": place, "class": mistake.class_name, "node": mistake.node}
+        return self.openings.cell_that_opens(place, f"{mistake.kind} {name_by_kind[mistake.kind]}")
 
     def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
         """Return the unit of a mistake, which opens the explanation of the unit."""
@@ -498,6 +521,7 @@ class AnalysisPage(PageMaker):
 
     def _units(self) -> Section:
         """Return the section of all units that are explained or have mistakes, the costliest first."""
+        # Units with mistakes come before others of the same costs.
         mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
         for mistake in self.document.mistakes[:MOST_ROWS]:
             mistakes_by_unit[unit_text(mistake)].append(mistake)
@@ -512,6 +536,7 @@ class AnalysisPage(PageMaker):
                 row |= _values_of_query(query_by_unit[name])
             rows.append(row)
         rows.sort(key=lambda row: -(row["largest"] or 0.0))
+        # The words above the table
         noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
@@ -555,12 +580,14 @@ class AnalysisPage(PageMaker):
 
     def _policies(self) -> Section:
         """Return the section of the policies, and of the scores under each."""
-        parts = ("right", "wrong", "ignore", "justifications")
+        switches = ("right", "wrong", "ignore", "justifications")
         rows = []
         for policy in self.document.policies:
-            text_by_part = {part: policy.policy.get(part) for part in parts}
-            rows.append({"policy": policy.name, **text_by_part})
-        headings = dict.fromkeys(["policy", *parts], "")
+            row = {"policy": policy.name}
+            for switch in switches:
+                row[switch] = policy.policy.get(switch)
+            rows.append(row)
+        headings = dict.fromkeys(["policy", *switches], "")
         blocks: list[Block] = list(table_of_rows("policy", "Policies", rows, headings, is_small=True))
         blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)
@@ -583,6 +610,23 @@ class AnalysisPage(PageMaker):
     }
 
 
+def _column_of_hop(hop: str) -> str:
+    """Return the key of the column with the scores of a hop: `"1"` -> `hop1`; `""`, which means all hops -> `all`."""
+    return f"hop{hop}" if hop else "all"
+
+
+def _unreachable_facts(missed_classes: Any) -> Facts:
+    """Return how many missed classes no answer of the pool finds, by reason, and the recall if others were found.
+
+    `missed_classes` is the last row of the error budget.
+    """
+    facts = []
+    for reason, count in missed_classes.unreachable.items():
+        facts.append(PageFact(f"missed classes that no answer finds: {reason}", str(count)))
+    facts.append(PageFact("recall if all others were found", _text_of(missed_classes.reachable_recall, ".4f")))
+    return Facts(facts)
+
+
 class _Count(NamedTuple):
     """How often a row and a column of a grid met, such as a slot and a category."""
 
@@ -592,21 +636,28 @@ class _Count(NamedTuple):
 
 
 def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
-    """Return the chart of the share of each column in the count of its row."""
-    count_by_column_by_row: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for row, column, count in counts:
-        count_by_column_by_row[row][column] += count
-    total_by_row = {row: sum(by_column.values()) for row, by_column in count_by_column_by_row.items()}
-    columns = list(dict.fromkeys([column for _, column, _ in counts]))
+    """Return a chart of the share that each column has in its row: `wrong` 3 times of 4 is 0.75.
+
+    A pair of row and column that never met has an empty cell.
+    """
+    total_by_row: dict[str, int] = defaultdict(int)
+    times_by_cell: dict[tuple[str, str], int] = defaultdict(int)
+    for row, column, times in counts:
+        total_by_row[row] += times
+        times_by_cell[row, column] += times
+    columns = list(dict.fromkeys([count.column for count in counts]))
     rows = []
-    for row, count_by_column in count_by_column_by_row.items():
-        shares = []
+    for row, total in total_by_row.items():
+        shares: list[float | None] = []
         for column in columns:
-            shares.append(count_by_column[column] / total_by_row[row] if column in count_by_column else None)
+            if (row, column) in times_by_cell:
+                shares.append(times_by_cell[row, column] / total)
+            else:
+                shares.append(None)
         rows.append(GridRow(row, shares))
     texts = []
-    for row, column, count in counts:
-        texts.append(f"{row} {column}: {count}, {count / total_by_row[row]:.4f}")
+    for row, column, times in counts:
+        texts.append(f"{row} {column}: {times}, {times / total_by_row[row]:.4f}")
     return grid(caption, f"{'; '.join(texts)}.", rows, columns)
 
 
@@ -640,19 +691,36 @@ def _values_of_query(query: Any) -> dict[str, Any]:
     }
 
 
-def _effects(mistake: Any) -> Cell:
-    """Return the effects of correcting a mistake on all measures, and how it is corrected, as a cell that opens."""
+def _cell_of_effects(mistake: Any) -> Cell:
+    """Return a cell that opens the effects of correcting a mistake on all measures, and how it is corrected."""
     items = []
     if mistake.reason:
         items.append(("not computed", mistake.reason))
+    changed_count = 0
     for measure, effect in mistake.effects.items():
         if effect:
+            changed_count += 1
             items.append((measure, _text_of(effect, "+.4f")))
-    if hasattr(mistake, "removed"):
-        items += [("without", f"{line.file}:{line.line}") for line in mistake.removed[: _MOST_LINES // 2]]
-        items += [("with", line) for line in mistake.added]
-    else:
-        corrected = mistake.prediction
-        items.append(("prediction", "left out" if corrected is None else as_json(corrected) or ""))
-    changed_count = len([effect for effect in mistake.effects.values() if effect])
+    is_of_run = hasattr(mistake, "removed")
+    items += _correction_of_run(mistake) if is_of_run else _correction_of_prediction(mistake)
     return cell_with_details(f"{changed_count} measures", items)
+
+
+def _correction_of_run(mistake: Any) -> list[tuple[str, str]]:
+    """Return the first lines without which a mistake of a run is corrected, and all lines that are added.
+
+    Each line has the name `without` or `with`.
+    """
+    items = []
+    for line in mistake.removed[:_MOST_REMOVED]:
+        items.append(("without", f"{line.file}:{line.line}"))
+    for added_line in mistake.added:
+        items.append(("with", added_line))
+    return items
+
+
+def _correction_of_prediction(mistake: Any) -> list[tuple[str, str]]:
+    """Return the prediction that corrects a mistake of an evidence task, under the name `prediction`."""
+    if mistake.prediction is None:
+        return [("prediction", "left out")]
+    return [("prediction", as_json(mistake.prediction) or "")]

@@ -34,6 +34,7 @@ def policy_rows(
     They are the scores by the analysed measure and the headline measures, the same as if the files were scored with the
     switches of the policy. A policy that has the name of a published one replaces it.
     """
+    # The measures, the policies, and then the scores
     names = [str(measure)]
     for name in headline(COLD_START_MODE):
         if name in scored.result.scores and name not in names:
@@ -43,8 +44,8 @@ def policy_rows(
         policy_by_name[policy.name] = policy
     rows = []
     for policy in progress(list(policy_by_name.values()), "scoring under policies"):
-        score = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
-        scores = try_scores(score, names)
+        score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
+        scores = try_scores(score_under_policy, names)
         switches = {side.lower(): text for side, text in policy.policy.texts().items()}
         switches["justifications"] = str(policy.justifications)
         rows.append(

@@ -87,11 +87,12 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
     bins = _bins_of(judged_lines)
-    brier = math.fsum([(confidence - is_right) ** 2 for confidence, is_right in judged_lines]) / line_count
+    squared_errors = [(confidence - is_right) ** 2 for confidence, is_right in judged_lines]
+    brier = math.fsum(squared_errors) / line_count
     calibration_error: float | None = None
     if line_count >= FEWEST_CALIBRATED:
-        distances = [group.lines * abs(group.right - group.confidence) for group in bins]
-        calibration_error = math.fsum(distances) / line_count
+        weighted_distances = [group.lines * abs(group.right - group.confidence) for group in bins]
+        calibration_error = math.fsum(weighted_distances) / line_count
     return Reliability(
         lines=line_count, bins=bins, brier=brier, ece=calibration_error, auc=_area_under_curve(judged_lines)
     )
@@ -134,6 +135,7 @@ def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
     pair_count = right_count * (len(judged_lines) - right_count)
     if not pair_count:
         return None
+    # From the least confidence up: each right line wins against all wrong lines below it.
     wrong_lines_below = 0
     pairs_won = 0.0
     for _, lines_of_confidence in groupby(judged_lines, key=attrgetter("confidence")):

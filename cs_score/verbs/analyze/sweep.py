@@ -20,7 +20,7 @@ _MOST_THRESHOLDS: Final = 100
 """The most thresholds of a run."""
 
 _FEWEST_THRESHOLDS: Final = 10
-"""The most thresholds of a very large run."""
+"""The most thresholds of a very large run, which has fewer than others."""
 
 _LARGE_RUN: Final = 10_000
 """The number of lines from which a run has fewer thresholds, since for each a part of it is scored again."""
@@ -74,14 +74,17 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     recall and F1 have the table and the average of the measure; for an average precision they are macro averages. Only
     queries that lose a line from one threshold to the next are scored again.
     """
+    # The measures in each row
     average = measure.average or MACRO
     precision_measure = replace(measure, statistic="P", average=average)
     recall_measure = replace(measure, statistic="R", average=average)
     f1_measure = replace(measure, statistic="F1", average=average)
     effects = effects.for_measures([measure, precision_measure, recall_measure, f1_measure])
+    # The lines from the least confident one on, and the responses among them by index
     lines = _lines_by_confidence(scored)
     confidences = [line.confidence for line in lines]
-    own_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
+    response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
+    # Each threshold takes some lines more away than the one before.
     change = Change()
     scored_change = effects.unchanged
     removed_count = 0
@@ -92,13 +95,14 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
         removed_count = first_kept
         change = effects.editor.removal_of(next_lines, change)
         effect, scored_change = effects.effect_after(scored_change, change)
+        removed_responses = response_indexes & change.responses
         rows.append(
             SweepRow(
                 threshold=threshold,
                 precision=effect.scores[str(precision_measure)],
                 recall=effect.scores[str(recall_measure)],
                 f1=effect.scores[str(f1_measure)],
-                lines=len(own_indexes) - len(own_indexes & change.responses),
+                lines=len(response_indexes) - len(removed_responses),
                 gain=effect.differences[str(measure)],
                 reason=effect.reason,
             )
@@ -131,8 +135,10 @@ def thresholds(confidences: Sequence[float]) -> list[float]:
     more than 10,000 lines have fewer thresholds, in inverse proportion to their lines, but up to 10 in any case.
     """
     distinct = sorted(set(confidences))
-    most = _MOST_THRESHOLDS * _LARGE_RUN // max(1, len(confidences))
-    most = max(_FEWEST_THRESHOLDS, min(_MOST_THRESHOLDS, most))
+    most = _MOST_THRESHOLDS
+    if len(confidences) > _LARGE_RUN:
+        most = max(_FEWEST_THRESHOLDS, _MOST_THRESHOLDS * _LARGE_RUN // len(confidences))
     if len(distinct) <= most:
         return distinct
-    return [distinct[position * len(distinct) // most] for position in range(most)]
+    positions = [number * len(distinct) // most for number in range(most)]
+    return [distinct[position] for position in positions]

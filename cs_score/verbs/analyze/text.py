@@ -152,7 +152,7 @@ def _intervals_sentence(analysis: RunAnalysis) -> str | None:
     ]
     group_count = 0
     for groups in analysis.groups.values():
-        group_count += sum([bool(group.intervals) for group in groups])
+        group_count += len([group for group in groups if group.intervals])
     if group_count:
         sentences.append(f"{group_count} groups have intervals, each uncorrected for their number.")
     sentences += note_sentences(analysis.intervals.notes)
