@@ -23,9 +23,9 @@ from cs_score.coldstart.options import (
     CallArguments,
     Justifications,
     Options,
+    OptionTopic,
     Policy,
     ScoringArguments,
-    Topic,
     as_list,
     find_preset,
 )
@@ -148,7 +148,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        default_by_name[option.python_name] = None if option.topic is Topic.LIMITS else option.default
+        default_by_name[option.python_name] = None if option.topic is OptionTopic.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(

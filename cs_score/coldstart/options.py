@@ -584,7 +584,7 @@ def _editions_text() -> str:
 # ---- The table of options, which the command line, JSON, signatures, Python functions, pages and `verify` use
 
 
-class Topic(enum.Enum):
+class OptionTopic(enum.Enum):
     """What an option is about, which decides its position in signatures and in the commands shown on pages."""
 
     EDITION = "the edition of the reference"
@@ -624,7 +624,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
     switch: str = ""
     value_name: str | None = None
     meaning: str = ""
-    topic: Topic = Topic.SCORING
+    topic: OptionTopic = OptionTopic.SCORING
     choices: Sequence[str] = ()
     shown_default: str | None = None
     is_policy_side: bool = False
@@ -700,7 +700,7 @@ def _policy_side_option(side: PolicySide, meaning: str, signature_rule: Signatur
         switch=f"-{name}",
         value_name="LIST",
         meaning=meaning,
-        topic=Topic.POLICY,
+        topic=OptionTopic.POLICY,
         choices=legal_categories(side),
         is_policy_side=True,
         argument=None,
@@ -735,7 +735,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         switch="-justifications",
         value_name="A:B",
         meaning="Justifications that count: A for each node and document, B for each node; 0-9 or M",
-        topic=Topic.LIMITS,
+        topic=OptionTopic.LIMITS,
         parse=Justifications.parse,
         to_json=str,
         recording_rule=_is_always_recorded,
@@ -794,7 +794,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         switch="--follow",
         value_name="VERSION",
         meaning=f"Edition of the reference whose rules apply: {_editions_text()}",
-        topic=Topic.EDITION,
+        topic=OptionTopic.EDITION,
         choices=tuple(EDITIONS),
     ),
     ScoringOption(
@@ -802,7 +802,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         switch="--mention-types",
         value_name="NAME",
         meaning="How to read pools without mention types; assume-name counts their answers as names",
-        topic=Topic.EDITION,
+        topic=OptionTopic.EDITION,
         choices=tuple(MENTION_TYPES),
     ),
 )
@@ -834,7 +834,7 @@ class CallArguments(ScoringArguments, total=False):
     samples: str | os.PathLike[str] | None
 
 
-def options_in_order(*topics: Topic) -> list[ScoringOption]:
+def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
     """Return the options with a switch that belong to these topics, in the order of the topics."""
     options = []
     for topic in topics:
@@ -865,7 +865,7 @@ def switch_words(options: Options) -> list[str]:
     """
     words = []
     for option in SWITCHES:
-        is_of_policy = option.topic in (Topic.POLICY, Topic.LIMITS)
+        is_of_policy = option.topic in (OptionTopic.POLICY, OptionTopic.LIMITS)
         if not is_of_policy and option.is_recorded(options):
             words += option.words(option.value_of(options))
     return words
@@ -968,7 +968,7 @@ def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
 
     `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """
-    for option in options_in_order(Topic.EDITION, Topic.POLICY, Topic.LIMITS, Topic.SCORING):
+    for option in options_in_order(OptionTopic.EDITION, OptionTopic.POLICY, OptionTopic.LIMITS, OptionTopic.SCORING):
         part = option.signature_part(options, inputs)
         if part is not None:
             yield part
