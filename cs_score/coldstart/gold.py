@@ -21,7 +21,7 @@ from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders
-from cs_score.coldstart.options import Justifications, Options, is_nothing
+from cs_score.coldstart.options import Justifications, Options, is_left_out
 from cs_score.coldstart.queries import (
     Query,
     QuerySet,
@@ -275,7 +275,7 @@ def open_gold(
     problems.wordings = options.edition.wordings
 
     # The queries of the files, and those to score.
-    base = None if is_nothing(options.expand) else options.expand
+    base = None if is_left_out(options.expand) else options.expand
     loaded = load_queries(queries, base, problems, edition=options.edition)
     try:
         selection = select_queries(options.queries, loaded.query_set, problems, file_by_role.get(QUERY_LIST))
@@ -285,7 +285,7 @@ def open_gold(
 
     # The digests of all files that have been read, or will be.
     query_list = file_by_role.get(QUERY_LIST, options.queries)
-    named_samples = None if is_nothing(options.samples) else options.samples
+    named_samples = None if is_left_out(options.samples) else options.samples
     samples_file = file_by_role.get(SAMPLES, named_samples)
     digests = list(loaded.digests)
     digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
