@@ -8,8 +8,8 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import Line
 from cs_score.cli.findings import print_statistics
-from cs_score.cli.inputs import Predictions
 from cs_score.cli.options import resampling_of_line
+from cs_score.cli.predictions import Predictions
 from cs_score.cli.runs import Runs
 from cs_score.coldstart.gold import with_pool
 from cs_score.tasks import COLD_START

@@ -70,6 +70,13 @@ class Unit(NamedTuple):
     files: tuple[str, str]
 
 
+class UnitsUnderPolicy(NamedTuple):
+    """Units whose labels count as a policy says, and the text of this policy, such as "right=CORRECT,wrong=WRONG"."""
+
+    policy: str
+    units: Sequence[Unit]
+
+
 class Fault(Record):
     """A mistake in the prediction for a unit: a wrong abstract, sentence, fact, label or answer.
 
@@ -196,9 +203,9 @@ class Mode(ABC):
 
         Raises UsageError for options that are not possible.
         """
-        return self._with(chosen_options=self.options(**options))
+        return self._copy_with(chosen_options=self.options(**options))
 
-    def _with(self, **attributes: Any) -> Self:
+    def _copy_with(self, **attributes: Any) -> Self:
         """Return a copy of the mode in which some attributes have other values."""
         mode = copy.copy(self)
         mode.__dict__.update(attributes)
@@ -316,7 +323,7 @@ class Mode(ABC):
         mode = self.with_options(options)
         mode.check_packages()  # before any reading, so that a missing package is reported at once
         gold_content = gold if isinstance(gold, InputContent) else mode.read_gold(gold)
-        mode = mode._with(has_gold=gold_content is not None)
+        mode = mode._copy_with(has_gold=gold_content is not None)
         run_content = read_input(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(run_content)
         return FilesRead(mode, gold_content, run_content, systems)
@@ -420,7 +427,7 @@ class Mode(ABC):
         if not measures:
             return self
         rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
-        mode = self._with(rows=tuple(rows))
+        mode = self._copy_with(rows=tuple(rows))
         first_measures = self.measures[: len(mode.measures)]
         if mode.measures != first_measures:
             raise ValueError("only the last rows of the report can be without a value")
@@ -579,8 +586,8 @@ class Mode(ABC):
         """Return the scenarios for answers that nobody has judged: a name, an assumption, and the units under it."""
         return ()
 
-    def apply_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        """Return the full text of a policy, and the units under it. Raises UsageError for a text that is no policy."""
+    def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
+        """Return units whose labels count as a policy says. Raises UsageError for a text that is no policy."""
         raise UsageError(f"{self.name} has no policies")
 
 

@@ -20,9 +20,9 @@ MEASURES: Final = ("micro-p", "micro-r", "micro-f1", "macro-p", "macro-r", "macr
 def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
     """Return the value of each measure in the order of `MEASURES`.
 
-    `sums` has for each count the sum over all units; a sum is a number, or an array with a sum for each resample.
-    Micro averages divide sums over all answers, macro averages are means over the units that want an answer. `divide`
-    divides two sums and returns 0 for 0/0; it may also return a `Ratio` of both, which is not divided yet.
+    `sums` holds the sum of each count over all units. A sum is a number, or an array with one sum for each resample.
+    Micro averages divide sums over all answers. Macro averages are means over the units that want an answer. `divide`
+    divides two sums and returns 0 for 0/0. It may instead return both of them as a `Ratio` that is divided later.
     """
     return (
         divide(sums.right, sums.answered),
@@ -39,9 +39,9 @@ def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
 def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
     """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`.
 
-    Where `divide` makes a `Ratio` of two sums, statistics want to know what each unit adds to a numerator and to a
-    denominator. `f1` knows that if precision and recall have the same numerator. They differ if some classes have a
-    weight or duplicates count as right; `_ratio_of_micro_f1` is for these counts.
+    If `divide` returns a `Ratio`, the caller needs the numerator and the denominator that each unit contributes. `f1`
+    can compute them if precision and recall have the same numerator. Their numerators differ if classes have weights
+    or if duplicates count as right; `_ratio_of_micro_f1` handles that case.
     """
     precision = divide(sums.right, sums.answered)
     recall = divide(sums.found, sums.wanted)
@@ -55,7 +55,7 @@ def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
 def _ratio_of_micro_f1(counts: Any) -> Ratio:
     """Return micro F1 as a ratio to which each unit adds a numerator and a denominator.
 
-    The fields of `counts` are arrays whose first axis is that of the units, or numbers for one unit.
+    Each field of `counts` is an array with a count for each unit along its first axis, or a number for a single unit.
 
     With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
 
@@ -87,5 +87,5 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
 
 def _sum_over_units(counts: np.ndarray) -> Any:
-    """Return the sum along the first axis, which is that of the units; a single number is its own sum."""
+    """Return the sum of the counts of all units, which are along the first axis. A single number is its own sum."""
     return counts.sum(axis=0) if counts.ndim else counts

@@ -10,17 +10,17 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import quoted
 from cs_score.judged.lines import LabelledLine
-from cs_score.judged.policy import DUPLICATE, RESERVED, UNASSESSED, Value
+from cs_score.judged.policy import DUPLICATE, RESERVED_LABELS, UNASSESSED, Value
 from cs_score.measures.registry import divide, f1
 
 KEYS: Final = ("answer", "answer+evidence", "unit")
-"""The keys by which a line of a run can find its assessment among those of its unit."""
+"""The possible keys: the parts of a line that an assessment and a line of a run must share to belong together."""
 
 Key: TypeAlias = Literal["answer", "answer+evidence", "unit"]
 
 
 class Rules(Record):
-    """How lines are judged: what each label counts, and by which key a run finds its assessments.
+    """The rules for judging lines: the value of each label, and the key by which answers are matched to assessments.
 
     `key` is None if the lines of the run have labels of their own. `file` is the name of the file that holds the
     labels; `has_wanted_column` and `has_weight_column` describe this file. `accepted_label` is a label that counts 1.
@@ -37,8 +37,9 @@ class Rules(Record):
 class UnitGold(Record, gc=False):
     """The ground truth of a unit: the lines of its assessments, the number of answers that it wants, and its groups.
 
-    `wanted_count` is None if the classes of the assessments decide on it; `rules` hold for the whole file. The
-    garbage collector leaves out these records (`gc=False`), which saves 16 bytes a unit: they are part of no cycle.
+    `wanted_count` is None if no file states it; the unit then wants every class of its assessments. `rules` are the
+    same for all units of the file. The garbage collector does not track these records (`gc=False`), because they are
+    never part of a reference cycle; this saves 16 bytes for each unit.
     """
 
     unit: str
@@ -49,11 +50,12 @@ class UnitGold(Record, gc=False):
 
 
 class JudgedLine(NamedTuple):
-    """A line of the run with its label and what it counts.
+    """A line of a run with its label and its value: 1 for right, 0.5 for half right, 0 for wrong.
 
-    `label` is that of the assessment, or `UNASSESSED` without one. If another line of the unit counts for the same
-    class, `label` is `DUPLICATE` and `better_line` is that line. `value` is None if the line is ignored. `class_name`
-    is None for an unassessed line, `assessment` is None also in a run with labels.
+    `label` is the label of the line's assessment, or `UNASSESSED` if nobody has assessed the line. If another line of
+    the unit counts for the same equivalence class (answers that mean the same), `label` is `DUPLICATE` and
+    `better_line` is that other line. `value` is None if the line is ignored. `class_name` is None for an unassessed
+    line. `assessment` is None for an unassessed line, and for every line of a run that has labels of its own.
     """
 
     line: LabelledLine
@@ -65,11 +67,12 @@ class JudgedLine(NamedTuple):
 
 
 class UnitCount(NamedTuple):
-    """The counts of a unit, which measures are computed from, and the numbers of its lines of each side.
+    """The counts of a unit, from which the measures are computed.
 
-    `right` is the sum of the values of the answers, `answered` the number of answers that are not ignored. Recall
-    divides `found` by `wanted`: numbers, or weights, of classes. `is_wanting`, `is_answered` and `units` are 0 or 1, so
-    that their sums count units.
+    `right` is the sum of the values of the answers, and `answered` the number of answers that are not ignored. `found`
+    and `wanted` are numbers of equivalence classes (answers that mean the same), or the sums of their weights; recall
+    is `found` divided by `wanted`. `is_wanting` is 1 if the unit wants an answer, `is_answered` is 1 if it has one, and
+    `units` is always 1, so that the sums of these fields count units. The last six fields count lines of the run.
     """
 
     right: float
@@ -94,10 +97,11 @@ class UnitCount(NamedTuple):
 # ---- From a line to its assessment
 
 
-def assessments_by_key(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
-    """Return the assessments of a unit by their key (`key_of_line`); of several with the same key the first one.
+def index_assessments(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
+    """Return the assessments of a unit by their keys (`key_of_line`), such as `{"Paris": ..., "Rome": ...}`.
 
-    Raises InputError, with the numbers of both lines, if two assessments with the same key differ in label or class.
+    If several assessments have the same key, the first one is returned. Raises InputError, with the numbers of both
+    lines, if two assessments with the same key differ in label or class.
     """
     assessment_by_key: dict[object, LabelledLine] = {}
     for line in gold.lines:
@@ -124,9 +128,9 @@ def _check_agreement(first: LabelledLine, second: LabelledLine, gold: UnitGold, 
 
 
 def _contradiction(first: LabelledLine, second: LabelledLine, key: Key) -> str:
-    """Return how the second of two assessments with the same key differs from the first; an empty text if it agrees.
+    """Return in words how the second of two assessments differs from the first, which has the same key.
 
-    An example is "label 'WRONG', where line 3 says 'CORRECT'".
+    An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
     """
     if first.label != second.label:
         return f"label {quoted(second.label)}, where line {first.number} says {quoted(first.label)}"
@@ -140,14 +144,14 @@ _COLUMNS_OF_KEY: Final[Mapping[Key, str]] = {
     "answer": "unit and answer",
     "answer+evidence": "unit, answer and evidence",
 }
-"""The columns in which an assessment and its line of a run are equal, in words."""
+"""The columns that a line of a run and its assessment have in common, in words, by the key."""
 
 
 def key_of_line(line: LabelledLine, key: Key) -> object:
-    """Return the part of a line by which a line of a run finds its assessment among the assessments of its unit.
+    """Return the value that a line of a run has in common with its assessment, which is found by this value.
 
-    It is the answer for the key "answer", a pair of answer and evidence for "answer+evidence", and an empty text for
-    "unit", as every line of the unit then finds the same assessment.
+    For the key "answer" it is the answer, such as "Paris". For "answer+evidence" it is ("Paris", "d07:60-110").
+    For "unit" it is an empty text, because all lines of a unit then belong to the same assessment.
     """
     if key == "answer":
         return line.answer
@@ -159,8 +163,9 @@ def key_of_line(line: LabelledLine, key: Key) -> object:
 def class_name_of(line: LabelledLine, key: Key | None) -> str:
     """Return the name of the equivalence class of an assessment, or of a line of a run with labels.
 
-    It is the class that the line names. The answer of a line without a class is a class of its own, with the answer as
-    its name. With the key "unit" all answers of a unit are of one class, whose name is empty.
+    An equivalence class holds answers that mean the same. Its name is the one that the line gives. If the line gives
+    none, its answer is a class of its own, and the answer is the name. With the key "unit", all answers of a unit
+    belong to one class, whose name is empty.
     """
     if key == "unit":
         return ""
@@ -169,20 +174,20 @@ def class_name_of(line: LabelledLine, key: Key | None) -> str:
 
 # ---- What each line counts
 
-_CONFIDENCE: Final = attrgetter("confidence")
+_confidence_of_line: Final = attrgetter("confidence")
 
 
 def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLine]:
     """Return the lines of a run for a unit with their labels and values, the highest confidence first.
 
-    Lines of equal confidence keep the order of the file. If several lines are right about the same class, only the best
-    one counts for it, and the others are duplicates. Raises InputError if assessments of the unit contradict each
-    other.
+    Lines of equal confidence keep the order of the file. If several lines are right about the same equivalence class
+    (answers that mean the same), only the best one counts for it, and the others are duplicates. Raises InputError if
+    assessments of the unit contradict each other.
     """
-    assessment_by_key: dict[object, LabelledLine] = {}
+    assessment_by_key: dict[object, LabelledLine] = {}  # remains empty if the lines of the run have labels
     if gold.rules.key is not None:
-        assessment_by_key = assessments_by_key(gold, gold.rules.key)
-    sorted_lines = sorted(lines, key=_CONFIDENCE, reverse=True)
+        assessment_by_key = index_assessments(gold, gold.rules.key)
+    sorted_lines = sorted(lines, key=_confidence_of_line, reverse=True)
     judgments = [_judge_line(line, gold.rules, assessment_by_key) for line in sorted_lines]
     if len(judgments) < 2:  # the usual case of many runs, in which nothing can be a duplicate
         return judgments
@@ -192,9 +197,9 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
 def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[object, LabelledLine]) -> JudgedLine:
     """Return a line of a run with its label and its value, as if it were the only line of its unit.
 
-    The label is that of the line itself if it has one: all lines of a run without assessments have one, and beside
-    assessments the corrected lines that an analysis has made. Any other line has the label of its assessment, or
-    `UNASSESSED`.
+    A line that has a label of its own keeps it. This is the case for every line of a run without assessments, and for
+    lines that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
+    assessment.
     """
     key = rules.key
     if key is None or line.label:
@@ -207,10 +212,10 @@ def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[obj
 
 
 def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
-    """Return the judged lines of a unit, in which all lines of a class but the best one are duplicates.
+    """Return the judged lines of a unit, in which every line of a class except the best one is a duplicate.
 
-    The best line of a class is the first one of the highest value. Lines that count nothing, because they are wrong,
-    ignored or unassessed, are no duplicates and stay as they are.
+    The best line of a class is the first line with the highest value. Lines that count nothing, because they are wrong,
+    ignored or unassessed, are not duplicates and are returned unchanged.
     """
     best_line_by_class = _best_lines(judgments)
     marked_lines = []
@@ -225,9 +230,9 @@ def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> 
 
 
 def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str | None, JudgedLine]:
-    """Return for each class the first line of the highest value, among the lines that count more than 0.
+    """Return the best line of each class: the first line with the highest value above 0.
 
-    Unassessed lines have no class, None, and are left out.
+    Unassessed lines belong to no class and are left out.
     """
     best_line_by_class: dict[str | None, JudgedLine] = {}
     highest_value_by_class: dict[str, float] = {}
@@ -246,11 +251,11 @@ def unassessed_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[Labe
     return [judgment.line for judgment in judge_lines(lines, gold) if judgment.label == UNASSESSED]
 
 
-def accept_unassessed(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold:
-    """Return the gold of a unit as if all answers of a run without an assessment had been assessed as right.
+def gold_with_unassessed_accepted(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold:
+    """Return the gold of a unit as if an assessor had judged all unassessed answers of a run as right.
 
-    `lines` are the answers of the run for the unit. Each of these answers is a class of its own, and the unit wants as
-    many answers more.
+    `lines` are the answers of the run for the unit. Each unassessed answer becomes an equivalence class of its own. The
+    number of answers that the unit wants grows by the number of these classes.
     """
     new_assessments = []
     for line in unassessed_lines(lines, gold):
@@ -265,19 +270,19 @@ def accept_unassessed(lines: Sequence[LabelledLine], gold: UnitGold) -> UnitGold
 # ---- The answers that a unit wants, and its counts
 
 _ROUNDING: Final = 1e-9
-"""The relative difference up to which two sums of weights count as equal, as their last digits may differ."""
+"""The largest relative difference between two sums of weights that counts as a rounding error."""
 
 
 def weight_by_class(gold: UnitGold) -> dict[str, float]:
-    """Return the weight of each equivalence class of a unit, by the name of the class; 1 if no assessment has a weight.
+    """Return the weight of each equivalence class of a unit, by the name of the class, such as `{"Paris": 1.0}`.
 
-    A class that an assessment names is a class of the unit whatever the label of the assessment. An answer without a
-    class name is a class of its own, but only if it counts more than 0. Raises InputError if two assessments give a
-    class different weights.
+    A class has weight 1 if no assessment gives it a weight. If an assessment names a class, the unit has this class,
+    whatever the label of the assessment is. An answer without a class name is a class of its own if its label counts
+    more than 0. Raises InputError if two assessments give a class different weights.
     """
     weight_by_name: dict[str, float | None] = {}
     for line in gold.lines:
-        if not _makes_class(line, gold.rules):
+        if not _is_evidence_of_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
         earlier_weight = weight_by_name.setdefault(name, line.weight)
@@ -291,19 +296,20 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
     return {name: 1.0 if weight is None else weight for name, weight in weight_by_name.items()}
 
 
-def _makes_class(assessment: LabelledLine, rules: Rules) -> bool:
-    """Return whether an assessment says that there is a class which the answers of its unit can find."""
-    if rules.key == "unit":  # all answers of a unit are of one class, wrong ones too
+def _is_evidence_of_class(assessment: LabelledLine, rules: Rules) -> bool:
+    """Return whether an assessment shows that its unit has a certain equivalence class for answers to find."""
+    if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
         return True
     counts_something = bool(rules.value_by_label[assessment.label])
     return bool(assessment.class_name) or counts_something
 
 
-def wanted_total(gold: UnitGold, weights: Mapping[str, float]) -> float:
-    """Return the number of answers that a unit wants, or the sum of the weights of its classes: the divisor of recall.
+def wanted_answers_or_weight(gold: UnitGold, weights: Mapping[str, float]) -> float:
+    """Return the divisor of recall: the number of answers that a unit wants, or the sum of the weights of its classes.
 
-    `weights` are those of `weight_by_class`. The column `wanted` comes first, if the file has it. A unit whose classes
-    are not known in advance (the lines of the run have labels, or the key is "unit") wants one answer.
+    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, the number in
+    that column is returned. Otherwise a unit wants one answer if its classes are not known in advance, because the
+    lines of the run have labels or the key is "unit".
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
@@ -315,8 +321,8 @@ def wanted_total(gold: UnitGold, weights: Mapping[str, float]) -> float:
 class _LineCount(NamedTuple):
     """The contribution of a line to the counts of its unit.
 
-    `found_weight` is the weight of the class that the line finds, 0 if it finds none. `reserved_label` is `UNASSESSED`
-    or `DUPLICATE`, and empty for a line with a label of the file.
+    `found_weight` is the weight of the class that the line finds, or 0 if it finds none. `reserved_label` is
+    `UNASSESSED`, `DUPLICATE`, or an empty text for a line whose label comes from a file.
     """
 
     value: Value
@@ -325,12 +331,12 @@ class _LineCount(NamedTuple):
 
 
 def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
-    """Return the counts of a unit from its judged lines, the highest confidence first.
+    """Return the counts of a unit, given its judged lines in the order of their confidence, the highest first.
 
-    Raises InputError if the lines find more than the unit wants.
+    Raises InputError if the lines find more answers than the unit wants.
     """
     weights = weight_by_class(gold)
-    total = wanted_total(gold, weights)
+    total = wanted_answers_or_weight(gold, weights)
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
     unit_count = _add_up(line_counts, total)
     if unit_count.found > total * (1 + _ROUNDING):
@@ -341,24 +347,24 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
 
 
 def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCount:
-    """Return the contribution of a judged line to the counts of its unit; `weights` has the weights of the classes.
+    """Return the contribution of a judged line to the counts of its unit.
 
-    A line finds the class that it is right about unless a better line does. A class that no assessment weighs has
-    weight 1.
+    A line that is at least half right finds its class, unless a better line of the unit finds this class. `weights`
+    holds the weight of each class by its name; a class that is not in it has weight 1.
     """
     finds_class = bool(judgment.value) and judgment.better_line is None
     found_weight = 0.0
     if finds_class:
         found_weight = weights.get(judgment.class_name or "", 1.0)
-    reserved_label = judgment.label if judgment.label in RESERVED else ""
+    reserved_label = judgment.label if judgment.label in RESERVED_LABELS else ""
     return _LineCount(judgment.value, found_weight, reserved_label)
 
 
 def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
-    """Return the counts of a unit, given the counts of its lines in the order of their confidence.
+    """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
 
-    `total` is the number, or the weight, of the classes that the unit wants. If it is 0, the unit adds nothing to the
-    sums of precision, recall and F1, which macro averages are computed from.
+    `total` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall and
+    F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
     right = 0.0
     found_weight = 0.0
@@ -403,10 +409,10 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
 
 
 def counting_case(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
-    """Return everything that the counts of a unit depend on, so that units with equal cases need to be counted once.
+    """Return a key that is the same for units with the same counts, so that these units are counted only once.
 
-    `lines` are the answers of a run for the unit. The case is a tuple that can be the key of a dictionary. It is None
-    for a unit with more than one answer or assessment, as few other units would have the same case.
+    The key is a tuple of everything that the counts depend on. `lines` are the answers of a run for the unit. Return
+    None for a unit with more than one answer or assessment, since hardly any other unit would have the same key.
     """
     if len(lines) > 1 or len(gold.lines) > 1:
         return None

@@ -1,4 +1,4 @@
-"""Explain to people how the answers of a unit were counted: the text of `explain` for judged answers."""
+"""Explain how the answers of a unit were counted, in the text that `cs-score explain` prints for judged answers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final
 from cs_score.base.display import number_with_noun
 from cs_score.evidence.reading import short_text
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
-from cs_score.judged.faults import SIDES
+from cs_score.judged.faults import SIDE_BY_VALUE
 from cs_score.judged.lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
 _MOST_SIMILAR: Final = 3
-"""The most similar assessments that are shown for an answer: three of the same answer, three of the same evidence."""
+"""The largest number of assessments with the same answer, and of those with the same evidence, that are shown."""
 
 
 def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
-    """Yield the lines of the explanation of a unit: its counts, each answer with label and side, the missing classes.
+    """Yield the lines that explain a unit: its counts, the judgment of each answer, and the classes that are missing.
 
-    An answer without assessment is followed by the assessed answers that are like it.
+    An answer that nobody has assessed is followed by the assessed answers that resemble it.
     """
     answers = number_with_noun(count.answered, "answer")
     yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
@@ -30,7 +30,7 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
             side = "ignored"
         else:
             rank += 1
-            side = f"{SIDES[judgment.value]}, rank {rank}"
+            side = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
         yield ""
         yield _number_and_answer(judgment.line)
         yield f"  {side}: {_reason(judgment)}"
@@ -51,7 +51,7 @@ def _found_of_wanted(count: UnitCount) -> str:
 
 
 def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[str]:
-    """Return the names of the classes of a unit that no answer finds, in the order of the assessments."""
+    """Return the names of the equivalence classes that no answer of a unit finds, in the order of the assessments."""
     classes_found = set()
     for judgment in judgments:
         if judgment.value and judgment.better_line is None:
@@ -62,7 +62,7 @@ def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[st
 def _number_and_answer(line: LabelledLine) -> str:
     """Return the heading of an answer, such as "line 7  Paris  [d07:60-110]"; its evidence is in brackets.
 
-    A line that an analysis has added has the word "added" in the place of its number.
+    A line that an analysis has added is headed by the word "added", since it has no number.
     """
     number = f"line {line.number}" if line.number else "added"
     evidence = f"  [{short_text(line.evidence)}]" if line.evidence else ""
@@ -70,7 +70,7 @@ def _number_and_answer(line: LabelledLine) -> str:
 
 
 def _reason(judgment: JudgedLine) -> str:
-    """Return why a line counts as it does, such as "CORRECT, class people (line 12 of the assessments)"."""
+    """Return the reason for the value of a line, such as "CORRECT, class people (line 12 of the assessments)"."""
     if judgment.label == UNASSESSED:
         return "UNASSESSED: no assessment has this answer"
     class_text = f", class {short_text(judgment.class_name)}" if judgment.class_name else ""
@@ -83,10 +83,10 @@ def _reason(judgment: JudgedLine) -> str:
 
 
 def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
-    """Yield a line of text for each assessment that resembles an answer without assessment.
+    """Yield a line of text for each assessment that resembles an answer that nobody has assessed.
 
-    These are the assessments of its unit of the same answer, perhaps in another spelling, and then those with the same
-    evidence.
+    The assessments of the same answer, perhaps in another spelling, come first. Assessments with the same evidence
+    follow. `assessments` are those of the unit of the answer.
     """
     spelling = _normalise_spelling(line.answer)
     same_answers = [assessment for assessment in assessments if _normalise_spelling(assessment.answer) == spelling]
@@ -105,7 +105,7 @@ def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]
 
 
 def _normalise_spelling(text: str) -> str:
-    """Return a text without blanks, in lower case and one Unicode form, so that spellings of one answer are equal."""
+    """Return a text in lower case, without blanks and in a standard Unicode form: "New York" -> "newyork"."""
     lower_case_text = unicodedata.normalize("NFKC", text).casefold()
     words = lower_case_text.split()
     return "".join(words)

@@ -7,34 +7,35 @@ from typing import Any, Final
 
 from cs_score.base.records import replace
 from cs_score.evidence.mode import Fault, Part
-from cs_score.judged.counting import JudgedLine, UnitGold, class_name_of, wanted_total, weight_by_class
+from cs_score.judged.counting import JudgedLine, UnitGold, class_name_of, wanted_answers_or_weight, weight_by_class
 from cs_score.judged.lines import LabelledLine
-from cs_score.judged.policy import DUPLICATE, RESERVED, UNASSESSED, LabelPolicy
+from cs_score.judged.policy import DUPLICATE, RESERVED_LABELS, UNASSESSED, LabelPolicy
 
-WRONG: Final = "wrong_answer"
-HALF: Final = "half"
-REPEATED: Final = "duplicate"
-NOT_ASSESSED: Final = "unassessed"
-MISSED: Final = "missed_class"
+WRONG_ANSWER: Final = "wrong_answer"
+HALF_RIGHT_ANSWER: Final = "half"
+DUPLICATE_ANSWER: Final = "duplicate"
+UNASSESSED_ANSWER: Final = "unassessed"
+MISSED_CLASS: Final = "missed_class"
 
-SIDES: Final = {1.0: "right", 0.5: "half", 0.0: "wrong", None: "ignored"}
-"""The sides of a policy, as texts for people name them, by the value of a line."""
+SIDE_BY_VALUE: Final = {1.0: "right", 0.5: "half", 0.0: "wrong", None: "ignored"}
+"""The side of the policy to which a line belongs, in words, by the value of the line."""
 
 
 def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
-    """Return the kinds of faults in the order of the error budget; each label on the wrong side is a kind of its own.
+    """Return the kinds of faults, in the order in which the error budget corrects them.
 
-    With the wrong label INCORRECT they are "wrong_answer:INCORRECT", "half", "duplicate", "unassessed", "missed_class".
+    Each label that the policy counts as wrong makes a kind of its own. If INCORRECT is the only such label, the kinds
+    are "wrong_answer:INCORRECT", "half", "duplicate", "unassessed" and "missed_class".
     """
-    wrong_kinds = [f"{WRONG}:{label}" for label in policy.labels_on("wrong") if label not in RESERVED]
-    return (*wrong_kinds, HALF, REPEATED, NOT_ASSESSED, MISSED)
+    wrong_kinds = [f"{WRONG_ANSWER}:{label}" for label in policy.labels_on("wrong") if label not in RESERVED_LABELS]
+    return (*wrong_kinds, HALF_RIGHT_ANSWER, DUPLICATE_ANSWER, UNASSESSED_ANSWER, MISSED_CLASS)
 
 
 def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
-    """Yield the answers of a unit that are not ignored, then its classes, each with its faults.
+    """Yield the answers of a unit that are not ignored, then its equivalence classes, each with its faults.
 
-    If the unit wants more answers than it has classes, and some of these are missing, a last class without a name has
-    the fault.
+    A unit may want more answers than its assessments have classes. If some of these further answers are missing, a last
+    part without a name has the fault.
     """
     for judgment in judgments:
         if judgment.value is None:
@@ -43,7 +44,7 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
             noun="answer",
             value=_answer_and_evidence(judgment.line),
             is_right=judgment.value > 0,
-            judgment=f"{judgment.label}, {SIDES[judgment.value]}",
+            judgment=f"{judgment.label}, {SIDE_BY_VALUE[judgment.value]}",
             faults=_faults_of_line(judgment),
         )
     classes_found = _classes_found(judgments)
@@ -60,33 +61,36 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
 
 
 def _answer_and_evidence(line: LabelledLine) -> dict[str, Any]:
-    """Return the answer of a line and its evidence, if it has any, as documents have them."""
+    """Return the answer of a line and its evidence as a JSON object: `{"answer": "Paris", "evidence": "d07:60-110"}`.
+
+    The object has no key `evidence` if the line has no evidence.
+    """
     if line.evidence:
         return {"answer": line.answer, "evidence": line.evidence}
     return {"answer": line.answer}
 
 
 def _faults_of_line(judgment: JudgedLine) -> tuple[Fault, ...]:
-    """Return the fault of an answer that counts less than 1, in a tuple.
+    """Return a tuple with the fault of an answer that counts less than 1.
 
-    The tuple is empty for an answer that counts 1, and for one that is ignored.
+    The tuple is empty if the answer counts 1 or is ignored.
     """
     if judgment.value is None or judgment.value == 1:
         return ()
     if judgment.value > 0:
-        kind = HALF
+        kind = HALF_RIGHT_ANSWER
     elif judgment.label == DUPLICATE:
-        kind = REPEATED
+        kind = DUPLICATE_ANSWER
     elif judgment.label == UNASSESSED:
-        kind = NOT_ASSESSED
+        kind = UNASSESSED_ANSWER
     else:
-        kind = f"{WRONG}:{judgment.label}"
+        kind = f"{WRONG_ANSWER}:{judgment.label}"
     predicted_answer = {**_answer_and_evidence(judgment.line), "label": judgment.label}
     return (Fault(kind=kind, part=judgment.line.number, predicted=predicted_answer, gold=None),)
 
 
 def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
-    """Return the names of the classes that the answers of a unit find; duplicates find none."""
+    """Return the names of the equivalence classes that the answers of a unit find. A duplicate finds no class."""
     names = set()
     for judgment in judgments:
         finds_class = judgment.value and judgment.better_line is None
@@ -98,29 +102,31 @@ def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
 def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Fault]:
     """Yield a fault for each class that a unit wants and no answer finds, in the order of the assessments.
 
-    A unit may want fewer answers than it has classes: then there are no more faults than missing answers. It may also
-    want more: then a last fault, without a class, has the number of further answers that are missing.
+    A unit may want fewer answers than it has classes. There are then only as many faults as answers are missing. It may
+    also want more answers than it has classes. A last fault, which names no class, then says how many of these further
+    answers are missing.
     """
     weights = weight_by_class(gold)
-    missed_names = [name for name in weights if name and name not in classes_found]
-    further_answer_count = 0
-    # With weights a unit wants all of its classes, and the total is no number of answers.
-    if not gold.rules.has_weight_column:
-        wanted_count = int(wanted_total(gold, weights))
-        missing_count = max(wanted_count - len(classes_found), 0)
-        missed_names = missed_names[:missing_count]
-        further_answer_count = missing_count - len(missed_names)
-    for name in missed_names:
+    missed_classes = [name for name in weights if name and name not in classes_found]
+    missed_class_count = len(missed_classes)
+    if gold.rules.has_weight_column:  # a unit with weights wants exactly its classes
+        missing_answer_count = missed_class_count
+    else:
+        wanted_count = int(wanted_answers_or_weight(gold, weights))
+        missing_answer_count = max(wanted_count - len(classes_found), 0)
+
+    for name in missed_classes[:missing_answer_count]:
         missing_answer = {"class": name, **_accepted_answer(name, gold)}
-        yield Fault(kind=MISSED, part=name, predicted=None, gold=missing_answer)
-    if further_answer_count:
-        yield Fault(kind=MISSED, part=None, predicted=None, gold={"answers": further_answer_count})
+        yield Fault(kind=MISSED_CLASS, part=name, predicted=None, gold=missing_answer)
+    if missing_answer_count > missed_class_count:
+        further_answer_count = missing_answer_count - missed_class_count
+        yield Fault(kind=MISSED_CLASS, part=None, predicted=None, gold={"answers": further_answer_count})
 
 
 def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
-    """Return the first assessed answer of a class that counts more than 0, with its evidence, as documents have it.
+    """Return the first assessed answer of a class that counts more than 0, with its evidence, as a JSON object.
 
-    The dictionary is empty if the class has no such answer.
+    The object is empty if no answer of the class counts more than 0.
     """
     rules = gold.rules
     for line in gold.lines:
@@ -133,19 +139,19 @@ def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
 
 
 def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold: UnitGold) -> list[LabelledLine]:
-    """Return the lines of a run for a unit without these faults.
+    """Return the lines of a run for a unit, with these faults of the lines corrected.
 
-    Wrong answers, duplicates and unassessed answers are left out. Half right answers get the label of a right answer. A
-    missed class gets a new line with that label, after all others.
+    Wrong answers, duplicates and unassessed answers are left out. A half right answer gets the label of a right answer.
+    For each missed class, a new line with this label is added at the end.
     """
     # The part of a fault of an answer is the number of its line.
     half_right_numbers = set()
     wrong_numbers = set()
     lines_for_missed_classes = []
     for fault in faults:
-        if fault.kind == MISSED:
+        if fault.kind == MISSED_CLASS:
             lines_for_missed_classes += _lines_for_missed_class(fault)
-        elif fault.kind == HALF:
+        elif fault.kind == HALF_RIGHT_ANSWER:
             half_right_numbers.add(fault.part)
         else:
             wrong_numbers.add(fault.part)
@@ -166,7 +172,10 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
 
 
 def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
-    """Return the class that a line of a run or its assessment names; an empty text if neither names one."""
+    """Return the name of the equivalence class that a line of a run or its assessment gives.
+
+    The name is empty if neither of them gives one.
+    """
     key = gold.rules.key
     if line.class_name or key is None:
         return line.class_name
@@ -181,8 +190,8 @@ def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
 def _lines_for_missed_class(fault: Fault) -> list[LabelledLine]:
     """Return new lines of a run, still without a label, that correct the fault of a missed class.
 
-    It is one line for a class with a name. For answers that are wanted beyond the classes with a name, it is a line for
-    each of these answers.
+    If the fault names a class, there is one line. Otherwise the fault says how many further answers the unit wants, and
+    there is a line for each of them.
     """
     class_name = fault.part
     if isinstance(class_name, str):

@@ -1,4 +1,4 @@
-"""Read the lines of assessments and runs, unit by unit: the answers, their labels, and what they belong to."""
+"""Read files of assessments and of runs: the answers for each unit, with their labels and equivalence classes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _MOST_DIGITS_OF_WANTED: Final = 9
 """The most digits of a number of wanted answers."""
 
 _MOST_SHARED: Final = 1 << 16
-"""The most texts and the most numbers of cells that are kept, so that equal cells share one object.
+"""The largest number of texts, and of numbers, that are kept so that equal cells share one object.
 
-That saves 200 bytes a line if the file has few different cells.
+Sharing saves 200 bytes a line if the file has few different cells.
 """
 
 
 class LabelledLine(Record, gc=False):
     """A line of assessments or of a run.
 
-    `number` is its line in the file, 0 for a line that an analysis has added. `label` is empty in a run without labels,
-    and `class_name` if the line names no class; `weight` is None if it gives no weight. The garbage collector leaves
-    out these records (`gc=False`), which saves 16 bytes a line: they refer to no other record.
+    `number` is the number of the line in the file, or 0 if an analysis has added the line. `label` is empty in a run
+    without labels. `class_name`, the name of the answer's equivalence class, is empty if the line gives none. `weight`
+    is None if the line gives no weight. The garbage collector does not track these records (`gc=False`), because they
+    refer to no other record; this saves 16 bytes for each line.
     """
 
     number: int
@@ -46,10 +47,11 @@ class LabelledLine(Record, gc=False):
 class JudgedFile(Record):
     """The content of a file of assessments or of runs.
 
-    `units_by_run` has for each run the lines of each unit, in the order of the file. Assessments, and a file without a
-    column `run`, have one run, whose name is empty. `columns` are all columns of the header, `filled_columns` those in
-    which some cell is not empty. `wanted_by_unit` has the units for which the column `wanted` says how many answers
-    they want, `groups_by_unit` the cells of further columns in the first line of each unit.
+    `units_by_run` holds the lines of each unit for each run, in the order of the file. Assessments, and a file without
+    a column `run`, have a single run, whose name is empty. `columns` are the headings of all columns. `filled_columns`
+    are the columns with a meaning, such as "label", in which at least one cell is not empty. `wanted_by_unit` says how
+    many answers a unit wants, if the file states it. `groups_by_unit` holds the cells of further columns in the first
+    line of each unit.
     """
 
     name: str
@@ -63,15 +65,16 @@ class JudgedFile(Record):
 
 
 def read_judged(
-    source: Source, heading_by_column: Headings, *, columns_unread: Sequence[str], needs_label: bool
+    source: Source, heading_by_meaning: Headings, *, ignored_columns: Sequence[str], needs_label: bool
 ) -> JudgedFile:
     """Return the content of a file of assessments or of runs.
 
-    `heading_by_column` has the names of the columns in the file, by their meaning; the cells of `columns_unread` are
-    taken for empty. With `needs_label` every line needs a label; otherwise either all lines have one or none has.
-    Raises InputError with the line for a cell that is malformed.
+    `heading_by_meaning` holds the headings that the file uses for columns with a meaning, such as
+    `{"label": "verdict"}`. All cells of `ignored_columns` are read as empty. If `needs_label` is true, every line must
+    have a label; otherwise either all lines or no lines have one. Raises InputError, with the line, for a malformed
+    cell.
     """
-    table = JudgedTable(source, heading_by_column, columns_unread)
+    table = JudgedTable(source, heading_by_meaning, ignored_columns)
     reader = _Reader(table)
     reader.read_rows()
     reader.check_labels_and_runs(needs_label)
@@ -79,13 +82,13 @@ def read_judged(
 
 
 class _SharedTexts(dict[str, str]):
-    """Gives one text for all equal texts: `shared[text]` is the first text that was equal to `text`.
+    """Replaces equal texts by a single object: `shared_texts[text]` is the first text that was equal to `text`.
 
-    Once it holds as many texts as it may, it gives further texts back as they are.
+    When the dictionary has reached its largest size, it returns new texts unchanged.
     """
 
     def __missing__(self, text: str) -> str:
-        """Return a text that was not looked up before, and keep it for later texts that are equal to it."""
+        """Return a text that is looked up for the first time, and keep it for later texts that are equal to it."""
         if len(self) < _MOST_SHARED:
             self[text] = text
         return text
@@ -95,7 +98,7 @@ class _Reader:
     """Collects the rows of one file by run and unit."""
 
     def __init__(self, table: JudgedTable) -> None:
-        """Begin to read a table. Counts of labels have the lines without a label, too, under the empty text."""
+        """Prepare to read a table. Lines without a label are counted under an empty label."""
         self._table = table
         self._units_by_run: dict[str, dict[str, list[LabelledLine]]] = {}
         self._groups_by_unit: dict[str, Mapping[str, str]] = {}
@@ -109,12 +112,12 @@ class _Reader:
     def read_rows(self) -> None:
         """Collect all rows of the table. Raises InputError with the line for a cell that is malformed.
 
-        There may be a million rows. So equal texts share one object, which saves a third of the memory, and no function
-        is called for an empty cell or for a number that was read before. A call for each cell would take twice the
-        time.
+        A table may have a million rows. Equal texts therefore share one object, which saves a third of the memory. No
+        function is called for an empty cell or for a number that was read before, because a call for each cell would
+        double the time.
         """
         shared_texts = _SharedTexts()
-        for number, cells, other_cells in self._table.rows():
+        for number, cells, group_cells in self._table.rows():
             unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
             if not unit:
                 raise self._error_of_empty_cell(number, "unit")
@@ -125,7 +128,7 @@ class _Reader:
             weight = None
             if weight_cell:
                 weight = self._read_weight(number, weight_cell)
-            confidence = self._confidence_by_cell.get(confidence_cell)  # which knows that of an empty cell, too
+            confidence = self._confidence_by_cell.get(confidence_cell)  # has the confidence of an empty cell, too
             if confidence is None:
                 confidence = self._read_confidence(number, confidence_cell)
             self._count_by_label[label] += 1
@@ -138,10 +141,13 @@ class _Reader:
                 confidence=confidence,
                 weight=weight,
             )
-            self._add_line(line, unit, run, other_cells)
+            self._add_line(line, unit, run, group_cells)
 
-    def _add_line(self, line: LabelledLine, unit: str, run: str, other_cells: Sequence[str]) -> None:
-        """Add a line of a run to its unit, and for the first line of a unit the groups that its other cells give."""
+    def _add_line(self, line: LabelledLine, unit: str, run: str, group_cells: Sequence[str]) -> None:
+        """Add a line to the unit of a run. The first line of a unit also gives the groups that the unit belongs to.
+
+        `group_cells` are the cells of the columns without a meaning, which name these groups.
+        """
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:
             lines_by_unit = self._units_by_run[run] = {}
@@ -150,13 +156,13 @@ class _Reader:
             lines.append(line)
             return
         lines_by_unit[unit] = [line]
-        if other_cells and unit not in self._groups_by_unit:
-            self._groups_by_unit[unit] = dict(zip(self._table.other_columns, other_cells))
+        if group_cells and unit not in self._groups_by_unit:
+            self._groups_by_unit[unit] = dict(zip(self._table.group_columns, group_cells))
 
     def _keep_wanted(self, number: int, unit: str, cell: str) -> None:
-        """Keep how many answers a unit wants, which a cell in the line with this number says.
+        """Keep the number of answers that a unit wants, read from a cell in the line with this number.
 
-        Raises InputError if the cell holds no whole number, or if an earlier line of the unit says another one.
+        Raises InputError if the cell holds no whole number, or if an earlier line of the unit has a different number.
         """
         is_whole_number = cell.isascii() and cell.isdecimal()
         if not is_whole_number or len(cell) > _MOST_DIGITS_OF_WANTED:
@@ -169,9 +175,9 @@ class _Reader:
         self._line_of_wanted.setdefault(unit, number)
 
     def _read_weight(self, number: int, cell: str) -> float:
-        """Return the weight that a cell in the line with this number gives a class.
+        """Return the weight of a class, read from a cell in the line with this number.
 
-        Raises InputError if it is no number above 0.
+        Raises InputError if the cell holds no number above 0.
         """
         weight = self._read_number(number, "weight", cell)
         if weight <= 0:
@@ -179,7 +185,7 @@ class _Reader:
         return weight
 
     def _read_confidence(self, number: int, cell: str) -> float:
-        """Return the confidence that a cell in the line with this number holds, and keep it for equal cells.
+        """Return the confidence, read from a cell in the line with this number, and keep it for later equal cells.
 
         Raises InputError if the cell holds no number.
         """
@@ -189,7 +195,10 @@ class _Reader:
         return confidence
 
     def _read_number(self, number: int, column: str, cell: str) -> float:
-        """Return the number that a cell of a column holds. Raises InputError, with the line, if it holds none."""
+        """Return the number that a cell of a column holds. Raises InputError, with the line, if there is none.
+
+        `number` is the number of the line.
+        """
         try:
             value = float(cell)
         except ValueError:
@@ -203,10 +212,11 @@ class _Reader:
     # ---- The whole file
 
     def check_labels_and_runs(self, needs_label: bool) -> None:
-        """Raise InputError, with the first line concerned, if a label or a run is missing in the rows that were read.
+        """Raise InputError, with the first such line, if a line that was read lacks a label or the name of a run.
 
-        Either all lines or none have a label, and either all or none name a run. With `needs_label` all lines have a
-        label; but a table without that column passes, since whoever pairs the files says more about it.
+        Either all lines or no lines may have a label. The same holds for the name of a run. If `needs_label` is true,
+        all lines must have a label. A table without a column of labels is accepted even then, because `pairing` reports
+        it with a better message.
         """
         has_some_label = any(self._count_by_label)  # the text of some label is not empty
         should_have_labels = has_some_label or (needs_label and self._has_column("label"))
@@ -239,13 +249,16 @@ class _Reader:
         )
 
     def _filled_columns(self) -> frozenset[str]:
-        """Return the columns with a meaning in which some cell is not empty; only columns that scoring asks about."""
+        """Return the columns with a meaning, such as "label", in which at least one cell is not empty.
+
+        Only the columns that scoring asks about are considered.
+        """
         is_filled = {
             "label": any(self._count_by_label),
             "wanted": bool(self._wanted_by_unit),
             "run": any(self._units_by_run),
         }
-        # All lines are looked through only for a column that the table has; usually its first line has a cell there.
+        # Lines are searched only for columns that the table has. Usually the first line already has a filled cell.
         if self._has_column("evidence"):
             is_filled["evidence"] = any(line.evidence for line in self._lines())
         if self._has_column("class"):
@@ -256,13 +269,13 @@ class _Reader:
 
     def _has_column(self, meaning: str) -> bool:
         """Return whether the table has a column with a meaning, such as "label"."""
-        return self._table.column_of(meaning) in self._table.columns
+        return self._table.heading_of(meaning) in self._table.columns
 
     # ---- Errors
 
     def _error_of_empty_cell(self, number: int, column: str) -> InputError:
         """Return the error about an empty cell in the line with this number, in a column where none may be empty."""
-        return self._error(number, f"column {self._table.column_of(column)} is empty")
+        return self._error(number, f"column {self._table.heading_of(column)} is empty")
 
     def _error(self, number: int, problem: str) -> InputError:
         """Return the error about the line with this number."""

@@ -1,4 +1,4 @@
-"""Pair the units of assessments with the answers of a run, and say which answers and columns are not used."""
+"""Pair the units of assessments with the answers of a run, and tell which answers and columns are not used."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cs_score.judged.counting import Rules, UnitGold
 from cs_score.judged.lines import JudgedFile, LabelledLine
 
 COLUMNS_OF_GOLD: Final = ("class", "wanted", "weight")
-"""The columns that only assessments have; they are not read in a run beside assessments."""
+"""The columns that belong to assessments. They are ignored in a run that is scored against assessments."""
 
 COLUMNS_OF_RUNS: Final = ("confidence", "run")
-"""The columns that only runs have; they are not read in assessments."""
+"""The columns that belong to runs. They are ignored in assessments."""
 
 LinesByUnit = Mapping[str, Sequence[LabelledLine]]
 """The lines of each unit in the order of the file, by the id of the unit."""
@@ -30,7 +30,7 @@ _NO_GROUPS: Final[Mapping[str, str]] = {}
 def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
     """Raise InputError if a run cannot be scored without assessments, because it has no labels or has weights.
 
-    `label_heading` is the name of the column of the labels in the files.
+    `label_heading` is the heading of the column of labels, such as "verdict".
     """
     if not run.line_count:
         raise InputError("no line below the header: nothing is judged", file=run.name)
@@ -45,7 +45,7 @@ def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
 def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
     """Raise an error if assessments and run are swapped, or have columns that exclude each other.
 
-    `label_heading` is the name of the column of the labels in the files. Raises UsageError for swapped files,
+    `label_heading` is the heading of the column of labels, such as "verdict". Raises UsageError for swapped files, and
     InputError for a file that has to be changed.
     """
     if "label" not in assessments.filled_columns:
@@ -63,7 +63,7 @@ def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_he
 
 
 def _no_label_column(file: JudgedFile, label_heading: str) -> str:
-    """Return the message that a file has no column of labels, with the columns that it has."""
+    """Return the message that a file has no column of labels, followed by the columns that it has."""
     return f"no column {label_heading}; there are {', '.join(file.columns[:20])}"
 
 
@@ -71,10 +71,10 @@ def _no_label_column(file: JudgedFile, label_heading: str) -> str:
 
 
 def units_of_file(file: JudgedFile) -> LinesByUnit:
-    """Return the lines of each unit of a file, of all its runs together; the units are in the order of the file."""
+    """Return the lines of all runs of a file by unit; the units are in the order of the file."""
     if len(file.units_by_run) == 1:
         only_run = next(iter(file.units_by_run))
-        return file.units_by_run[only_run]  # as it is, without a copy of a million lines
+        return file.units_by_run[only_run]  # no copy is made, since there may be a million lines
     lines_of_all_runs: dict[str, list[LabelledLine]] = {}
     for lines_by_unit in file.units_by_run.values():
         for unit, lines in lines_by_unit.items():
@@ -83,18 +83,19 @@ def units_of_file(file: JudgedFile) -> LinesByUnit:
 
 
 class DistinctAnswers(NamedTuple):
-    """The answers of a run without the lines that repeat an earlier one, and the number of these lines."""
+    """The answers of a run without repeated lines, and the number of repeated lines that were left out."""
 
     lines_by_unit: LinesByUnit
     repetition_count: int
 
 
 def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnswers:
-    """Return the answers of a run without lines that repeat the answer and the evidence of an earlier line of the unit.
+    """Return the answers of a run without repeated lines.
 
-    `file` is the name of the run's file. Raises InputError if a repeated line has another label than the first one.
+    A line is repeated if an earlier line of the same unit has the same answer and evidence. `file` is the name of the
+    run's file. Raises InputError if a repeated line has another label than the first one.
     """
-    distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}  # of the units that have repeated lines
+    distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}  # only for units with repeated lines
     repetition_count = 0
     for unit, lines in lines_by_unit.items():
         if len(lines) == 1:
@@ -111,9 +112,9 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
-    """Return the lines of a unit, except lines that repeat answer and evidence of an earlier one.
+    """Return the lines of a unit, except those that have the same answer and evidence as an earlier line.
 
-    Raises InputError if a line repeats an earlier one with another label.
+    Raises InputError if such a line has another label than the earlier one.
     """
     first_line_by_answer: dict[tuple[str, str], LabelledLine] = {}
     for line in lines:
@@ -131,26 +132,27 @@ def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) ->
 def pair_with_assessments(
     assessments: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules
 ) -> Iterator[Pair]:
-    """Yield the id, the gold and the answers of each unit of the assessments; a unit without answers has none.
+    """Yield the id, the gold and the answers of each unit of the assessments.
 
-    `units` are the lines of the assessments by unit, `answers` the lines of the run.
+    The answers are empty if the run has none for the unit. `units` holds the lines of the assessments by unit,
+    `answers` the lines of the run by unit.
     """
     for unit, assessed_lines in units.items():
         yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers.get(unit, ())
 
 
 def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules) -> Iterator[Pair]:
-    """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels themselves.
+    """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
 
-    `units` are the lines of all runs of the file by unit, `answers` the lines of the run that is scored. The gold has
-    no assessments: it says how many answers the unit wants, and its groups.
+    `units` holds the lines of all runs of the file by unit, `answers` the lines of the run that is scored. The gold has
+    no assessments. It only says how many answers the unit wants and which groups it belongs to.
     """
     for unit in units:
         yield unit, _gold_of_unit(unit, (), run, rules), answers.get(unit, ())
 
 
 def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], file: JudgedFile, rules: Rules) -> UnitGold:
-    """Return the gold of a unit, with the number of wanted answers and the groups that the file gives it."""
+    """Return the gold of a unit. The file states how many answers the unit wants and which groups it belongs to."""
     return UnitGold(
         unit=unit,
         lines=assessed_lines,
@@ -164,21 +166,24 @@ def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], file: Judge
 
 
 def notices_of_unread_columns(assessments: JudgedFile, run: JudgedFile) -> list[str]:
-    """Return a notice for each file with columns that are not read, because they belong in the other file."""
+    """Return a notice for each file with columns that are ignored, because they belong in the other file."""
     notices = []
-    columns_of_run = [column for column in COLUMNS_OF_GOLD if column in run.columns]
-    if columns_of_run:
-        notices.append(f"{run.name}: not read, as assessments should have it: {', '.join(columns_of_run)}")
-    columns_of_assessments = [column for column in COLUMNS_OF_RUNS if column in assessments.columns]
-    if columns_of_assessments:
-        notices.append(f"{assessments.name}: not read, as a run should have it: {', '.join(columns_of_assessments)}")
+    gold_columns_in_run = [column for column in COLUMNS_OF_GOLD if column in run.columns]
+    if gold_columns_in_run:
+        listed_columns = ", ".join(gold_columns_in_run)
+        notices.append(f"{run.name}: not read, as assessments should have it: {listed_columns}")
+    run_columns_in_assessments = [column for column in COLUMNS_OF_RUNS if column in assessments.columns]
+    if run_columns_in_assessments:
+        listed_columns = ", ".join(run_columns_in_assessments)
+        notices.append(f"{assessments.name}: not read, as a run should have it: {listed_columns}")
     return notices
 
 
 def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> list[str]:
-    """Return notices about answers that are not scored: those for units without assessments, and repetitions.
+    """Return up to two notices about answers that are not scored.
 
-    `units` are the units of the assessments; there are at most two notices.
+    One is about answers for units that have no assessments, the other about repeated answers. `units` are the units of
+    the assessments.
     """
     notices = []
     unassessed_units = [unit for unit in answers.lines_by_unit if unit not in units]

@@ -14,28 +14,28 @@ from cs_score.base.separators import escape_separators, split_unescaped, unescap
 from cs_score.base.sources import open_source
 
 Value: TypeAlias = float | None
-"""The value of a line: 1, 1/2 or 0, and None if it is ignored."""
+"""The value of a line: 1 for right, 0.5 for half right, 0 for wrong, or None if the line is ignored."""
 
-VALUES: Final[Mapping[str, Value]] = {"right": 1.0, "half": 0.5, "wrong": 0.0, "ignore": None}
-"""The sides of a policy, with the value of a label on each of them."""
+VALUE_BY_SIDE: Final[Mapping[str, Value]] = {"right": 1.0, "half": 0.5, "wrong": 0.0, "ignore": None}
+"""The value that a policy gives to the labels on each of its sides."""
 
 UNASSESSED: Final = "UNASSESSED"
-"""The label of a line of the run without an assessment."""
+"""The label of a line of the run that nobody has assessed."""
 
 DUPLICATE: Final = "DUPLICATE"
-"""The label of a line if another line of the unit counts for the same class."""
+"""The label of a line if a better line of the unit counts for the same equivalence class."""
 
-RESERVED: Final[Mapping[str, tuple[str, ...]]] = {
+RESERVED_LABELS: Final[Mapping[str, tuple[str, ...]]] = {
     UNASSESSED: ("wrong", "ignore"),
     DUPLICATE: ("right", "wrong", "ignore"),
 }
-"""Labels that no file may have, with the sides that a policy may put them on.
+"""The labels that cs-score gives itself and no file may have, with the sides on which a policy may put each.
 
-Lines with these labels are ignored if the policy does not put them on a side.
+Lines with such a label are ignored if the policy does not name the label.
 """
 
 # fmt: off
-_GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
+_COMMON_LABELS_BY_SIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "right": (
         "correct", "right", "yes", "true", "supported", "supports", "support", "1", "relevant", "pass", "accurate",
     ),
@@ -50,30 +50,36 @@ _GUESSES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 # fmt: on
-"""Common labels in lower case, by the side of the policy that they most likely belong to."""
+"""Common labels in lower case, by the side of a policy to which they most likely belong."""
 
 
 class LabelPolicy(Record):
-    """What labels count: `sides` has the side of each label, such as "right", in the order of the policy."""
+    """A policy, which says whether a label counts as right, half right or wrong, or is ignored.
+
+    `sides` holds the side of each label: `{"CORRECT": "right", "INCORRECT": "wrong"}`.
+    """
 
     sides: Mapping[str, str]
 
     @property
     def values(self) -> dict[str, Value]:
-        """The value of each label of the policy, and of the reserved labels, which are ignored unless it names them."""
-        value_by_label: dict[str, Value] = dict.fromkeys(RESERVED)
+        """The value of each label: `{"CORRECT": 1.0, "INCORRECT": 0.0, "UNASSESSED": None, "DUPLICATE": None}`.
+
+        A reserved label that the policy does not name is ignored, so that its value is None.
+        """
+        value_by_label: dict[str, Value] = dict.fromkeys(RESERVED_LABELS)
         for label, side in self.sides.items():
-            value_by_label[label] = VALUES[side]
+            value_by_label[label] = VALUE_BY_SIDE[side]
         return value_by_label
 
     def labels_on(self, side: str) -> list[str]:
-        """Return the labels of a side in the order of the policy."""
+        """Return the labels on a side, such as "right", in the order of the policy."""
         return [label for label, side_of_label in self.sides.items() if side_of_label == side]
 
     def __str__(self) -> str:
         """Return the policy as `--policy` takes it: "right=CORRECT,half=PARTIAL,wrong=INCORRECT"."""
         parts = []
-        for side in VALUES:
+        for side in VALUE_BY_SIDE:
             labels = [escape_separators(label) for label in self.labels_on(side)]
             if labels:
                 parts.append(f"{side}={':'.join(labels)}")
@@ -81,9 +87,10 @@ class LabelPolicy(Record):
 
 
 def read_policy(text: str) -> LabelPolicy:
-    """Return the policy that the value of `--policy` describes: a text such as "right=A:B,wrong=C", or a JSON file.
+    """Return the policy that the value of `--policy` describes.
 
-    Raises UsageError for a text that is no policy, InputError for a file that holds none.
+    The value is a text such as "right=A:B,wrong=C", or the name of a JSON file. Raises UsageError for a text that does
+    not describe a policy, and InputError for such a file.
     """
     if ending_of(text) == ".json" and "=" not in text:
         return _read_policy_file(text)
@@ -102,7 +109,10 @@ def read_policy(text: str) -> LabelPolicy:
 
 
 def _read_policy_file(path: str) -> LabelPolicy:
-    """Return the policy that a JSON file holds, an object of sides and their labels. Raises InputError for others."""
+    """Return the policy in a JSON file, which holds an object such as {"right": ["A", "B"], "wrong": ["C"]}.
+
+    Raises InputError for any other file.
+    """
     with open_source(path) as source:
         data = source.read_bytes()
     try:
@@ -114,9 +124,9 @@ def _read_policy_file(path: str) -> LabelPolicy:
 
 
 def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> LabelPolicy:
-    """Return the policy with these labels on each side: `{"right": ["CORRECT"], "wrong": ["INCORRECT"]}`.
+    """Return the policy for a mapping such as `{"right": ["CORRECT"], "wrong": ["INCORRECT"]}`.
 
-    Raises UsageError for an unknown side, and for labels that no policy can have there.
+    Raises UsageError for an unknown side, and for labels that no policy can have on their side.
     """
     try:
         return LabelPolicy(_side_by_label(sides.items()))
@@ -125,7 +135,10 @@ def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> LabelPolicy:
 
 
 def _labels_of_sides(value: object) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield each side of a policy in JSON with its labels. Raises ValueError if the value is not an object of lists."""
+    """Yield each side of a policy with its labels, such as ("right", ["A", "B"]), from the JSON value of the policy.
+
+    Raises ValueError if the value is not an object of lists of texts.
+    """
     if not isinstance(value, dict):
         raise ValueError("an object is expected")
     for side, labels in value.items():
@@ -142,30 +155,32 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     """
     side_by_label: dict[str, str] = {}
     for side, labels in labels_of_sides:
-        if side not in VALUES:
-            sides_there = ", ".join(VALUES)
-            raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{did_you_mean(side, VALUES)}")
+        if side not in VALUE_BY_SIDE:
+            sides_there = ", ".join(VALUE_BY_SIDE)
+            raise ValueError(
+                f"no side is called {one_line(side)}; there are {sides_there}{did_you_mean(side, VALUE_BY_SIDE)}"
+            )
         for label in labels:
             if not label:
                 raise ValueError(f"a label of {side} is empty")
             earlier_side = side_by_label.get(label, side)
             if earlier_side != side:
                 raise ValueError(f"{one_line(label)} is named twice: {earlier_side} and {side}")
-            if label in RESERVED and side not in RESERVED[label]:
-                allowed_sides = " or ".join(RESERVED[label])
+            if label in RESERVED_LABELS and side not in RESERVED_LABELS[label]:
+                allowed_sides = " or ".join(RESERVED_LABELS[label])
                 raise ValueError(f"{label} cannot be {side}; it may be {allowed_sides}")
             side_by_label[label] = side
     return side_by_label
 
 
 def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], file: str) -> LabelPolicy:
-    """Return the policy, after a check that it has a side for every label of a file.
+    """Return the policy if it has a side for every label of a file.
 
     `count_by_label` says how many lines of the file have each label. Raises InputError if there is no policy, if a
-    label has no side, and if the file uses a reserved label. The message lists the labels without a side with their
-    counts, and suggests an option to type.
+    label of the file has no side, or if the file uses a reserved label. The message lists the labels without a side and
+    their counts, and it suggests an option to type.
     """
-    for label in RESERVED:
+    for label in RESERVED_LABELS:
         if label in count_by_label:
             problem = f"the label {label} has a meaning of its own and may not be used in a file"
             raise InputError(problem, file=file, remedy="call it something else")
@@ -188,8 +203,8 @@ def _counts_in_words(count_by_label: Mapping[str, int]) -> str:
 def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     """Return a value of `--policy` that names all labels, for a user to complete and type.
 
-    A label without a side in the policy gets the side that its name suggests. Labels whose names suggest none have the
-    word SIDE instead: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
+    A label that the policy does not name gets the side that its name suggests. If the name suggests no side, the word
+    SIDE stands in its place: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
     """
     side_by_label = {} if policy is None else dict(policy.sides)
     labels_without_guess = []
@@ -212,13 +227,13 @@ def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
 
 
 def guess_side(label: str) -> str | None:
-    """Return the side of a policy that a common label most likely belongs to, such as "right" for "Yes".
+    """Return the side of a policy to which a common label most likely belongs, such as "right" for "Yes".
 
-    Return None for a label that is not common. Upper case, underscores and hyphens make no difference.
+    Return None for a label that is not common. Letter case is ignored, and underscores and hyphens count as blanks.
     """
     name = label.strip().casefold()
     name_with_blanks = name.replace("_", " ").replace("-", " ")
-    for side, common_names in _GUESSES.items():
+    for side, common_names in _COMMON_LABELS_BY_SIDE.items():
         if name in common_names or name_with_blanks in common_names:
             return side
     return None

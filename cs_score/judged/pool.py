@@ -1,6 +1,7 @@
-"""The task `pool`: it scores answers that somebody has labelled, in tables with any names of columns, under a policy.
+"""The task `pool`, which scores answers that somebody has labelled.
 
-A policy says what each label counts, such as `right=CORRECT,wrong=INCORRECT`.
+A policy says whether a label counts as right, half right or wrong: `right=CORRECT,wrong=INCORRECT`. The files are
+tables, whose columns may have any names.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
-from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
+from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit, UnitsUnderPolicy
 from cs_score.evidence.reading import InputContent
 from cs_score.judged import pairing
 from cs_score.judged.averages import MEASURES, measures_of_sums
@@ -24,9 +25,9 @@ from cs_score.judged.counting import (
     Rules,
     UnitCount,
     UnitGold,
-    accept_unassessed,
     count_unit,
     counting_case,
+    gold_with_unassessed_accepted,
     judge_lines,
     key_of_line,
     unassessed_lines,
@@ -40,17 +41,17 @@ from cs_score.measures.registry import Divide, divide
 from cs_score.statistics.units import UnitTable
 
 _MOST_WITH_ROUNDING: Final = 1 + 1e-12
-"""The largest average precision that is 1 but for the rounding of its sum."""
+"""The largest average precision that differs from 1 only by rounding errors."""
 
 _ACCEPTED: Final = "accepted"
-"""The label of an answer that is assumed to be right, if the policy has no label on the right side."""
+"""The label of an answer that is assumed to be right, if the policy counts no label as right."""
 
 _JOINED_BY: Final[Mapping[Key, str]] = {
     "unit": "unit alone",
     "answer": "unit and answer",
     "answer+evidence": "unit, answer and evidence",
 }
-"""The columns by which a run and its assessments are joined, in words, by the value of `--key`."""
+"""The columns that a line of a run and its assessment have in common, in words, by the value of `--key`."""
 
 
 class PoolOptions(Record):
@@ -76,11 +77,11 @@ class PoolOptions(Record):
 
 
 class Pool(Mode):
-    """Scores a run whose answers were judged; its units are questions, queries, claims or topics.
+    """Scores a run whose answers somebody has labelled; its units are questions, queries, claims or topics.
 
-    The labels are in a file of assessments, the gold of this task, or in the lines of the run itself. `policy` is the
-    policy in force, `heading_by_column` has the names of columns in the files, and `run_name` chooses one of the runs
-    of a file.
+    The labels are in a file of assessments, which is the gold of this task, or in the lines of the run itself. `policy`
+    is the policy in force. `heading_by_meaning` holds the headings of the columns in the files, such as
+    `{"label": "verdict"}`. `run_name` is the name of the run that is scored, if a file holds several runs.
     """
 
     name = "pool"
@@ -107,22 +108,26 @@ class Pool(Mode):
     endings = FORMATS
 
     def __init__(self) -> None:
-        """Make the task without a policy, for files with our names of columns."""
+        """Make the task without a policy, for files whose columns have the usual headings."""
         super().__init__()
         self.policy: LabelPolicy | None = None
-        self.heading_by_column: Headings = {}
+        self.heading_by_meaning: Headings = {}
         self.run_name = ""
 
     # ---- Its numbers
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return the measures, given the sums of the counts of units: micro and macro averages, coverage and AP."""
+        """Return the micro and macro averages, the coverage and the average precision.
+
+        `sums` holds the sum of each count over all units.
+        """
         return measures_of_sums(UnitCount._make(sums), divide)
 
     def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
-        """Return `ap`, average precision, with the reason why it has no value; an empty dictionary if it has one.
+        """Return the reason why average precision, `ap`, has no value: `{"ap": "... is not defined with weights"}`.
 
-        It has no value with weights, nor if the average precision of some unit exceeds 1.
+        The dictionary is empty if it has a value. It has none if classes have weights, or if the average precision of a
+        unit exceeds 1.
         """
         if units and units[0].gold.rules.has_weight_column:
             return {"ap": "average precision is not defined with weights"}
@@ -133,11 +138,14 @@ class Pool(Mode):
         return {}
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
-        """Return the measure that is shown first: `micro-r`, the accuracy, for single answers, else `micro-f1`."""
+        """Return the measure that is shown first, `micro-f1` in most cases.
+
+        If each unit wants a single answer, it is `micro-r`, which is then the accuracy.
+        """
         return "micro-r" if _has_single_answers(units, table) else "micro-f1"
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        """Yield the sentences above the scores: how many answers were counted, and how the files were joined."""
+        """Yield the sentences above the scores, which say how answers were counted and how the files were joined."""
         sums: Any = UnitCount._make(table.sums())
         yield _answers_by_side(sums, len(units))
         if not units:
@@ -155,7 +163,10 @@ class Pool(Mode):
             yield _accuracy_sentence(sums)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many lines and units the assessments hold, and how many lines the run; nothing without gold."""
+        """Return the numbers of lines and units of the assessments, and the number of lines of the run.
+
+        The first of the two is empty if there are no assessments.
+        """
         run_contents = ((predictions.line_count, "line"),)
         if gold is None:
             return (), run_contents
@@ -164,48 +175,51 @@ class Pool(Mode):
     # ---- Options
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return the task with these options in force; a policy that is the name of a file is read.
+        """Return the task with these options in force; a policy may be given as the name of a file.
 
-        Raises UsageError for a key, columns or a policy that are not possible, InputError for a file without a policy.
+        Raises UsageError for an invalid key, policy or names of columns, and InputError for a file that holds no
+        policy.
         """
         mode = super().with_options(options)
         pool_options: PoolOptions = mode.chosen_options
         if pool_options.key is not None and pool_options.key not in KEYS:
             raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(pool_options.key))}")
-        mode.heading_by_column = read_headings(pool_options.columns)
+        mode.heading_by_meaning = read_headings(pool_options.columns)
         if not pool_options.policy:
             return mode
         policy = read_policy(pool_options.policy)
-        # The options have the whole policy in the place of a file name, so that signatures do not depend on the file.
+        # The text of the policy replaces the name of its file, so that signatures do not depend on this name.
         options_with_policy = replace(pool_options, policy=str(policy))
-        return mode._with(policy=policy, kinds=kinds_of(policy), chosen_options=options_with_policy)
+        return mode._copy_with(policy=policy, kinds=kinds_of(policy), chosen_options=options_with_policy)
 
     # ---- Reading
 
     def gold(self, source: Source) -> JudgedFile:
-        """Return the assessments of a file. Raises InputError for a file that holds none."""
-        columns_unread = pairing.COLUMNS_OF_RUNS
-        assessments = read_judged(source, self.heading_by_column, columns_unread=columns_unread, needs_label=True)
+        """Return the assessments in a file. Raises InputError if the file holds none."""
+        ignored_columns = pairing.COLUMNS_OF_RUNS
+        assessments = read_judged(source, self.heading_by_meaning, ignored_columns=ignored_columns, needs_label=True)
         if not assessments.line_count:
             raise InputError("no line below the header: nothing is assessed", file=source.name)
         return assessments
 
     def predictions(self, source: Source) -> JudgedFile:
-        """Return the answers of a file of runs, whose lines may have labels. Raises InputError for a malformed file."""
-        columns_unread = pairing.COLUMNS_OF_GOLD if self.has_gold else ()
-        return read_judged(source, self.heading_by_column, columns_unread=columns_unread, needs_label=False)
+        """Return the answers in a file of runs, which may have labels. Raises InputError for a malformed file."""
+        ignored_columns = pairing.COLUMNS_OF_GOLD if self.has_gold else ()
+        return read_judged(source, self.heading_by_meaning, ignored_columns=ignored_columns, needs_label=False)
 
     def systems(self, predictions: InputContent) -> Sequence[str]:
-        """Return the names of the runs in a file that are to be scored: the one that `--run` chooses, else all.
+        """Return the names of the runs of a file that are to be scored.
 
-        The only run of a file without a column `run` has an empty name. Raises InputError if the chosen one is missing.
+        These are all runs of the file, unless `--run` chooses one. The only run of a file without a column `run` has an
+        empty name. Raises InputError if the file does not have the chosen run.
         """
         run_names = list(predictions.content.units_by_run) or [""]
         chosen_name = self.chosen_options.run
         if not chosen_name:
             return run_names
         if chosen_name not in run_names:
-            names_in_words = ", ".join([one_line(name, 40) for name in run_names if name]) or "no column run"
+            listed_names = ", ".join([one_line(name, 40) for name in run_names if name])
+            names_in_words = listed_names or "no column run"
             suggestion = did_you_mean(chosen_name, run_names)
             problem = f"no run is called {chosen_name}; there is {names_in_words}{suggestion}"
             raise InputError(problem, file=predictions.name)
@@ -214,21 +228,22 @@ class Pool(Mode):
     def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
         """Return the task that scores the run with the name `system`, which is one of the `systems` of a file.
 
-        If the file has several, the options in force name this run, so that signatures tell the runs apart.
+        If the file has several runs, the options of the returned task name this run, so that each run has a signature
+        of its own.
         """
         options = self.chosen_options
         if len(systems) > 1:
             options = replace(options, run=system)
-        return self._with(run_name=system, chosen_options=options)
+        return self._copy_with(run_name=system, chosen_options=options)
 
     # ---- Units
 
     def pair_units(
         self, gold: Any, predictions: InputContent, options: PoolOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return the units, each with its id, gold and answers, and notices about lines and columns without use.
+        """Return the id, the gold and the answers of each unit, and notices about lines and columns that are not used.
 
-        Raises InputError or UsageError if the files do not fit, or a label is not in the policy.
+        Raises InputError or UsageError if the files do not belong together, or if the policy does not name a label.
         """
         run: JudgedFile = predictions.content
         if gold is None:
@@ -236,7 +251,10 @@ class Pool(Mode):
         return self._pair_with_assessments(gold.content, run)
 
     def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
-        """Return the units of a run whose lines have labels, and the notices. Raises InputError or UsageError."""
+        """Return the units of a run whose lines have labels of their own, and the notices.
+
+        Raises InputError for a run without labels, and UsageError for an option that needs assessments.
+        """
         if self.chosen_options.key is not None:
             raise UsageError("--key says how a run finds its assessments: give --gold ASSESSMENTS, too")
         pairing.check_labelled_run(run, self._label_heading)
@@ -248,7 +266,10 @@ class Pool(Mode):
         return pairing.pair_with_own_labels(run, units, answers.lines_by_unit, rules), notices
 
     def _pair_with_assessments(self, assessments: JudgedFile, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
-        """Return the units of assessments with the answers of a run, and the notices. Raises InputError, UsageError."""
+        """Return the units of assessments with the answers of a run, and the notices.
+
+        Raises InputError or UsageError if the files do not belong together.
+        """
         pairing.check_assessments_and_run(assessments, run, self._label_heading)
         notices = pairing.notices_of_unread_columns(assessments, run)
         policy = check_labels(self.policy, assessments.count_by_label, assessments.name)
@@ -260,17 +281,21 @@ class Pool(Mode):
 
     @property
     def _label_heading(self) -> str:
-        """The name of the column of the labels in the files."""
-        return self.heading_by_column.get("label", "label")
+        """The heading of the column of labels in the files: "label", or "verdict" with `--columns label=verdict`."""
+        return self.heading_by_meaning.get("label", "label")
 
     def _distinct_answers(self, run: JudgedFile) -> pairing.DistinctAnswers:
-        """Return the answers of the run that is scored, without repeated lines. Raises InputError for other labels."""
+        """Return the answers of the run that is scored, without repeated lines.
+
+        Raises InputError if a repeated line has another label than the first one.
+        """
         return pairing.drop_repeated_answers(run.units_by_run.get(self.run_name, {}), run.name)
 
     def _joining_key(self, assessments: JudgedFile, run: JudgedFile) -> Key:
-        """Return the key by which the lines of a run find their assessments: `--key`, or the finest that fits.
+        """Return the key by which the lines of a run find their assessments, such as "answer".
 
-        Raises InputError if the key needs evidence, and one of the files has none.
+        It is the value of `--key`. Without this option it is "answer+evidence" if the assessments have evidence, and
+        "answer" otherwise. Raises InputError if the key needs evidence and one of the files has none.
         """
         key: Key | None = self.chosen_options.key
         if key is None:
@@ -283,10 +308,10 @@ class Pool(Mode):
         return key
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the counts of each unit; equal counts are one object. Raises InputError as `row` does.
+        """Return the counts of each unit; units with equal counts share one object.
 
-        A million units of one answer have only a few different counts. To compute each of these once takes a third of
-        the time, and to keep each once takes half the memory.
+        A million units with a single answer have only a few different counts. Computing each of them once takes a third
+        of the time, and keeping each of them once takes half the memory. Raises InputError as `row` does.
         """
         row_by_case: dict[object, Row] = {}
         shared_rows: dict[Row, Row] = {}
@@ -307,24 +332,30 @@ class Pool(Mode):
         return count_unit(judge_lines(unit.prediction, unit.gold), unit.gold)
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Return the lines that explain the counts of a unit: how each answer counts, and which classes are missing."""
+        """Return the lines that explain the counts of a unit: the judgment of each answer, and the missing classes."""
         count: Any = UnitCount._make(row)
         return explanation_of(judge_lines(unit.prediction, unit.gold), unit.gold, count)
 
     def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
-        """Return the answers of a unit and its classes, each with its faults; they are the same for all measures."""
+        """Return the answers of a unit and its equivalence classes, each with its faults.
+
+        They are the same for all measures.
+        """
         return parts_of(judge_lines(unit.prediction, unit.gold), unit.gold)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the answers of a unit without some of its faults, as documents have them."""
+        """Return the answers of a unit, with these faults of them corrected, as a list of JSON objects."""
         return self.prediction_to_json(corrected_lines(unit.prediction, faults, unit.gold))
 
     def prediction_to_json(self, prediction: Sequence[LabelledLine]) -> Any:
-        """Return the answers of a unit as documents have them: a dictionary for each line, without empty fields."""
+        """Return the answers of a unit as a list of JSON objects: `[{"answer": "Paris", "number": 3}]`.
+
+        An object holds only the fields of a line that differ from their defaults.
+        """
         return [_fields_of_line(line) for line in prediction]
 
     def prediction_from_json(self, prediction: Any) -> Sequence[LabelledLine]:
-        """Return the answers of a unit from the dictionaries that `prediction_to_json` makes of them."""
+        """Return the answers of a unit, given the JSON objects that `prediction_to_json` returns for them."""
         lines = []
         for fields in prediction:
             has_number = "number" in fields  # which is left out if it is 0
@@ -332,12 +363,19 @@ class Pool(Mode):
         return lines
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of a unit in each further column of the file, such as `{"kind": "people"}`."""
+        """Return the groups of a unit by the heading of a column: `{"kind": "people"}`.
+
+        Every column of the file without a meaning, such as "label", names groups.
+        """
         groups: Mapping[str, str] = unit.gold.groups
         return groups
 
     def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
-        """Return the label of each assessed answer by its unit and its key there; none for a run with own labels."""
+        """Return the label of each assessed answer: `{("q1", "Paris"): "CORRECT"}`.
+
+        The key of the dictionary is the unit and the key of the answer (`key_of_line`). The dictionary is empty if the
+        lines of the run have labels of their own.
+        """
         labels: dict[tuple[str, Any], str] = {}
         for unit in units:
             gold: UnitGold = unit.gold
@@ -350,9 +388,10 @@ class Pool(Mode):
     # ---- Assumptions
 
     def scenarios(self, units: Sequence[Unit]) -> Iterator[tuple[str, str, Sequence[Unit]]]:
-        """Yield name, assumption and units of two scenarios: all unassessed answers are wrong, or all are right.
+        """Yield the name, the assumption and the units of two scenarios for the answers that nobody has assessed.
 
-        There is no scenario if every answer has an assessment.
+        In the first scenario all of these answers are wrong, in the second one all are right. There is no scenario if
+        every answer has an assessment.
         """
         has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)
         if not has_unassessed_answer:
@@ -363,32 +402,34 @@ class Pool(Mode):
         yield "pessimistic", "every unassessed answer wrong", pessimistic_units
         optimistic_units = []
         for unit in units:
-            gold_with_more_answers = accept_unassessed(unit.prediction, unit.gold)
-            optimistic_units.append(unit._replace(gold=gold_with_more_answers))
+            optimistic_gold = gold_with_unassessed_accepted(unit.prediction, unit.gold)
+            optimistic_units.append(unit._replace(gold=optimistic_gold))
         assumption = "every unassessed answer right, each a class of its own that is wanted, too"
         yield "optimistic", assumption, optimistic_units
 
-    def apply_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
-        """Return another policy in full, as `--policy` takes it, and the units with labels that count as it says.
+    def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
+        """Return units whose labels have the values that another policy gives them, and the full text of the policy.
 
-        Raises UsageError or InputError if it is no policy, or lacks a label of the units.
+        `policy` is a value of the option `--policy`: the text of a policy, or the name of a file that holds one. Raises
+        UsageError or InputError if it is neither, or if the policy does not name a label of the units.
         """
         other_policy = read_policy(policy)
+        policy_text = str(other_policy)
         if not units:
-            return str(other_policy), units
-        rules = units[0].gold.rules
+            return UnitsUnderPolicy(policy_text, units)
+        rules = units[0].gold.rules  # all units have the same
         check_labels(other_policy, _count_labels(units), rules.file)
         other_rules = replace(rules, value_by_label=_value_by_label(other_policy))
-        return str(other_policy), _with_rules(units, other_rules)
+        return UnitsUnderPolicy(policy_text, _with_rules(units, other_rules))
 
 
 # ---- Rules
 
 
 def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
-    """Return the rules for the units of a file that holds labels.
+    """Return the rules for judging the lines of a file that holds labels.
 
-    `key` says how a run finds its assessments; it is None if the lines of the run have labels themselves.
+    `key` says how a line of a run finds its assessment; it is None if the lines of the run have labels of their own.
     """
     return Rules(
         value_by_label=_value_by_label(policy),
@@ -401,14 +442,20 @@ def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
 
 
 def _value_by_label(policy: LabelPolicy) -> dict[str, Value]:
-    """Return what each label of a policy counts; the label of answers that are assumed to be right counts 1."""
+    """Return the value of each label under a policy, such as `{"CORRECT": 1.0, "INCORRECT": 0.0}`.
+
+    The label of answers that are assumed to be right (`_accepted_label`) has the value 1.
+    """
     value_by_label = policy.values
     value_by_label[_accepted_label(policy)] = 1.0
     return value_by_label
 
 
 def _accepted_label(policy: LabelPolicy) -> str:
-    """Return the label of answers that are assumed to be right: the first right label that a file may have."""
+    """Return the label of answers that are assumed to be right, such as "CORRECT".
+
+    It is the first label on the right side of the policy, except DUPLICATE, which no file may have.
+    """
     for label in policy.labels_on("right"):
         if label != DUPLICATE:
             return label
@@ -416,7 +463,7 @@ def _accepted_label(policy: LabelPolicy) -> str:
 
 
 def _with_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:
-    """Return copies of the units whose gold has these rules in the place of its own."""
+    """Return copies of the units, in which these rules replace the rules of the gold."""
     return [unit._replace(gold=replace(unit.gold, rules=rules)) for unit in units]
 
 
@@ -463,9 +510,9 @@ def _accuracy_sentence(sums: UnitCount) -> str:
 
 
 def _fields_of_line(line: LabelledLine) -> dict[str, Any]:
-    """Return the answer of a line with all fields that differ from their defaults, as documents have it.
+    """Return the answer of a line, and its fields that differ from their defaults, as a JSON object.
 
-    A line with the answer "Paris" in line 3 and a label gives `{"answer": "Paris", "number": 3, "label": "CORRECT"}`.
+    An example is `{"answer": "Paris", "number": 3, "label": "CORRECT"}`.
     """
     default_fields = asdict(LabelledLine(0, ""))
     fields: dict[str, Any] = {"answer": line.answer}

@@ -1,4 +1,7 @@
-"""Collect the answers of a run from which a sample was assessed, perhaps by a second assessor."""
+"""Collect the answers of a run of which only a sample was assessed.
+
+In some studies a first assessor, perhaps a model, labels all answers, and a second assessor labels the sample.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,12 @@ from cs_score.judged.policy import UNASSESSED, Value
 
 
 class SampledAnswer(NamedTuple):
-    """An answer of a run, with its value by the labels of the sample and the value that the first labels predict.
+    """An answer of a run of which a sample was assessed.
 
-    `first_label` is the label without the second assessments, or `UNASSESSED`, and `predicted` is its value.
-    `is_sampled` says whether the answer is in the sample; `value` means something only then, and is None if the policy
-    ignores the answer. `identity` is equal for equal answers of different runs.
+    `first_label` is the label that the first assessor gave to the answer, or `UNASSESSED`. `predicted` is the value of
+    this label if a second assessor labelled the sample, and None otherwise. `is_sampled` says whether the answer is in
+    the sample. `value` is the value of its label in the sample, or None if the policy ignores the answer; it has a
+    meaning only if the answer is in the sample. `identity` is the same for equal answers of different runs.
     """
 
     unit: str
@@ -30,28 +34,29 @@ class SampledAnswer(NamedTuple):
     value: Value
 
 
-def sampled_answers(units: Sequence[Unit], second: JudgedFile | None) -> list[SampledAnswer]:
-    """Return the answers of a run, unit by unit.
+def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None) -> list[SampledAnswer]:
+    """Return the answers of a run, unit by unit, and whether each of them is in the sample that was assessed.
 
-    `second` holds the second assessments, which are the sample. An answer in the sample counts by its second label, any
-    other answer by its first one, and both kinds of labels decide which answers are duplicates. If `second` is None,
-    the sample consists of all answers with an assessment, and no value is predicted. Raises InputError if assessments
-    of a unit contradict each other.
+    If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample then
+    counts by its second label, and any other answer by its first label. Both kinds of labels decide which answers are
+    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment, and no
+    value is predicted. Raises InputError if assessments of a unit contradict each other.
     """
-    key = _key_of_sample(units, second)
+    key = _key_of_sample(units, second_assessments)
     answers = []
     for unit in units:
-        if second is None:
+        if second_assessments is None:
             answers += _answers_with_first_labels(unit, key)
         else:
-            answers += _answers_with_second_labels(unit, second, key)
+            answers += _answers_with_second_labels(unit, second_assessments, key)
     return answers
 
 
 def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
-    """Return the answers of a run for a unit if its assessments are the sample. Raises InputError for contradictions.
+    """Return the answers of a run for a unit, if there is only one assessor, who has assessed a sample of the answers.
 
-    `key` is the key by which equal answers of different runs are found.
+    The answers with an assessment are the sample. `key` says which parts of two answers must be equal for them to count
+    as the same answer of different runs. Raises InputError if assessments of the unit contradict each other.
     """
     gold: UnitGold = unit.gold
     answers = []
@@ -69,17 +74,17 @@ def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
     return answers
 
 
-def _answers_with_second_labels(unit: Unit, second: JudgedFile, key: Key) -> list[SampledAnswer]:
-    """Return the answers of a run for a unit if the second assessments are the sample.
+def _answers_with_second_labels(unit: Unit, second_assessments: JudgedFile, key: Key) -> list[SampledAnswer]:
+    """Return the answers of a run for a unit, if a second assessor has labelled a sample of them.
 
-    `key` is the key by which an answer finds its second assessment. Raises InputError for assessments of the unit that
-    contradict each other.
+    The answers with a second assessment are the sample. `key` is the key by which an answer finds its second
+    assessment. Raises InputError if assessments of the unit contradict each other.
     """
     gold: UnitGold = unit.gold
     first_judgment_by_number = {judgment.line.number: judgment for judgment in judge_lines(unit.prediction, gold)}
-    second_by_key = _second_assessments_by_key(second, gold.unit, key)
+    second_assessment_by_key = _index_second_assessments(second_assessments, gold.unit, key)
     answers = []
-    for judgment in _judge_with_second_labels(second_by_key, unit.prediction, gold, key):
+    for judgment in _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key):
         first_judgment = first_judgment_by_number[judgment.line.number]
         line_key = key_of_line(judgment.line, key)
         answer = SampledAnswer(
@@ -88,7 +93,7 @@ def _answers_with_second_labels(unit: Unit, second: JudgedFile, key: Key) -> lis
             identity=(gold.unit, line_key),
             first_label=_label_of_assessor(first_judgment),
             predicted=first_judgment.value,
-            is_sampled=line_key in second_by_key,
+            is_sampled=line_key in second_assessment_by_key,
             value=judgment.value,
         )
         answers.append(answer)
@@ -96,68 +101,74 @@ def _answers_with_second_labels(unit: Unit, second: JudgedFile, key: Key) -> lis
 
 
 def _label_of_assessor(judgment: JudgedLine) -> str:
-    """Return the label that an assessor has given to an answer; `UNASSESSED` if nobody has assessed it.
+    """Return the label that an assessor has given to an answer, or `UNASSESSED` if nobody has assessed it.
 
-    The label of a judged line may be another one: `DUPLICATE`, if a better answer counts for the same class.
+    The label of the judged line itself may be `DUPLICATE`, because a better answer counts for the same class.
     """
     if judgment.assessment is not None:
         return judgment.assessment.label
-    has_own_label = judgment.line.label != ""
-    return judgment.line.label if has_own_label else UNASSESSED
+    return judgment.line.label or UNASSESSED
 
 
-def _key_of_sample(units: Sequence[Unit], second: JudgedFile | None) -> Key:
-    """Return the key by which answers find their second assessments: the key of the first assessments, if any.
+def _key_of_sample(units: Sequence[Unit], second_assessments: JudgedFile | None) -> Key:
+    """Return the key by which answers find their second assessments, such as "answer".
 
-    A run with labels of its own has no such key: then it is answer and evidence if the second assessments have
-    evidence, else the answer alone.
+    It is the key by which they find their first assessments. A run with labels of its own has no such key. In that case
+    the key is "answer+evidence" if the second assessments have evidence, and "answer" otherwise.
     """
     for unit in units:
         gold: UnitGold = unit.gold
         if gold.rules.key is not None:
             return gold.rules.key
-    if second is not None and "evidence" in second.filled_columns:
+    if second_assessments is not None and "evidence" in second_assessments.filled_columns:
         return "answer+evidence"
     return "answer"
 
 
-def _second_assessments_by_key(second: JudgedFile, unit: str, key: Key) -> dict[object, LabelledLine]:
+def _index_second_assessments(second_assessments: JudgedFile, unit: str, key: Key) -> dict[object, LabelledLine]:
     """Return the second assessments of a unit by their key (`key_of_line`).
 
     Raises InputError if two of them with the same key have different labels.
     """
     line_by_key: dict[object, LabelledLine] = {}
-    for lines_by_unit in second.units_by_run.values():
+    for lines_by_unit in second_assessments.units_by_run.values():
         for line in lines_by_unit.get(unit, ()):
             first_line = line_by_key.setdefault(key_of_line(line, key), line)
             if first_line.label != line.label:
                 problem = f"the answer has another label in line {first_line.number}"
                 place = f"line {line.number}"
-                raise InputError(problem, file=second.name, place=place, remedy="correct one of the two")
+                raise InputError(problem, file=second_assessments.name, place=place, remedy="correct one of the two")
     return line_by_key
 
 
 def _judge_with_second_labels(
-    second_by_key: Mapping[object, LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold, key: Key
+    second_assessment_by_key: Mapping[object, LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold, key: Key
 ) -> list[JudgedLine]:
-    """Return the judged lines of a run for a unit if second assessments replace the first ones of the same key.
+    """Return the judged lines of a run for a unit, after second assessments have replaced first ones of the same key.
 
-    `second_by_key` has the second assessments of the unit. In a run whose lines have labels, they replace these labels.
+    `second_assessment_by_key` holds the second assessments of the unit. If the lines of the run have labels of their
+    own, the labels of the second assessments replace these labels.
     """
     if gold.rules.key is None:
-        lines_with_second_labels = [_replace_label(line, second_by_key, key) for line in lines]
+        lines_with_second_labels = [_replace_label(line, second_assessment_by_key, key) for line in lines]
         return judge_lines(lines_with_second_labels, gold)
-    assessments = [_replace_label(line, second_by_key, key) for line in gold.lines]
+    assessments = [_replace_label(line, second_assessment_by_key, key) for line in gold.lines]
     first_keys = {key_of_line(line, key) for line in gold.lines}
-    for line_key, second_line in second_by_key.items():
+    for line_key, second_line in second_assessment_by_key.items():
         if line_key not in first_keys:
             assessments.append(second_line)
     return judge_lines(lines, replace(gold, lines=assessments))
 
 
-def _replace_label(line: LabelledLine, second_by_key: Mapping[object, LabelledLine], key: Key) -> LabelledLine:
-    """Return a line with the label of its second assessment, if it has one, and with the class that this one names."""
-    second = second_by_key.get(key_of_line(line, key))
-    if second is None:
+def _replace_label(
+    line: LabelledLine, second_assessment_by_key: Mapping[object, LabelledLine], key: Key
+) -> LabelledLine:
+    """Return a line with the label and the class of its second assessment; a line without one is returned unchanged.
+
+    The line keeps its class if the second assessment names none.
+    """
+    second_assessment = second_assessment_by_key.get(key_of_line(line, key))
+    if second_assessment is None:
         return line
-    return replace(line, label=second.label, class_name=second.class_name or line.class_name)
+    class_name = second_assessment.class_name or line.class_name
+    return replace(line, label=second_assessment.label, class_name=class_name)

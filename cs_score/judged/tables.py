@@ -1,4 +1,7 @@
-"""Read tables of judged answers in CSV, TSV or JSON lines: each row gives the cells of the columns that we know."""
+"""Read tables of judged answers in CSV, TSV or JSON lines.
+
+A column has a meaning, such as "label", and a heading, which is the name of the column in the file, such as "verdict".
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from cs_score.base.sources import Source, plain_name, reason_of
 from cs_score.evidence.reading import kind_of, quoted
 
 COLUMNS: Final = ("unit", "answer", "evidence", "label", "class", "wanted", "weight", "confidence", "run")
-"""The columns that have a meaning, in the order of the cells of a `TableRow`; all others are groups of the unit."""
+"""The meanings that columns can have, in the order of the cells of a `TableRow`.
+
+Every other column of a table groups the units: its cells name the group of each unit.
+"""
 
 REQUIRED: Final = ("unit", "answer")
 
@@ -29,48 +35,51 @@ _LARGEST_FIELD: Final = 1 << 30
 
 
 TableRow: TypeAlias = tuple[int, tuple[str, ...], list[str]]
-"""A row of a table: the line where it begins, its cells of `COLUMNS`, and its cells of the other columns of the table.
+"""A row of a table: the line where it begins, its cells of `COLUMNS`, and its cells of the columns that group units.
 
-A cell is empty if the table lacks its column. The row is a tuple and no record, because a million of them are made.
+A cell is empty if the table lacks its column. The row is a tuple and not a record, because a table may have a million.
 """
 
 Headings: TypeAlias = Mapping[str, str]
-"""The headings of columns that a file calls by another name than `COLUMNS`: `{"unit": "question_id"}`."""
+"""The headings of columns in a file, by the meaning of the column: `{"unit": "question_id"}`.
+
+It holds only columns whose heading differs from their meaning.
+"""
 
 
 def read_headings(text: str) -> Headings:
-    """Return the heading of each column in the value of `--columns`; an empty text gives none.
+    """Return the heading of each column that the value of `--columns` names, by the meaning of the column.
 
     "unit=question_id,label=verdict" gives `{"unit": "question_id", "label": "verdict"}`. Raises UsageError for a column
-    without a meaning or a heading, and for one that is named twice.
+    without a meaning or a heading, and for a column that is named twice.
     """
-    heading_by_column: dict[str, str] = {}
+    heading_by_meaning: dict[str, str] = {}
     for column, heading in read_column_names(text, COLUMNS, unknown="no column has the meaning"):
-        if column in heading_by_column:
+        if column in heading_by_meaning:
             raise UsageError(f"--columns names {column} twice")
-        heading_by_column[column] = heading
-    return heading_by_column
+        heading_by_meaning[column] = heading
+    return heading_by_meaning
 
 
 class JudgedTable:
     """Reads the rows of a table, one after the other.
 
-    `columns` are the headings of the table, or the keys of the JSON lines that were read so far; `other_columns` are
-    those among them that are groups of units.
+    `columns` are the headings of all columns of the table, or the keys of the JSON lines that were read so far.
+    `group_columns` are the headings of those columns that group the units.
     """
 
-    def __init__(self, source: Source, heading_by_column: Headings, columns_unread: Sequence[str] = ()) -> None:
+    def __init__(self, source: Source, heading_by_meaning: Headings, ignored_columns: Sequence[str] = ()) -> None:
         """Prepare to read a file.
 
-        `heading_by_column` has the names of columns in the file, by their meaning. The cells of `columns_unread` are
-        empty in every row.
+        `heading_by_meaning` holds the headings that the file uses for columns with a meaning, such as
+        `{"label": "verdict"}`. The cells of `ignored_columns` are returned as empty in every row.
         """
         self.name = source.name
         self.columns: list[str] = []
-        self.other_columns: list[str] = []
+        self.group_columns: list[str] = []
         self._source = source
-        self._heading_by_column = heading_by_column
-        self._columns_unread = frozenset(columns_unread)
+        self._heading_by_meaning = heading_by_meaning
+        self._ignored_columns = frozenset(ignored_columns)
 
     def rows(self) -> Iterator[TableRow]:
         """Yield the rows in order, without blank lines. Raises InputError with the line if the file is no table."""
@@ -84,22 +93,22 @@ class JudgedTable:
         cells_of_lines = _csv_cells(self.name, lines) if file_format == ".csv" else _tsv_cells(lines)
         return self._cell_rows(cells_of_lines)
 
-    def column_of(self, meaning: str) -> str:
+    def heading_of(self, meaning: str) -> str:
         """Return the heading of the column with a meaning in this table.
 
         With `--columns label=verdict` the column "label" has the heading "verdict" if the table has such a column;
         otherwise its heading is the meaning itself, "label".
         """
-        heading = self._heading_by_column.get(meaning, meaning)
+        heading = self._heading_by_meaning.get(meaning, meaning)
         return heading if heading in self.columns else meaning
 
     # ---- The format of the file
 
     def _format_of_file(self, first_line: str) -> str:
-        """Return the format of the file, as one of `FORMATS`: the ending of its name, in small letters.
+        """Return the format of the file, such as ".csv", from the ending of its name.
 
-        Standard input and objects in memory have no ending, so their first line decides. Raises InputError for a name
-        with another ending.
+        Standard input and objects in memory have no name, so that their first line decides. Raises InputError for a
+        name with any other ending.
         """
         if self.name in ("-", "<gold>", "<predictions>"):
             return _guess_format(first_line)
@@ -111,7 +120,7 @@ class JudgedTable:
         return ending
 
     def _check_first_line(self, first_line: str, file_format: str) -> None:
-        """Raise InputError if the first line of the file shows that it has another format than its name says."""
+        """Raise InputError if the first line of the file shows that it has a different format than `file_format`."""
         if first_line.lstrip().startswith("<"):
             self._refuse("HTML or XML, where a table is expected", "export the table as .csv")
         if file_format == ".jsonl":
@@ -129,7 +138,7 @@ class JudgedTable:
             self._refuse("one JSON list, where each line is an object", f"jq -c '.[]' {self.name}")
 
     def _refuse_json(self, first_line: str, ending: str) -> None:
-        """Raise InputError if the file is JSON, though its name has the `ending` of a table of cells."""
+        """Raise InputError if the file is JSON, although its name ends in `ending`, which is .csv or .tsv."""
         if first_line.lstrip().startswith(('{"', "{ ", "[{")):
             self._refuse(f"JSON in a file that ends in {ending}", "name it .jsonl, with one object a line")
 
@@ -160,33 +169,33 @@ class JudgedTable:
     def _cell_rows(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[TableRow]:
         """Yield the rows of a table in CSV or TSV.
 
-        `rows` has the line number and the cells of each row; the first one is the header, which sets `columns` and
-        `other_columns`. Raises InputError with the line for a header that names a column twice or lacks one, and for a
-        row with too few or too many cells.
+        `rows` yields the line number and the cells of each row. The first row is the header, from which `columns` and
+        `group_columns` are set. Raises InputError, with the line, if the header names a column twice or lacks a
+        required one, and if a row has too few or too many cells.
         """
         header = next(rows, None)
         if header is None:
             raise InputError("empty: a table begins with a line that names its columns", file=self.name)
         header_line, self.columns = header
         self._check_header(header_line)
-        self.other_columns = self._columns_without_meaning()
+        self.group_columns = self._columns_without_meaning()
         width = len(self.columns)
         positions = [self._position_of(meaning) for meaning in COLUMNS]
-        other_positions = [self.columns.index(column) for column in self.other_columns]
+        group_positions = [self.columns.index(column) for column in self.group_columns]
         pick_cells_with_meaning = itemgetter(*positions)  # much faster than a loop over the positions of each row
-        other_cells: list[str] = []
+        group_cells: list[str] = []
 
         for line, cells in rows:
             if len(cells) != width:
                 problem = f"{len(cells)} cells, where the header names {width} columns"
                 raise InputError(problem, file=self.name, place=f"line {line}")
             cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
-            if other_positions:
-                other_cells = [cells[position] for position in other_positions]
-            yield line, pick_cells_with_meaning(cells), other_cells
+            if group_positions:
+                group_cells = [cells[position] for position in group_positions]
+            yield line, pick_cells_with_meaning(cells), group_cells
 
     def _check_header(self, line: int) -> None:
-        """Raise InputError if the header in this line names a column twice, or lacks one that every table has."""
+        """Raise InputError if the header in this line names a column twice, or lacks a column that is required."""
         for position, column in enumerate(self.columns):
             if column in self.columns[:position]:
                 problem = f"two columns are called {quoted(column)}" if column else "two columns have no name"
@@ -194,18 +203,18 @@ class JudgedTable:
         self._require_columns(f"line {line}")
 
     def _columns_without_meaning(self) -> list[str]:
-        """Return the columns of the table that are groups of units: all but those of `COLUMNS`."""
-        columns_with_meaning = {self.column_of(meaning) for meaning in COLUMNS}
+        """Return the headings of the columns that group the units: all columns without a meaning in `COLUMNS`."""
+        columns_with_meaning = {self.heading_of(meaning) for meaning in COLUMNS}
         return [column for column in self.columns if column not in columns_with_meaning]
 
     def _position_of(self, meaning: str) -> int:
-        """Return the position of the cell of a column in a row.
+        """Return the position of a column's cell in a row. `meaning` is the meaning of the column, such as "label".
 
-        For a column that the table lacks, or that is not read, it is the position after the last cell of the file,
-        where `_cell_rows` adds an empty cell.
+        If the table lacks the column, or if the column is ignored, the position is the one after the last cell of the
+        row, where `_cell_rows` adds an empty cell.
         """
-        column = self.column_of(meaning)
-        if column not in self.columns or meaning in self._columns_unread:
+        column = self.heading_of(meaning)
+        if column not in self.columns or meaning in self._ignored_columns:
             return len(self.columns)
         return self.columns.index(column)
 
@@ -214,10 +223,10 @@ class JudgedTable:
 
         The message has the `place` in the file, and an option to type, such as `--columns unit=NAME`.
         """
-        missing_columns = [meaning for meaning in REQUIRED if self.column_of(meaning) not in self.columns]
+        missing_columns = [meaning for meaning in REQUIRED if self.heading_of(meaning) not in self.columns]
         if not missing_columns:
             return
-        missing_headings = [self._heading_by_column.get(meaning, meaning) for meaning in missing_columns]
+        missing_headings = [self._heading_by_meaning.get(meaning, meaning) for meaning in missing_columns]
         headings_there = ", ".join([quoted(column) for column in self.columns[:20]])
         suggestion = did_you_mean(missing_headings[0], self.columns)
         problem = f"no column {' and no column '.join(missing_headings)}; there are {headings_there}{suggestion}"
@@ -229,11 +238,11 @@ class JudgedTable:
     # ---- Rows of JSON objects
 
     def _json_rows(self, lines: Iterator[str]) -> Iterator[TableRow]:
-        """Yield the rows of a table in JSON lines, each of which may have keys that no earlier line has.
+        """Yield the rows of a table in JSON lines.
 
-        Such keys are added to `columns` before the row is yielded. Raises InputError with the line for one that is no
-        object of texts, numbers, true, false and null, and for a line without a unit or an answer if no earlier line
-        has them.
+        If a line has keys that no earlier line has, they are added to `columns` before the row is yielded. Raises
+        InputError, with the line, if a line is not an object of texts, numbers, true, false and null. Also raises it if
+        neither the line nor an earlier one has the keys of unit and answer.
         """
         decoder = json.JSONDecoder(
             object_pairs_hook=_object_of_unique_keys, parse_int=_Number, parse_float=_Number, parse_constant=_Number
@@ -248,12 +257,12 @@ class JudgedTable:
             if has_new_keys or not headings:
                 columns_so_far.update(dict.fromkeys(cell_by_key))
                 self.columns = list(columns_so_far)
-                self.other_columns = self._columns_without_meaning()
+                self.group_columns = self._columns_without_meaning()
                 headings = self._headings_to_read()
                 self._require_columns(f"line {number}")
             cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings])
-            other_cells = [cell_by_key.get(column, "") for column in self.other_columns]
-            yield number, cells, other_cells
+            group_cells = [cell_by_key.get(column, "") for column in self.group_columns]
+            yield number, cells, group_cells
 
     def _cells_of_json_line(self, decoder: json.JSONDecoder, text: str, number: int) -> dict[str, str]:
         """Return the cells of a line with a JSON object, by their keys. Raises InputError with the line's number.
@@ -269,12 +278,12 @@ class JudgedTable:
         raise InputError(problem, file=self.name, place=f"line {number}")
 
     def _headings_to_read(self) -> list[str | None]:
-        """Return the heading of each of `COLUMNS` in this table; None for a column that is not read."""
-        return [None if meaning in self._columns_unread else self.column_of(meaning) for meaning in COLUMNS]
+        """Return the heading of each column of `COLUMNS` in this table, or None for a column that is ignored."""
+        return [None if meaning in self._ignored_columns else self.heading_of(meaning) for meaning in COLUMNS]
 
 
 class _Number(str):
-    """A number of a JSON file as the text that the file has for it, so that 0.50 stays "0.50", as in CSV."""
+    """A number of a JSON file, kept as the text that the file has for it: 0.50 stays "0.50", as in CSV."""
 
 
 def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -288,10 +297,10 @@ def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _cells_of_object(value: Any) -> dict[str, str]:
-    """Return the cells that a JSON object holds, by key: its texts and numbers, "true", "false", and "" for null.
+    """Return the cells of a row that is a JSON object: {"unit": "q1", "note": null} -> {"unit": "q1", "note": ""}.
 
-    Numbers are texts already, since they were decoded as `_Number`. Raises ValueError if the value is no object, or if
-    the object holds a list or another object.
+    Texts and numbers are cells as they are, since numbers were decoded as texts (`_Number`). Raises ValueError if the
+    value is not an object, or if the object holds a list or another object.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object is expected")

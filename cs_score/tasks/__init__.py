@@ -1,7 +1,7 @@
-"""The table of all tasks. A new task needs a module and a row here; `task.py` says what it has to offer.
+"""The table of all tasks. A new task needs a module and a row here; `task.py` describes what the module must provide.
 
-Other packages offer tasks, too (`outside.py`). They build on the names of `__all__`, which are as stable as the public
-API.
+Other installed packages can offer tasks, too (`outside.py`). They use the names in `__all__`, which are as stable as
+the public API.
 """
 
 from __future__ import annotations
@@ -71,33 +71,37 @@ _NAMES_BY_MODULE: Final = {
         "member",
     ),
 }
-"""The names of `__all__` that are imported only when they are first used, by their modules."""
+"""The names of `__all__` that are imported only when they are first used, by the module that defines them."""
 
 COLD_START: Final = "coldstart"
 """The task of command lines that name no task."""
 
 _TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
-"""The form of the name of a task; only words of this form are looked for among the tasks of other packages."""
+"""The form of the name of a task. A word of any other form is never looked up among the tasks of other packages."""
 
 
 class _Tasks(dict[str, str]):
-    """The value of each task by its name, as `module:value`, including the tasks that other packages offer.
+    """A table of all tasks by name, including those that other installed packages offer.
 
-    The packages are searched, which takes 20 ms, only for a name that no task of ours has, and for the list of all
-    names. `offers` has the offer of each task of another package by its name. If a second package offers a task of the
-    same name, its offer is in `rivals`.
+    The value of a task is a path `module:value`, such as "cs_score.evidence.r4c:MODE". Other packages are searched,
+    which takes 20 ms, only when a name is not found among the tasks of cs-score, and when all names are listed.
+    `offer_by_task` holds the offers of other packages. If a second package offers a task of the same name,
+    `second_offer_by_task` holds its offer, and the name cannot be used.
     """
 
-    def __init__(self, own: dict[str, str]) -> None:
-        """Begin with the tasks of this package, `own`."""
-        super().__init__(own)
-        self._own_names = frozenset(own)
-        self.offers: dict[str, outside.Offer] = {}
-        self.rivals: dict[str, outside.Offer] = {}
-        self._is_complete = False
+    def __init__(self, path_by_task: dict[str, str]) -> None:
+        """Make a table of the tasks of cs-score, to which the tasks of other packages are added later.
+
+        `path_by_task` holds the path of each task of cs-score by its name.
+        """
+        super().__init__(path_by_task)
+        self._own_names = frozenset(path_by_task)
+        self.offer_by_task: dict[str, outside.Offer] = {}
+        self.second_offer_by_task: dict[str, outside.Offer] = {}
+        self._has_searched_packages = False
 
     def __contains__(self, name: object) -> bool:
-        """Return whether a task has this name; other packages are searched if no task of ours has it."""
+        """Return whether a task has this name. Other packages are searched if no task of cs-score has it."""
         if super().__contains__(name):
             return True
         if not isinstance(name, str) or not _TASK_NAME.fullmatch(name):
@@ -111,20 +115,23 @@ class _Tasks(dict[str, str]):
         return super().__iter__()
 
     def _add_tasks_of_packages(self) -> None:
-        """Add the tasks that installed packages offer, at the first call. A package cannot replace a task of ours."""
-        if self._is_complete:
+        """Add the tasks that installed packages offer to the table, unless an earlier call has done so.
+
+        A package cannot replace a task of cs-score.
+        """
+        if self._has_searched_packages:
             return
-        self._is_complete = True
+        self._has_searched_packages = True
         from cs_score.tasks import outside
 
         for offer in outside.find_offers():
-            is_possible = _TASK_NAME.fullmatch(offer.task) is not None
-            if not is_possible or offer.task in self._own_names:
+            is_possible_name = _TASK_NAME.fullmatch(offer.task) is not None
+            if not is_possible_name or offer.task in self._own_names:
                 continue
-            if offer.task in self.offers:
-                self.rivals[offer.task] = offer
+            if offer.task in self.offer_by_task:
+                self.second_offer_by_task[offer.task] = offer
             else:
-                self.offers[offer.task] = offer
+                self.offer_by_task[offer.task] = offer
                 self[offer.task] = offer.mode_path
 
 
@@ -136,35 +143,35 @@ OWN_TASKS: Final[dict[str, str]] = {
     "hotpotqa": "cs_score.evidence.hotpotqa:MODE",
     "pool": "cs_score.judged.pool:MODE",
 }
-"""The tasks of this package by name, each as `module:value`, which is imported only when it is used."""
+"""The tasks of cs-score by name, each as a path `module:value`. The module is imported when the task is used."""
 
 TASKS: Final = _Tasks(OWN_TASKS)
-"""All tasks by name, including the tasks of other packages. The value of a task of evidence is its mode."""
+"""All tasks by name, including those of other packages. The path of an evidence task leads to its mode (`Mode`)."""
 
 STAGES: Final[dict[str, str]] = {
     "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
     "scifact-rationale": "cs_score.evidence.stages:RATIONALE",
     "scifact-label": "cs_score.evidence.stages:LABEL",
 }
-"""Stages of tasks by their names in documents; a command line names the task and `--stage`."""
+"""The stages of tasks by name, such as "scifact-label" for `cs-score scifact --stage label`."""
 
 EVIDENCE_TASK: Final = "cs_score.analysis.evidence.task:EvidenceTask"
-"""The class that makes a task with all its verbs out of a mode."""
+"""The path of the class that makes a task with all its verbs from a mode."""
 
 
 def mode_named(name: str) -> Mode:
-    """Return the mode of an evidence task or of a stage, which is enough for scoring.
+    """Return the mode of an evidence task or of a stage. A mode can score predictions, but it has no other verbs.
 
-    Raises UsageError for an unknown name, and for a name that two packages offer.
+    Raises UsageError for an unknown name, and for a task that two packages offer.
     """
     mode: Mode = _value_of(name)
     return mode
 
 
 def task_named(name: str) -> Task:
-    """Return the task with this name and all its verbs, such as `analyze`.
+    """Return the task with this name, which has all verbs, such as `analyze`.
 
-    Raises UsageError for an unknown name, and for a name that two packages offer.
+    Raises UsageError for an unknown name, and for a task that two packages offer.
     """
     value = _value_of(name)
     if name == COLD_START:
@@ -181,9 +188,9 @@ def is_task(name: object) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a command line that name a task or a stage.
+    """Return the words that name a task or a stage on a command line.
 
-    For the stage "scifact-label" they are `["scifact", "--stage", "label"]`, for a task its name alone.
+    For the stage "scifact-label" they are `["scifact", "--stage", "label"]`. For a task, the only word is its name.
     """
     if name not in STAGES:
         return [name]
@@ -192,9 +199,9 @@ def words_of(name: str) -> list[str]:
 
 
 def stage_named(task: str, stage: str) -> str:
-    """Return the name of a stage of a task in documents, such as "scifact-label" for the stage "label" of SciFact.
+    """Return the full name of a stage: "scifact-label" for the stage "label" of the task "scifact".
 
-    Raises UsageError for an unknown stage.
+    Documents identify a stage by this name. Raises UsageError for an unknown stage.
     """
     name = f"{task}-{stage}"
     if name not in STAGES:
@@ -204,20 +211,20 @@ def stage_named(task: str, stage: str) -> str:
 
 
 def _value_of(name: str) -> Any:
-    """Return the value of a task or a stage, from the tables above or from a package: a mode, or the Cold Start task.
+    """Return the object that the path of a task or a stage leads to: a mode, or the Cold Start task.
 
-    Raises UsageError for an unknown name, and for a name that two packages offer.
+    Raises UsageError for an unknown name, and for a task that two packages offer.
     """
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
     if name in STAGES:
         return _import_value(STAGES[name])
-    offer = TASKS.offers.get(name)
-    if offer is None:  # a task of ours
+    offer = TASKS.offer_by_task.get(name)
+    if offer is None:  # a task of cs-score
         return _import_value(TASKS[name])
-    rival = TASKS.rivals.get(name)
-    if rival is not None:
-        packages = f"{offer.package} {offer.version} and {rival.package} {rival.version}"
+    second_offer = TASKS.second_offer_by_task.get(name)
+    if second_offer is not None:
+        packages = f"{offer.package} {offer.version} and {second_offer.package} {second_offer.version}"
         raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
     from cs_score.tasks import outside
 
@@ -225,9 +232,9 @@ def _value_of(name: str) -> Any:
 
 
 def _import_value(path: str) -> Any:
-    """Return the value that a `path` of the form `module:value` names in this package.
+    """Return the object that a `path` of the form `module:value` leads to, such as "cs_score.evidence.r4c:MODE".
 
-    Raises UsageError if the part of the package with this module is not installed.
+    Raises UsageError if the module belongs to a part of cs-score that is not installed.
     """
     module_name, _, value_name = path.partition(":")
     try:
@@ -241,14 +248,14 @@ def _import_value(path: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the value of a name of `__all__` whose module is loaded only now, at its first use.
+    """Return the object with a name of `__all__`, after its module has been imported.
 
-    Raises AttributeError for any other name.
+    Python calls this function when such a name is used for the first time. Raises AttributeError for any other name.
     """
     for module_name, names in _NAMES_BY_MODULE.items():
         if name in names:
             module = importlib.import_module(module_name)
             value = getattr(module, name)
-            globals()[name] = value  # so that Python does not ask this function again
+            globals()[name] = value  # so that Python does not call this function again for the name
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Guard the modes of installed packages: a fault of a package becomes an error of one line that names the package."""
+"""Guard the modes of other packages, so that a fault of a package becomes a one-line error that names the package."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _LISTS_OF_TEXTS: Final = ("columns", "headings", "kinds", "headlines", "endings"
 
 
 def problem_of_declaration(mode: Mode) -> str | None:
-    """Return the problem of the first attribute of a mode that is not as `Mode` describes it; None without a problem.
+    """Return what is wrong with the attributes of a mode, such as "summary must be a text, not None".
 
-    An example is "summary must be a text, not None".
+    The first attribute that does not satisfy the description of `Mode` is reported. Return None if there is none.
     """
     for name in _TEXTS:
         text = getattr(mode, name, None)
@@ -57,9 +57,10 @@ def _is_tuple_of(kind: type, value: Any) -> bool:
 
 
 def _problem_of_options(options: Any) -> str | None:
-    """Return the reason why no command can have the options of a mode; None if a command can have them.
+    """Return the reason why the options of a mode cannot be options of a command; None if they can.
 
-    `options` is the class of the record with the options.
+    An example is "option limit must be a text, a number, a flag (bool) or a choice (Literal)". `options` is the
+    attribute of the mode, which should be a record class with a field for each option.
     """
     if not isinstance(options, type) or not issubclass(options, Record):
         return f"options must be a class derived from Record, not {options!r}"
@@ -75,9 +76,10 @@ def _problem_of_options(options: Any) -> str | None:
 
 
 def _is_type_of_option(option_type: Any) -> bool:
-    """Return whether a command line can give values of a type: text, number, flag or choice, or one of these and None.
+    """Return whether an option of a command line can have values of this type.
 
-    The type may have a description.
+    The possible types are text, numbers, flags and choices. A type may also be a union of one of these with None, and
+    it may have a description.
     """
     if isinstance(option_type, Metadata):
         return _is_type_of_option(option_type.type)
@@ -91,11 +93,14 @@ def _is_type_of_option(option_type: Any) -> bool:
 
 
 class _WrongValueError(Exception):
-    """A value that a hook may not return; the text of the error says which value is expected."""
+    """An error about a value that a hook must not return. The message says which value is expected."""
 
 
 def _check_row(mode: Mode, row: Any) -> Any:
-    """Return the statistics of a unit. Raises _WrongValueError unless they are a finite number for each column."""
+    """Return the statistics of a unit, which a hook has returned.
+
+    Raises _WrongValueError unless they are a tuple with a finite number for each column.
+    """
     is_row = isinstance(row, tuple) and len(row) == len(mode.columns)
     if not is_row or not all(_is_finite_number(statistic) for statistic in row):
         raise _WrongValueError(f"a tuple of {len(mode.columns)} numbers is expected, not {row!r}")
@@ -108,9 +113,9 @@ def _is_finite_number(value: Any) -> bool:
 
 
 def _check_scores(mode: Mode, scores: Any) -> Any:
-    """Return the values of a formula, which are numbers or arrays.
+    """Return the scores that the formula of a mode has returned, which are numbers or arrays.
 
-    Raises _WrongValueError unless there is a value for each measure.
+    Raises _WrongValueError unless there is a score for each measure.
     """
     has_all_scores = isinstance(scores, (tuple, list)) and len(scores) == len(mode.measures)
     if not has_all_scores or any(score is None or isinstance(score, str) for score in scores):
@@ -119,9 +124,9 @@ def _check_scores(mode: Mode, scores: Any) -> Any:
 
 
 def _check_pairs(mode: Mode, value: Any) -> Any:
-    """Return the units of a run, each with gold and prediction, and the notices.
+    """Return the units of a run, each with its id, gold and prediction, and the notices.
 
-    Raises _WrongValueError for anything but a pair of units and notices.
+    Raises _WrongValueError if the value that a hook has returned is anything but a pair of units and notices.
     """
     if not isinstance(value, tuple) or len(value) != 2:
         raise _WrongValueError(f"a pair (units, notices) is expected, not {value!r}")
@@ -134,7 +139,7 @@ def _check_pairs(mode: Mode, value: Any) -> Any:
 
 
 def _check_texts(mode: Mode, values: Any) -> Any:
-    """Return lines of text as a list. Raises _WrongValueError if one of them is no text."""
+    """Return the texts that a hook has returned, as a list. Raises _WrongValueError if one of them is not a text."""
     texts = list(values)
     for text in texts:
         if not isinstance(text, str):
@@ -143,9 +148,9 @@ def _check_texts(mode: Mode, values: Any) -> Any:
 
 
 def _check_parts(mode: Mode, values: Any) -> Any:
-    """Return the parts of a unit as a list.
+    """Return the parts of a unit that a hook has returned, as a list.
 
-    Raises _WrongValueError for anything but parts, and for a fault of a kind that the mode does not have.
+    Raises _WrongValueError for a value that is not a `Part`, and for a fault whose kind is not one of the mode's kinds.
     """
     parts = list(values)
     for part in parts:
@@ -172,7 +177,10 @@ def _check_measure(mode: Mode, name: Any) -> Any:
 
 
 def _check_contents(mode: Mode, value: Any) -> Any:
-    """Return how much gold and predictions hold. Raises _WrongValueError unless both are numbers with their nouns."""
+    """Return what gold and predictions contain: `(((300, "claim"),), ((412, "abstract"),))`.
+
+    Raises _WrongValueError unless a hook has returned numbers with their nouns.
+    """
     gold_contents, predictions_contents = value
     for number, noun in (*gold_contents, *predictions_contents):
         if not isinstance(number, int) or not isinstance(noun, str):
@@ -194,20 +202,24 @@ _CHECK_BY_HOOK: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
     "row": _check_row,
     "undefined_measures": _check_mapping,
 }
-"""The check of the value of each hook, by the name of the hook: a function that returns the value, or a list of it."""
+"""The function that checks the values of a hook, by the name of the hook.
+
+It takes the mode and a value, and returns the value. An iterable value is returned as a list.
+"""
 
 
 # ---- Hooks of a package
 
 
 def guard_hooks(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
-    """Make every hook of a mode raise PackageError for a fault of its package.
+    """Replace every hook of a mode by a function that raises PackageError for a fault of its package.
 
-    A fault is an error that the hook raises, or a value that it may not return. `offer` names the task and its package
-    in the message. Hooks are the public methods that the classes of the package define.
+    Hooks are the public methods that the classes of the package define. A fault is an error that a hook raises, or a
+    value that it must not return. `offer` names the task and its package in the message.
 
-    The mode gets a class of its own, in which the hooks are replaced. No other process finds this class by its name,
-    so a pickled mode consists of `restore` and the attributes of the mode; `restore` makes a mode of them.
+    The mode is changed in place: it gets a class of its own, in which the hooks are replaced. Another process cannot
+    import this class. A pickled mode therefore consists of the function `restore` and the attributes of the mode, from
+    which `restore` makes a mode in the other process.
     """
     class_of_package = type(mode)
     attributes: dict[str, Any] = {
@@ -221,11 +233,11 @@ def guard_hooks(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], M
 
 
 def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
-    """Return the public methods of a mode's class by name, except those that it has from `Mode` unchanged."""
+    """Return the public methods of a mode's class by name, without those that it inherits from `Mode`."""
     bases = class_of_package.__mro__
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}
-    for base in reversed(classes_of_package):  # a class comes after the classes that it is derived from
+    for base in reversed(classes_of_package):  # methods of a derived class replace those of its base class
         for name, value in vars(base).items():
             is_method = callable(value) and not isinstance(value, type)
             if is_method and not name.startswith("_"):
@@ -257,9 +269,10 @@ def _guarded_items(items: Iterator[Any], offer: str, name: str) -> Iterator[Any]
 
 @contextmanager
 def _blame_package(offer: str, name: str) -> Iterator[None]:
-    """Raise PackageError for an error in the block, which runs the hook `name` of the package that `offer` names.
+    """Return a context manager that raises PackageError for an error in its block, which calls the hook `name`.
 
-    Errors of cs-score, such as an InputError about a malformed file, are raised on purpose and are not changed.
+    `offer` names the package in the message. Errors of cs-score, such as an InputError about a malformed file, are
+    raised unchanged, because the package raises them on purpose.
     """
     try:
         yield
@@ -278,7 +291,7 @@ def _copy_mode(mode: Mode) -> Mode:
 
 
 def mode_with_attributes(mode_class: type[Mode], attributes: Mapping[str, Any]) -> Mode:
-    """Return a mode of a class that has these attributes; the class does not initialise it."""
+    """Return a mode of a class with these attributes. The method `__init__` of the class is not called."""
     mode = mode_class.__new__(mode_class)
     mode.__dict__.update(attributes)
     return mode

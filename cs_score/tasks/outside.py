@@ -1,4 +1,4 @@
-"""Finds the tasks that installed packages offer by the entry point group `cs_score.tasks`."""
+"""Finds the tasks that other installed packages offer by entry points of the group `cs_score.tasks`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ GROUP: Final = "cs_score.tasks"
 
 
 class Offer(Record):
-    """A task that an installed package offers: its name, and the mode behind it as `module:value`."""
+    """A task that an installed package offers.
+
+    `mode_path` says where the mode of the task is, as `module:value`: "cs_score_fever.task:MODE".
+    """
 
     task: str
     mode_path: str
@@ -29,13 +32,13 @@ class Offer(Record):
     version: str
 
     def __str__(self) -> str:
-        """Return the task and its package for messages: "task fever of the package cs-score-fever 0.1.0"."""
+        """Return the name of the task and its package: "task fever of the package cs-score-fever 0.1.0"."""
         return f"task {self.task} of the package {self.package} {self.version}"
 
 
 def find_offers() -> list[Offer]:
     """Return the tasks that installed packages offer, in the order of the packages' names."""
-    from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
+    from importlib.metadata import entry_points  # takes 20 ms, and tasks of cs-score do not need it
 
     offers = []
     for point in entry_points(group=GROUP):
@@ -49,10 +52,11 @@ def find_offers() -> list[Offer]:
 
 
 def load_mode(offer: Offer) -> Mode:
-    """Return the mode that a package offers; signatures of its scores name the package.
+    """Return the mode that a package offers, guarded against faults of the package.
 
-    From now on a fault in one of its hooks raises an error of one line that names the package, too. Raises UsageError,
-    which names the package, if the mode cannot be imported, or if the package offers anything but a mode of this task.
+    The mode is changed so that a fault in one of its hooks raises a one-line error that names the package. Signatures
+    of its scores name the package, too. Raises UsageError, which names the package, if the mode cannot be imported, or
+    if the package offers anything but a mode of this task.
     """
     mode = _import_mode(offer)
     problem = containing.problem_of_declaration(mode)
@@ -66,9 +70,9 @@ def load_mode(offer: Offer) -> Mode:
 
 
 def _import_mode(offer: Offer) -> Mode:
-    """Return the mode that a package offers, as the package has it.
+    """Return the mode that a package offers, exactly as the package defines it.
 
-    Raises UsageError if it cannot be imported, or if it is anything but a mode of the offered task.
+    Raises UsageError if the mode cannot be imported, or if it is anything but a mode of the offered task.
     """
     from cs_score.evidence.mode import Mode
 
@@ -77,7 +81,7 @@ def _import_mode(offer: Offer) -> Mode:
         mode: Any = importlib.import_module(module)
         for attribute in attributes.split("."):
             mode = getattr(mode, attribute)
-    except (Exception, SystemExit) as error:  # any error of a package in its import is its own fault
+    except (Exception, SystemExit) as error:  # importing a package can raise any error
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
     if not isinstance(mode, Mode):
@@ -90,6 +94,6 @@ def _import_mode(offer: Offer) -> Mode:
 
 
 def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
-    """Return the mode that a package offers, with the attributes that it had in another process."""
+    """Return the mode that a package offers, with the attributes that the mode had in the process that pickled it."""
     mode_class = type(load_mode(offer))
     return containing.mode_with_attributes(mode_class, attributes)

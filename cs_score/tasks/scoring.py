@@ -1,4 +1,7 @@
-"""Scores files for people: the error about a file that a task refuses gets the remedy that fits its form."""
+"""Scores files and adds a remedy to errors about malformed files.
+
+A task refuses a file of another form than its own. The error then tells the user how to convert that file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from cs_score.tasks import mode_named
 def score_predictions(mode: Mode, gold: object, predictions: object, **options: Any) -> ScoredPredictions:
     """Return the result of predictions, as `Mode.score` does with the same arguments.
 
-    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    It raises the same errors, except that an InputError also tells how to convert the file, if that is possible.
     """
     try:
         return mode.score(gold, predictions, **options)
@@ -24,7 +27,7 @@ def score_predictions(mode: Mode, gold: object, predictions: object, **options: 
 def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, ScoredPredictions]:
     """Return the result of each system of a file by its name, as `Mode.score_each` does with the same arguments.
 
-    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    It raises the same errors, except that an InputError also tells how to convert the file, if that is possible.
     """
     try:
         return mode.score_each(gold, predictions, **options)
@@ -33,9 +36,9 @@ def score_systems(mode: Mode, gold: object, predictions: object, **options: Any)
 
 
 def read_gold(mode: Mode, gold: object) -> InputContent | None:
-    """Return gold that is read once, as `Mode.read_gold` does.
+    """Return gold that is read once and can be used for many predictions, as `Mode.read_gold` does.
 
-    The same errors are raised; an InputError has a remedy for the form of the file, if there is one.
+    It raises the same errors, except that an InputError also tells how to convert the file, if that is possible.
     """
     try:
         return mode.read_gold(gold)
@@ -44,9 +47,9 @@ def read_gold(mode: Mode, gold: object) -> InputContent | None:
 
 
 def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
-    """Return an error about gold or predictions with the remedy for the form of the file, if there is one.
+    """Return an error about gold or predictions, with advice on how to convert the file, if that is possible.
 
-    `gold` and `predictions` are the inputs of the call; predictions are None if only gold was read.
+    `gold` and `predictions` are the inputs of the call; `predictions` is None if only gold was read.
     """
     if gold is None:  # the task without gold has its own remedies
         return error

@@ -1,4 +1,4 @@
-"""The interface of a task. Every verb of the command line and of Python is written once, against this interface."""
+"""The interface of a task. Every verb of the command line and of Python uses only this interface."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.judged.counting import UnitCount, judge_lines
-from cs_score.judged.faults import SIDES
+from cs_score.judged.faults import SIDE_BY_VALUE
 from cs_score.judged.pool import MODE
 from tests.evidence.command import cs_score
 
@@ -49,7 +49,7 @@ def test_case_that_is_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     lines = {}
     for unit in result.units:
         for line in judge_lines(unit.prediction, unit.gold):
-            lines[str(line.line.number)] = [line.label, line.class_name, SIDES[line.value]]
+            lines[str(line.line.number)] = [line.label, line.class_name, SIDE_BY_VALUE[line.value]]
     assert lines == expected["lines"]
 
 

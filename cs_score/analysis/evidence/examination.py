@@ -383,7 +383,7 @@ class Examination:
         """
         rows = []
         for text in policies:
-            policy, units = self.mode.apply_policy(text, self.result.units)
+            policy, units = self.mode.units_under_policy(text, self.result.units)
             try:
                 scores = self._scores_of_units(units)
             except InputError as error:

@@ -17,9 +17,10 @@ from cs_score.cli.findings import (
     deliver,
     prepare_folder,
 )
-from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
+from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import top_of
 from cs_score.cli.output import with_bar
+from cs_score.cli.predictions import Predictions, with_analysis_bar
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named

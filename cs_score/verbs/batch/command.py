@@ -14,9 +14,9 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import optional_gold_and_predictions
 from cs_score.cli.options import INTERVALS, Scoring, read_resampling_of_tests, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
+from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.runs import remark_on_duplicates
 from cs_score.cli.task_options import own_arguments
 from cs_score.cli.verb import Verb, VerbForm

@@ -163,7 +163,7 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 def own_wheels(task: str) -> list[Wheel]:
     """Return the wheels that no index has: of cs-score, and of the package that a task from outside comes with."""
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
         # The path of a mode is such as `cs_score_fever.mode:FEVER`.
         module_path = offer.mode_path.partition(":")[0]
@@ -181,7 +181,7 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
     extras = [_EXTRA_OF_PAGES]
     extras += _EXTRAS.get(task, ())
     requirements = requirements_of(PACKAGE, extras)
-    offer = TASKS.offers.get(task)
+    offer = TASKS.offer_by_task.get(task)
     if offer is not None:
         # A task from another package; cs-score itself is packed from its installation.
         for requirement in requirements_of(offer.package):

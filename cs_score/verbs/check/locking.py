@@ -12,8 +12,8 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import optional_gold_and_predictions
 from cs_score.cli.output import print_text
+from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.runs import Runs
 from cs_score.cli.task_options import own_arguments
 from cs_score.coldstart.gold import open_gold, with_pool
@@ -110,7 +110,7 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
         raise UsageError("no assessments (pool) among the files; name queries and assessments")
     with paused_collector():
         gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
-    return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), validated=gold.validates)
+    return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
 
 
 def refuse_other_limits(line: Line) -> None:

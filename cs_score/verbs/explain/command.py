@@ -8,9 +8,10 @@ from cs_score.base.runtime import Late
 from cs_score.cli import options
 from cs_score.cli.core import Line, Status
 from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, deliver
-from cs_score.cli.inputs import Predictions, inputs_of_line, with_analysis_bar
+from cs_score.cli.inputs import inputs_of_line
 from cs_score.cli.options import SCORING
 from cs_score.cli.output import remark
+from cs_score.cli.predictions import Predictions, with_analysis_bar
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named

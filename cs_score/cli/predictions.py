@@ -1,0 +1,251 @@
+"""Find the gold and the predictions that a command line names, and score them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.runtime import Late
+from cs_score.cli.core import Line
+from cs_score.cli.output import remark, with_bar
+from cs_score.cli.task_options import own_arguments
+from cs_score.tasks import mode_named
+
+if TYPE_CHECKING:
+    from cs_score.analysis import systems
+    from cs_score.evidence.mode import Mode, ScoredPredictions
+    from cs_score.tasks import scoring
+else:
+    scoring = Late("cs_score.tasks.scoring")
+    systems = Late("cs_score.analysis.systems")
+
+
+Value = TypeVar("Value")
+
+
+def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
+    """Yield the units of an analysis, and show on a terminal how many are done."""
+    return with_bar(items, activity="analysing")
+
+
+def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
+    """Return the gold file and the words that name predictions, for a task that needs gold.
+
+    The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
+    """
+    words = list(line.words)
+    gold = line.get("--gold")
+    if not gold and words:
+        gold = words.pop(0)
+    if not gold:
+        raise UsageError("--gold FILE must be given")
+    return gold, words
+
+
+def optional_gold_and_predictions(mode: Mode, line: Line, *, is_single_file: bool) -> tuple[str | None, list[str]]:
+    """Return the gold file, or None, and the words that name predictions.
+
+    Some tasks need no gold file. For them the first word is gold only if a single file of predictions is scored
+    (`is_single_file`) and there are two files. Raises UsageError if a task needs gold and there is none.
+    """
+    if mode.needs_gold:
+        return gold_and_predictions(line)
+    gold = line.get("--gold")
+    words = list(line.words)
+    if gold is not None or not is_single_file:
+        return gold, words
+    file_count = len(words)
+    if "--predictions" in line:
+        file_count += 1
+    if file_count == 2:
+        return words[0], words[1:]
+    return None, words
+
+
+class Predictions:
+    """The gold file and the files of predictions that a command line names.
+
+    Every fault of the command line raises UsageError before a file is read.
+    """
+
+    def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
+        """Find and check the files of a command line.
+
+        `fewest` and `most` limit the number of systems; there is no upper limit if `most` is None.
+        """
+        self.mode = mode_named(task)
+        self._line = line
+        self._arguments = own_arguments(task, line)
+        self._fewest = fewest
+        self._most = most
+        self._printed_notices: set[str] = set()
+        gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most == 1)
+        self.gold = gold
+        if most == 1:
+            self.files = [self._single_file(task, words)]
+        else:
+            self.files = words
+            self._check_several_files()
+
+    def _single_file(self, task: str, words: Sequence[str]) -> str:
+        """Return the only file of predictions: the value of --predictions, or else the only one of `words`.
+
+        Raises UsageError if there is no file of predictions, or more than one.
+        """
+        further_words = list(words)
+        predictions = self._line.get("--predictions")
+        if not predictions and further_words:
+            predictions = further_words.pop(0)
+        if not predictions:
+            raise UsageError("--predictions FILE must be given")
+        if further_words:
+            files = [file for file in (self.gold, predictions, *further_words) if file]
+            comparison_call = f"cs-score compare {task} {' '.join(files)}"
+            raise UsageError(
+                f"too many words: {' '.join(further_words)}; several systems are compared by {comparison_call}"
+            )
+        if self.gold == predictions == "-":
+            raise UsageError("only one of --gold and --predictions can be standard input")
+        return predictions
+
+    def _check_several_files(self) -> None:
+        """Raise UsageError if there are too few or too many files, or if one of them is standard input.
+
+        A file of a task that needs no gold may hold several systems, so that the number of its files is not checked.
+        """
+        if "-" in (self.gold, *self.files):
+            system = "of the two" if self._most else "system"
+            raise UsageError(f"standard input cannot be read once for each {system}: name a file")
+        if not self.mode.needs_gold and self.files:
+            return
+        if self._most and len(self.files) != self._most:
+            raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
+        if len(self.files) < self._fewest:
+            files = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
+            raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The keyword arguments of an analysis: the policies of --also-policy, if there are any."""
+        policies = self._line.texts("--also-policy")
+        return {"policies": policies} if policies else {}
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that are read: gold, if there is a gold file, and the predictions."""
+        if self.gold is None:
+            return list(self.files)
+        return [self.gold, *self.files]
+
+    def results_of_file(self, file: str) -> dict[str, ScoredPredictions]:
+        """Score each system in a file of predictions separately, and return the results by system.
+
+        Prints the notices of each result, for example how many units have no prediction. A notice that several systems
+        share is printed once.
+        """
+        return self._score_file(file, self._arguments)
+
+    def _score_file(self, file: str, arguments: Mapping[str, Any]) -> dict[str, ScoredPredictions]:
+        """Score each system in a file of predictions as `results_of_file` does, with other options of the task.
+
+        `arguments` are the values of the options by field, such as `{"policy": "sf"}`.
+        """
+        arguments = dict(arguments)
+        if self.mode.takes_long:
+            arguments["progress"] = with_bar
+        result_by_system = scoring.score_systems(self.mode, self.gold, file, **arguments)
+        for result in result_by_system.values():
+            self._print_new_notices(result.notices)
+        return result_by_system
+
+    def _print_new_notices(self, notices: Iterable[str]) -> None:
+        """Print the notices of a result that have not been printed yet."""
+        for notice in notices:
+            if notice not in self._printed_notices:
+                self._printed_notices.add(notice)
+                remark(notice)
+
+    def score_single(self) -> Any:
+        """Score the only system, and return its result. Raises UsageError if the file holds several systems."""
+        return self._score_single_with(self._arguments)
+
+    def _score_single_with(self, arguments: Mapping[str, Any]) -> Any:
+        """Score the only system with these values of the task's options, and return its result.
+
+        Raises UsageError if the file holds several systems.
+        """
+        file = self.files[0]
+        result_by_system = self._score_file(file, arguments)
+        if len(result_by_system) != 1:
+            names = ", ".join(one_line(name, 40) for name in result_by_system)
+            raise UsageError(f"{file} has {len(result_by_system)} runs ({names}): choose one with --run ID")
+        return next(iter(result_by_system.values()))
+
+    def score_pair(self) -> tuple[Any, Any, tuple[str, str]]:
+        """Score the two sides of a difference, and return the results of A and B and the pair of their names.
+
+        A and B are two systems or, with --policy-b, one system under two policies. Raises UsageError for any other
+        number of systems.
+        """
+        policy = self._line.get("--policy-b")
+        if policy is not None:
+            return self._score_under_two_policies(policy)
+        results = self.score_all().results
+        if len(results) != 2:
+            names = ", ".join(one_line(name, 40) for name in results)
+            raise UsageError(f"name two systems, A and B; there are {len(results)} ({names})")
+        name_a, name_b = results
+        return results[name_a], results[name_b], (name_a, name_b)
+
+    def _score_under_two_policies(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
+        """Score the only system under the policy of the command line and under `policy`.
+
+        Returns both results and their names. Raises UsageError if there are several systems.
+        """
+        if len(self.files) != 1:
+            raise UsageError(f"--policy-b is for one run; there are {len(self.files)} files")
+        arguments_of_b = dict(self._arguments)
+        arguments_of_b["policy"] = policy
+        result_a = self._score_single_with(self._arguments)
+        result_b = self._score_single_with(arguments_of_b)
+        name_of_b = f"policy {result_b.mode.chosen_options.policy}"
+        return result_a, result_b, ("as given", name_of_b)
+
+    def score_all(self) -> systems.Systems:
+        """Score all systems, or only the runs of --run, and return their results by name.
+
+        A system is called like its file, or like its run if the file has several runs. Raises UsageError if there are
+        too few systems.
+        """
+        chosen_runs = self._line.texts("--run")
+        arguments = dict(self._arguments)
+        if len(chosen_runs) > 1:
+            arguments["run"] = ""  # all runs of a file are scored; the others are left out below
+
+        result_by_name: dict[str, Any] = {}
+        file_of_each_result = []
+        for file_name, file in zip(systems.system_names(self.files), self.files):
+            result_by_run = self._score_file(file, arguments)
+            has_several_runs = len(result_by_run) > 1
+            for run, result in result_by_run.items():
+                if len(chosen_runs) > 1 and run not in chosen_runs:
+                    continue
+                name = self._system_name(file_name, run, has_several_runs=has_several_runs)
+                result_by_name[name] = result
+                file_of_each_result.append(file)
+
+        if len(result_by_name) < self._fewest:
+            only_name = next(iter(result_by_name), "none")
+            raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
+        names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
+        return systems.Systems(result_by_name, names_by_file)
+
+    def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
+        """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""
+        if not has_several_runs:
+            return file_name
+        if len(self.files) == 1:
+            return run
+        return f"{run} ({file_name})"

@@ -1,0 +1,167 @@
+"""Score the predictions of a command line, of any evidence task, for `score` and other commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cs_score.base import outputs as storage
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
+from cs_score.base.runtime import Late
+from cs_score.cli import options
+from cs_score.cli.core import Line
+from cs_score.cli.options import read_measures, read_resampling
+from cs_score.cli.output import warn
+from cs_score.cli.predictions import Predictions
+from cs_score.measures.registry import select_names
+
+if TYPE_CHECKING:
+    from cs_score.analysis import comparison
+    from cs_score.cli import estimates
+    from cs_score.coldstart import documents
+    from cs_score.evidence import report
+    from cs_score.evidence.mode import ScoredPredictions
+    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tables import layout
+else:  # a call scores runs or predictions
+    comparison = Late("cs_score.analysis.comparison")
+    estimates = Late("cs_score.cli.estimates")
+    documents = Late("cs_score.coldstart.documents")
+    report = Late("cs_score.evidence.report")
+    layout = Late("cs_score.tables.layout")
+
+
+class PredictionsScored(Record):
+    """The results of scoring a file of predictions, one result for each system in it."""
+
+    task: str
+    results: Mapping[str, ScoredPredictions]
+    """The result of each system, by its name."""
+    intervals: Mapping[str, ScoreIntervals]
+    """The intervals of each system, by its name; empty without --bootstrap."""
+    resampling: Resampling | None
+    """The settings of the intervals, None without --bootstrap."""
+    unit_file: str | None
+    """The file into which --per-item writes the statistics of each unit, or None."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the inputs have problems that make the command fail; no such predictions are scored."""
+        return False
+
+    @property
+    def result(self) -> ScoredPredictions:
+        """The result of the only system. Raises UsageError if there are several."""
+        if len(self.results) != 1:
+            names = ", ".join(one_line(name, 40) for name in self.results)
+            raise UsageError(f"there are {len(self.results)} runs ({names}): choose one with --run ID")
+        return next(iter(self.results.values()))
+
+    @property
+    def result_by_run(self) -> dict[str, Any]:
+        """The result of each system by its name; an only system is named after the task."""
+        if len(self.results) == 1:
+            return {self.task: self.result}
+        return dict(self.results)
+
+    def write(self) -> None:
+        """Write the file of --per-item, if it was asked for. Raises OutputError."""
+        if self.unit_file is not None:
+            storage.write_packed(self.unit_file, report.unit_blocks(self.result))
+
+    def text(self, line: Line) -> str:
+        """Return the scores of each system by the measures that were chosen, in the format of the command line.
+
+        With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
+        """
+        if line.format == "json":
+            return self._json_text(with_units=line.file is not None)
+        if len(self.results) == 1:
+            return self._text_of_only_system(line)
+        text_by_run = {}
+        for run, result in self.results.items():
+            measures = _chosen_measures(result, line)
+            text_by_run[run] = report.format_scores(line.format, result, self.intervals.get(run), measures)
+        if line.format == "tsv":
+            return _merge_tables(text_by_run)
+        return "\n\n".join(text_by_run.values())
+
+    def _json_text(self, *, with_units: bool) -> str:
+        """Return the scores as JSON: the object of the only system, or one object for all systems.
+
+        With `with_units` it has the statistics of each unit as well.
+        """
+        if len(self.results) > 1:
+            return report.json_of_several(self.results.values(), self.intervals, with_units=with_units)
+        return report.json_text(self.result, self._intervals_of_only_system(), with_units=with_units)
+
+    def _text_of_only_system(self, line: Line) -> str:
+        """Return the scores of the only system; only the number if `--format text` asks for a single measure.
+
+        With the number, warnings are printed that the user needs to understand it, for example that it is undefined.
+        """
+        intervals = self._intervals_of_only_system()
+        measures = _chosen_measures(self.result, line)
+        wants_number = line.get("--format") == "text"  # without this option the text also names the measure
+        if wants_number and len(measures) == 1:
+            measure = measures[0]
+            score, *remarks = report.single_score(measure, self.result.scores[measure], intervals)
+            warn(*remarks)
+            return score
+        return report.format_scores(line.format, self.result, intervals, measures)
+
+    def _intervals_of_only_system(self) -> ScoreIntervals | None:
+        """Return the intervals of the only system; None without --bootstrap."""
+        name = next(iter(self.results))
+        return self.intervals.get(name)
+
+
+def score_predictions(task: str, line: Line) -> PredictionsScored:
+    """Score each system in the predictions file of a command line. Raises UsageError or InputError."""
+    from cs_score.evidence.mode import intervals
+
+    # All faults of the command line are reported before anything is scored.
+    inputs = Predictions(task, line)
+    planned_outputs = [] if line.file is None else [line.file]
+    unit_file = line.get("--per-item")
+    if unit_file is not None:
+        planned_outputs.extend(report.units_option(inputs.mode).outputs(unit_file))
+    planned_outputs.extend(options.PER_UNIT.outputs(line.get("--per-unit")))
+    plan = line.plan(planned_outputs, inputs.inputs)
+    resampling = read_resampling(line)
+    plan.clear()
+
+    results = inputs.results_of_file(inputs.files[0])
+    intervals_by_name = {}
+    if resampling is not None:
+        intervals_by_name = {name: intervals(result, resampling) for name, result in results.items()}
+    return PredictionsScored(
+        task=task, results=results, intervals=intervals_by_name, resampling=resampling, unit_file=unit_file
+    )
+
+
+def _chosen_measures(result: ScoredPredictions, line: Line) -> Sequence[str]:
+    """Return the measures of a result that the names and patterns of --measure choose; none without --measure."""
+    measures = read_measures(line)
+    if not measures:
+        return ()
+    return select_names(list(result.scores), measures)
+
+
+def _merge_tables(text_by_run: Mapping[str, str]) -> str:
+    """Return the TSV tables of several runs as one table, with a further first column for the run.
+
+    The tables, which are given by the name of the run, all have the same header.
+    """
+    lines: list[str] = []
+    for run, text in text_by_run.items():
+        header, *rows = text.removesuffix("\n").split("\n")
+        if not lines:
+            lines.append(f"run\t{header}")
+        run_cell = one_line(run, sys.maxsize)
+        lines.extend(f"{run_cell}\t{row}" for row in rows)
+    return "\n".join(lines)

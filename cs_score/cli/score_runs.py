@@ -1,0 +1,241 @@
+"""Score the Cold Start runs of a command line for `score` and other commands, and tell people what they should know."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from cs_score.base import outputs as storage
+from cs_score.base.errors import CsScoreError, InputError, UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.sources import Input, name_of
+from cs_score.cli import options
+from cs_score.cli.call import Call
+from cs_score.cli.core import Line
+from cs_score.cli.options import read_measures
+from cs_score.cli.output import Destination, remark, say, warn
+from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.runs import remark_on_duplicates
+from cs_score.coldstart import outputs
+from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.judging import check_discipline
+from cs_score.coldstart.linking import expand_folder
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.scorer import score_separately
+from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
+
+if TYPE_CHECKING:
+    from cs_score.analysis import comparison
+    from cs_score.cli import estimates
+    from cs_score.coldstart import documents
+    from cs_score.evidence import report
+    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tables import layout
+else:  # a call scores runs or predictions
+    comparison = Late("cs_score.analysis.comparison")
+    estimates = Late("cs_score.cli.estimates")
+    documents = Late("cs_score.coldstart.documents")
+    report = Late("cs_score.evidence.report")
+    layout = Late("cs_score.tables.layout")
+
+
+class RunsScored(Record):
+    """The result of scoring Cold Start runs, with the call that asked for it."""
+
+    call: Call
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the inputs have problems that are errors, so that the command fails."""
+        return self.result.error_count > 0
+
+    @property
+    def resampling(self) -> Resampling | None:
+        """The settings of the intervals, None if they are not asked for."""
+        return self.call.resampling
+
+    @property
+    def result_by_run(self) -> dict[str, Any]:
+        """A result for each run, by its id."""
+        return {run.run_id: replace(self.result, runs=(run,)) for run in self.result.runs}
+
+    def write(self) -> None:
+        """Write the tables and the JSON that the call asks for. Raises OutputError."""
+        self.call.write(self.result, self.intervals)
+
+    def text(self, line: Line) -> str:
+        """Return the scores by the measures that were chosen, in the format of the command line.
+
+        With `--format text`, one measure and one run, the text is only the number, such as `0.2841`. Warns of scores
+        that are undefined.
+        """
+        measures = ("*",) if "--all" in line else read_measures(line)
+        document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        if not measures:
+            headline_remark = documents.headline_remark(self.result)
+            if headline_remark is not None:
+                remark(headline_remark)
+
+        has_single_score = len(document.measures or ()) == len(document.runs) == 1
+        wants_number = line.get("--format") == "text"  # without this option the text also names the run
+        if wants_number and has_single_score and document.measure:
+            score, *remarks = documents.single_score(document, document.measure)
+            warn(*remarks)
+            return score
+
+        if line.format == "tsv":  # the other formats say themselves which scores are undefined
+            for text in documents.undefined_remarks(document):
+                warn(f"undefined: {text}")
+        return documents.WRITERS[line.format](document)
+
+
+@contextlib.contextmanager
+def score_runs(line: Line) -> Iterator[RunsScored]:
+    """Score the Cold Start runs of a command line, and give the result to the block.
+
+    The folder of -o is made before the block and removed if the block fails; problems of the input and remarks on the
+    scores are printed after it. Raises CsScoreError if nothing can be scored.
+    """
+    call = _checked_call(line)
+    problems = call.new_log()
+    try:
+        with storage.folder_made(line.folder, "-o"), paused_collector(), _score_separately(call, problems) as scored:
+            yield scored
+            result = scored.result
+    except CsScoreError as error:
+        if isinstance(error, ScoringStopped):
+            warn(*error.partial_result.warnings)
+        say(report_on_stderr(discarded_last(problems)))
+        call.write_problems(problems, error)
+        raise
+    _remark_on_result(call, result)
+    call.write_problems(problems)
+
+
+def _checked_call(line: Line) -> Call:
+    """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
+
+    Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
+    """
+    layout_option = line.first("-fields -tabs")
+    if line.folder is None and layout_option is not None:
+        raise UsageError(
+            f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
+        )
+    unit_outputs = list(options.PER_UNIT.outputs(line.get("--per-unit")))
+    if line.folder is None:
+        result_outputs = [] if line.file is None else [line.file]
+        return Call(line, result_outputs + unit_outputs)
+    prefix = Destination(os.path.join(line.folder, "out"))
+    json_file = f"{prefix.name}.json"
+    json_outputs = list(replace(documents.OPTION, name="-o").outputs(json_file))
+    return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
+
+
+@contextlib.contextmanager
+def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
+    """Score each run of a call separately against the same assessments, and give the results to the block.
+
+    The assessments are read first, whatever the order of the files is. Raises UsageError if no run or no assessments
+    are named.
+    """
+    call.check_inputs()
+    selection = call.find_runs()
+    runs = selection.runs
+    assessments = selection.assessments
+    call.plan.clear()
+    gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
+    gold = with_folder_remarks(gold, call.files)
+    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, assessments):
+        result = None
+        if len(runs) == 1 and not runs[0].is_shared:
+            result = call.score_in_parts(gold, (*assessments, runs[0].file), temporary_folders)
+        if result is not None:
+            _remark_on_near_misses_of_parts(call)
+        else:
+            check_discipline(gold.options.discipline)
+            if len(runs) > 1:  # reading the pool once saves a thirtieth of a call for each further run
+                gold = with_pool(gold, assessments, problems)
+                assessments = []
+            result = score_separately(gold, runs, problems, call.load_with_remarks, assessments)
+            outputs.check_fields(call.layout.fields)
+        yield RunsScored(call, result, call.intervals_of(result))
+
+
+@contextlib.contextmanager
+def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> Iterator[None]:
+    """Print all kinds of fatal faults in the assessments if an error about one of their lines leaves the block.
+
+    Scoring stops at the first such line; the remarks show what else has to be corrected. The error is raised again.
+    """
+    try:
+        yield
+    except InputError as error:
+        if _is_about(error, assessments):
+            _remark_on_faults_of_pool(gold, assessments)
+        raise
+
+
+def _is_about(error: InputError, words: Iterable[Input]) -> bool:
+    """Say whether an error is about one of some files, or about a file in one of some folders."""
+    for word in words:
+        for file in expand_folder(word):
+            if name_of(file) == error.file:
+                return True
+    return False
+
+
+def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> None:
+    """Print a line for each kind of fatal faults in the files of assessments, if they can be checked."""
+    from cs_score.preparation.assessments import check_pool
+
+    with contextlib.suppress(InputError):
+        checked_pool = check_pool(gold.query_set, assessments, ProblemLog())
+        for kind in checked_pool.kinds:
+            remark(f"assessments: {kind}")
+
+
+def _remark_on_near_misses_of_parts(call: Call) -> None:
+    """Print that a run scored in parts was not searched for answers that nearly equal assessed ones."""
+    if call.options.discipline == Options().discipline:
+        remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
+
+
+def _remark_on_result(call: Call, result: Result) -> None:
+    """Print the problems of the input, and remarks that help to understand the scores."""
+    say(report_on_stderr(discarded_last(result.problems)))
+    if result.problems:
+        say(outputs.closing_line(result.error_count, result.warning_count))
+    warn(*result.warnings)
+    discarded = count_of_discarded(result.problems)
+    if discarded:
+        remark(
+            f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
+            "or --validate, leaves them out"
+        )
+    _remark_on_made_files(result)
+    remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
+
+
+_MADE_FILES: Final = {
+    "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
+    "(validated)": "the run as cs-score validate-run writes it",
+}
+"""Descriptions of the files that cs-score makes in memory, by the end of their names in messages."""
+
+
+def _remark_on_made_files(result: Result) -> None:
+    """Print a description of each file made in memory if a warning or a problem refers to one of its lines."""
+    messages = list(result.warnings)
+    for problem in result.problems:
+        messages.extend(str(place) for place in problem.places)
+    for ending, meaning in _MADE_FILES.items():
+        if any(f"{ending} line" in message for message in messages):
+            remark(f"FILE {ending} is {meaning}")
