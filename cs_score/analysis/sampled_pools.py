@@ -274,7 +274,7 @@ class _AnswerReader:
         if response.query.level:  # of the second hop
             parent, chance_of_parent = self._parent_of(response)
             chance = stratum.probability
-            follow_on = self.scored.run.links.follow_on(response.query.short_id)
+            follow_on = self.scored.run.links.find_follow_on(response.query.short_id)
             is_parent_assessed = follow_on is not None and follow_on.assessment is not None
             is_assessed = is_assessed and is_parent_assessed
             if is_parent_assessed and _INCORRECT_PARENT in unit.labels_by_index[response.index]:

@@ -16,7 +16,7 @@ from cs_score.coldstart.options import Edition, Options
 POLICY: Final = "policy"
 """The rule that means both sides of an edition's own policy: a category that leaves one side comes to the other."""
 
-_NO_RULES: Final = ("name", "scored", "wrong", "ignore")
+_NO_RULES: Final = ("name", "evaluation", "wrong", "ignore")
 """The fields of an edition that are no rules of their own."""
 
 
